@@ -325,7 +325,7 @@ def _restore_encoding(
     model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
 ) -> bytes:
     """Return the original bytes, if the text still describes the same model."""
-    from onnxtext.wire.patch import apply_patch
+    from onnxtext.wire.encoding_patch import apply_patch
     from onnxtext.wire.reader import WireError
 
     if hashlib.sha256(data).hexdigest() == encoding.canonical:

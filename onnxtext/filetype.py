@@ -64,6 +64,6 @@ def decode_text(data: bytes, name: str) -> str:
                 source=Source(before, name),
                 labels=(Label(Span(len(before), len(before))),),
                 offset=error.start,
-                help="a binary model is read by `onnxtext from-binary`",
+                help="if this is a binary model, use `onnxtext from-binary`",
             )
         ) from None

@@ -204,7 +204,7 @@ class EncodingPatch:
 
     Attributes:
         canonical: SHA-256 of the canonical bytes the patch applies to, in hex.
-        patch: copy and insert instructions (`wire.patch`).
+        patch: copy and insert instructions (`wire.encoding_patch`).
     """
 
     canonical: str

@@ -81,7 +81,7 @@ def _slugs(
     multiple=True,
     metavar="RULE",
     callback=_slugs,
-    help="Turn on a rule that is off by default, or all of them (all).",
+    help="Turn on a rule that is off by default; `all` turns on every such rule.",
 )
 @click.option("--ignore", multiple=True, metavar="RULE", callback=_slugs, help="Turn off a rule.")
 @click.option("--strict", is_flag=True, help="Warnings count like errors.")

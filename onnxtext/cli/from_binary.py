@@ -164,8 +164,9 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     type=click.Choice(["auto", "inline", "section", "none"]),
     default="auto",
     show_default=True,
-    help="Where to write metadata of nodes and values: to a section at the end (auto: except short "
-    "single entries), to its statements, or nowhere, for reading only.",
+    help="Where to write the metadata of nodes and values. section: at the end of the file; "
+    "inline: at each statement; auto: like section, but short single entries inline; none: leave "
+    "it out.",
 )
 @click.option(
     "--dialect",

@@ -19,7 +19,7 @@ from onnxtext.proto.encode.values import LowerError
 
 
 class Interner:
-    """Numbers keys: equal keys get equal numbers."""
+    """Assigns a number to each distinct key."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}

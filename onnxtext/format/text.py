@@ -12,7 +12,7 @@ from onnxtext.format.incremental_layout import use_printed_lines
 from onnxtext.format.incremental_lines import merge
 from onnxtext.format.tokens import comments_of
 from onnxtext.printer import print_model
-from onnxtext.recursion import room_for_nesting
+from onnxtext.python_stack import room_for_nesting
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 

@@ -218,7 +218,7 @@ def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp
 
 
 def shapes_of(dims: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the ways to nest a literal: all dims, or those other than 1, up to the first 0."""
+    """Return the shapes of brackets: all dims, or those other than 1; up to the first 0."""
     shapes = []
     for shape in (tuple(size for size in dims if size != 1), tuple(dims)):
         cut = shape[: shape.index(0) + 1] if 0 in shape else shape

@@ -9,7 +9,7 @@ import pytest
 
 import onnxtext
 from onnxtext.format.document import write_document
-from onnxtext.recursion import room_for_nesting
+from onnxtext.python_stack import room_for_nesting
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 

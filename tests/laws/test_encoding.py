@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 import onnxtext
 from onnxtext.ast import EncodingHabit
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.proto.encoding import Encoder, observe
+from onnxtext.proto.encoding_habits import Encoder, observe
 from onnxtext.proto.generic import known_values
 from onnxtext.proto.schema import FieldSpec, message_spec
 from onnxtext.wire.reader import WireField, read_fields, read_varint
@@ -94,7 +94,7 @@ def test_forged_patch_cannot_change_the_model() -> None:
     import base64
     import hashlib
 
-    from onnxtext.wire.patch import make_patch
+    from onnxtext.wire.encoding_patch import make_patch
 
     text = "<onnxtext: 1> g () => () { y = Relu (x) }"
     data = onnxtext.to_binary(text)

@@ -29,7 +29,7 @@ from onnxtext.core import core
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.proto.decode.lift import LiftError
-from onnxtext.recursion import room_for_nesting
+from onnxtext.python_stack import room_for_nesting
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.format import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models

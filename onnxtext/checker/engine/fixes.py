@@ -17,7 +17,7 @@ from onnxtext.checker.engine.run import find_in, severity_of
 from onnxtext.checker.engine.sources import encoded_for_checks, parse_any
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.recursion import room_for_nesting
+from onnxtext.python_stack import room_for_nesting
 from onnxtext.source import Source
 
 _MOST_ROUNDS = 100

@@ -156,7 +156,7 @@ class TextPlaces:
             at = token.at + len(token)
 
     def _name_span(self, at: int) -> Span:
-        """Return the name of a graph or function: the token before its first list."""
+        """Return the span of a graph's or function's name, the token before its first list."""
         before: Token | None = None
         depth = 0
         for token in islice(self._tokens(at), _MOST_TOKENS):

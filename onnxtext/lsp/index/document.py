@@ -46,7 +46,7 @@ class Version:
         number: the client's version number.
         source: the text.
         lines: its lines.
-        cost: the seconds of parsing it; those of the version before until it is parsed.
+        cost: the seconds that parsing took; until then those of the previous version.
         made: its creation time by the monotonic clock.
     """
 

@@ -21,7 +21,7 @@ from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.proto.presence_defaults import settle_presence
 from onnxtext.wire.compare import pieces_equal
-from onnxtext.wire.patch import make_patch
+from onnxtext.wire.encoding_patch import make_patch
 from onnxtext.wire.reader import WireError
 
 
@@ -68,7 +68,7 @@ _LARGE = 1 << 24
 
 def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
     """Record how the file is encoded: as habits if they explain it, otherwise as a patch."""
-    from onnxtext.proto.encoding import Encoder, observe
+    from onnxtext.proto.encoding_habits import Encoder, observe
 
     habits = observe(data)
     encoded = Encoder(habits).encode("ModelProto", canonical) if habits else canonical

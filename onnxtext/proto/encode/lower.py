@@ -109,7 +109,7 @@ def lower_without_weights(model: Model, elsewhere: Elsewhere | None = None) -> b
 
 
 def _apply_encoding_habits(model: Model, data: bytes) -> bytes:
-    from onnxtext.proto.encoding import Encoder, HabitError
+    from onnxtext.proto.encoding_habits import Encoder, HabitError
 
     try:
         return Encoder(model.encoding_habits).encode("ModelProto", data)

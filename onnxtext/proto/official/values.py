@@ -105,15 +105,15 @@ class ValueReducer(FieldReducer):
 
     def _container(self, message: str, data: Data, place: ItemPath) -> bytes | None:
         """Reduce a sequence, an optional or a map."""
-        key_number = message_spec(message).by_name.get("key_type")
-        inner = "elem_type" if key_number is None else "value_type"
+        key_field = message_spec(message).by_name.get("key_type")
+        inner = "elem_type" if key_field is None else "value_type"
         found = self.fields(message, data, place, frozenset((inner, "key_type")))
         if inner not in found:
             return None
         element = self.type(found[inner][-1], place.at(inner))
         if element is None:
             return None
-        if key_number is None:
+        if key_field is None:
             return field(1, element)
         key = integer(found.get("key_type", ()))
         return number(1, varint(key)) + field(2, element) if key in ELEMENT_NUMBERS else None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 from dataclasses import dataclass, field
@@ -11,7 +10,6 @@ from typing import Any
 
 from onnxtext.ast.model import (
     EncodingHabit,
-    EncodingPatch,
     Fragment,
     Function,
     Graph,
@@ -21,7 +19,7 @@ from onnxtext.ast.model import (
     Presence,
     ValueInfo,
 )
-from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.records import Decorator
 from onnxtext.ast.values import Attribute
 from onnxtext.syntax.actions.integers import int64
 from onnxtext.syntax.actions.section_binding import attach_sections
@@ -210,7 +208,6 @@ def model(
 
 
 _DIGEST = re.compile(r"[0-9a-f]{16,64}")
-_WHOLE_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
@@ -310,26 +307,3 @@ def item_fragment(head: Header | None, item: Any) -> Fragment:
     if isinstance(item, Node):
         item.outputs = tuple(item.outputs)
     return Fragment(item, head.presence)
-
-
-def encoding_section(word: str, record: Record) -> EncodingPatch:
-    """`encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
-
-    Raises:
-        SemanticError: it does not have this form.
-    """
-    values = {item.key: item.value for item in record.fields}
-    match values:
-        case {"canonical": bytes(canonical), "patch": bytes(patch)} if len(record.fields) == 2:
-            try:
-                digest, changes = canonical.decode("ascii"), base64.b64decode(patch)
-            except (binascii.Error, UnicodeDecodeError):
-                pass
-            else:
-                if _WHOLE_DIGEST.fullmatch(digest):
-                    return EncodingPatch(digest, changes)
-    raise SemanticError(
-        "the encoding section is damaged",
-        token=word,
-        help="remove it: the model stays the same, only its bytes are then canonical",
-    )

@@ -34,7 +34,7 @@ class _Names:
 
     @cached_property
     def values(self) -> dict[str, ValueInfo]:
-        """Declared values."""
+        """Inputs, outputs and values declared without data, by name; the first of each name."""
         owner = self.owner
         declared = [value for value in owner.values if value.data is None]
         values = [*owner.inputs, *owner.outputs, *declared]

@@ -7,6 +7,9 @@ when the model is complete.
 
 from __future__ import annotations
 
+import base64
+import binascii
+import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -254,3 +257,29 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
 def configuration_section(word: str, name: str, record: Record) -> tuple[str, Configuration]:
     """`configuration "name" { num_devices: 2 }`."""
     return word, Configuration(name, record)
+
+
+def encoding_section(word: str, record: Record) -> EncodingPatch:
+    """`encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
+
+    Raises:
+        SemanticError: it does not have this form.
+    """
+    values = {item.key: item.value for item in record.fields}
+    match values:
+        case {"canonical": bytes(canonical), "patch": bytes(patch)} if len(record.fields) == 2:
+            try:
+                digest, changes = canonical.decode("ascii"), base64.b64decode(patch)
+            except (binascii.Error, UnicodeDecodeError):
+                pass
+            else:
+                if _WHOLE_DIGEST.fullmatch(digest):
+                    return EncodingPatch(digest, changes)
+    raise SemanticError(
+        "the encoding section is damaged",
+        token=word,
+        help="remove it: the model stays the same, only its bytes are then canonical",
+    )
+
+
+_WHOLE_DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -82,7 +82,7 @@ ACTIONS.update(
     bare_opset_item=headers.bare_opset_item,
     habit_item=headers.habit_item,
     encoding_habit=lambda name, arguments: EncodingHabit(str(name), tuple(arguments)),
-    encoding_section=lambda word, record: (word, headers.encoding_section(word, record)),
+    encoding_section=lambda word, record: (word, sections.encoding_section(word, record)),
     no_resources=lambda word: sections.resources_section(word, []),
     resources_section=sections.resources_section,
     resources_left_out=sections.resources_left_out,

@@ -24,7 +24,7 @@ _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-MAX_DEPTH = 49
+MAX_TYPE_DEPTH = 49
 """The deepest nesting of types that protobuf, with its limit of 100 messages, can read."""
 
 
@@ -106,7 +106,7 @@ def container_type(name: str, arguments: list[Any]) -> Type:
     """
     if name == "opaque":
         return _opaque(name, arguments)
-    if arguments and _depth(arguments[-1]) >= MAX_DEPTH:
+    if arguments and _depth(arguments[-1]) >= MAX_TYPE_DEPTH:
         raise SemanticError("types are nested too deeply", token=name, code="too-deep")
     if not any(type(argument) is OpaqueName for argument in arguments):
         match name, arguments:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for foreign keywords, types and the order of constructs."""
+"""Error heuristics: keywords of other languages, misplaced types, constructs in the wrong order."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `main {` and a section before the graph."""
+    """Diagnose `name {`: a graph without inputs and outputs, or a section before the graph."""
     if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
         return
     name = context.done[0]

@@ -228,7 +228,7 @@ class _Change:
 
 
 def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
-    """Yield the possible changes of one token."""
+    """Yield edits that may repair the error: add, remove or replace one token."""
     names = context.expected()
     for name in names:
         if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):

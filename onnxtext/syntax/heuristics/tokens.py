@@ -63,7 +63,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             tail = context.text[end + 2 : line_end if line_end >= 0 else None]
             lines = [] if tail.strip() or not body else body.split("\n")
             edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
-            message = "comments start with `#` and end with the line"
+            message = "comments start with `#` and end at the end of the line"
             yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
 
 
