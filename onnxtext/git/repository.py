@@ -24,7 +24,7 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
         fails: exit statuses besides 0 that are not errors.
 
     Raises:
-        OnnxTextError: git is missing, or has failed; the message contains git's.
+        OnnxTextError: git is missing, or has failed; the message includes git's error output.
     """
     try:
         done = subprocess.run(
@@ -49,7 +49,7 @@ def failed(message: str, help: str | None = None, notes: tuple[str, ...] = ()) -
 
 
 def configured_limit() -> tuple[int | None, str | None]:
-    """Return `onnxtext.maxSize` in bytes, None if it is not set; and an error message or None."""
+    """Return (`onnxtext.maxSize` in bytes or None if unset, error message or None)."""
     try:
         said = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])
         return (int(said) if said.strip() else None), None
@@ -90,7 +90,7 @@ def path_of(*arguments: str) -> Path:
 
 
 def top_level() -> Path | None:
-    """Return the top of the working tree; None in a bare repository and outside of any."""
+    """Return the top of the working tree; None in a bare repository and outside any repository."""
     said = run_git("rev-parse", "--show-toplevel", fails=[128])
     return Path(said.decode("utf-8", "surrogateescape").removesuffix("\n")) if said else None
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order the items of a merged list.
 
-Everything here takes O(n log n) time, even if all items are equal.
+The time is about O(n log n), even if all items are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from onnxtext.sequences import rising
 
 
 class Orders:
-    """Orders the lists of a merge; caches results, as most lists of a text recur in its model."""
+    """Orders the lists of a merge; caches results, as text and model have mostly the same lists."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, tuple[list[int], bool]] = {}
@@ -81,7 +81,7 @@ class _Rows:
         Args:
             items: in the order of the side.
             moved: items that the other side has moved. A missing item whose predecessor was moved
-                stays before its successor if that was not.
+                is put before its successor if that was not moved.
 
         Returns:
             Whether an item was inserted elsewhere than at the end.
@@ -165,7 +165,11 @@ def _moved(shared: Sequence[Triple], place: Position, others: set[int]) -> set[i
 def rising_through(
     numbers: Sequence[int], wanted: Sequence[bool], longest: int
 ) -> list[bool] | None:
-    """Find a longest increasing subsequence with all wanted numbers; None if there is none."""
+    """Find a longest increasing subsequence with all wanted numbers.
+
+    Returns:
+        Which numbers are in it; None if it would be shorter than `longest`.
+    """
     pairs = list(zip(numbers, wanted, strict=True))
     end = max(numbers, default=0) + 1
     below = list(accumulate([number if want else -1 for number, want in pairs], max, initial=-1))
@@ -209,13 +213,13 @@ def _merged_order(
 def _pairwise(
     shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
 ) -> list[Triple] | None:
-    """Order any two items as the side that has changed their order; None if that is impossible."""
+    """Order any two items the way the side that changed their order does; None if impossible."""
     known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
     if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
         return None
     ours, theirs = _inversions(known[0], _base), _inversions(known[1], _base)
-    if abs(ours - theirs) == apart:  # one side made all changes of the other
+    if abs(ours - theirs) == apart:  # one side made all the changes that the other made
         return by_us if ours > theirs else by_them
 
     def compare(one: Triple, other: Triple) -> int:
@@ -233,7 +237,7 @@ def _pairwise(
 
 
 def _inversions(items: Sequence[Triple], place: Position) -> int:
-    """Count the pairs of items whose order is reversed in a version."""
+    """Count the pairs of items in the opposite order; `place` gives the positions there."""
     seen: list[int] = []
     count = 0
     for number, at in enumerate(map(place, items)):

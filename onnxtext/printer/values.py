@@ -87,7 +87,7 @@ def _dim(dim: Dim) -> str:
 
 
 def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
-    """Return a tensor in an attribute.
+    """Return the text of a tensor in an attribute.
 
     Args:
         tensor: the tensor.
@@ -108,7 +108,7 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
             return f"{decorators}{type.element}({literal})"
         return f"{decorators}{type.element}{name} = {literal}"
     # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
-    # a data field as that of the tensor.
+    # a data field as the name of the tensor.
     direct = type.shape or isinstance(tensor.data, (TypedData, StringData, Blob, DataFile))
     equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
     return f"{decorators}{type_text(type)}{name}{equals}{literal}"
@@ -168,7 +168,7 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
         return "{}"
 
     rows = format_typed_rows(element, data.entries, 1, count)
-    assert rows is not None, "lifting keeps data that braces cannot express as named fields"
+    assert rows is not None, "data that braces cannot express is decoded to FieldData"
     return numbers(rows, "{}", indent, budget)
 
 
@@ -235,7 +235,7 @@ def flat_rows(rows: list[str], shape: list[int]) -> str:
 
 
 def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
-    """Return the lines of a nested literal: one for each innermost row that fits."""
+    """Return the lines of a nested literal: one per innermost row, or more if a row is too long."""
     if not shape:
         return row_lines(rows[0], indent)
     size = len(rows) // shape[0]
@@ -260,7 +260,7 @@ def row_lines(row: str, indent: str) -> list[str]:
 
 
 def _row_size(items: list[str], width: int) -> int:
-    """Return the largest item count with which every line fits into the width."""
+    """Return the largest number of items per line so that every line fits."""
     longest = max(map(len, items)) + 2
     for size in ROWS[:-1]:
         if size * longest <= width + 1:

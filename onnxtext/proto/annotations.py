@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Move quantization annotations out of graphs that the section at the end cannot name."""
+"""Turn annotations into `@set` decorators in graphs that the `quantization` section cannot name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnxtext.ast.records import Decorator, Field, Record
 
 
 def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function]) -> None:
-    """Convert annotations of graphs without a path to a `@set` decorator of the graph.
+    """Convert the annotations of graphs that have no path to `@set` decorators.
 
     Args:
         root: freshly lifted; changed in place.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from onnxtext.ast.model import EncodingHabit
 from onnxtext.proto.generic import is_known
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec, spelled_messages
-from onnxtext.wire.reader import WireField, read_fields, read_varint
+from onnxtext.wire.reader import MAX_DEPTH, WireField, read_fields, read_varint
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, tag
 
 
@@ -174,9 +174,6 @@ def observe(data: bytes) -> tuple[EncodingHabit, ...]:
     return tuple(habits)
 
 
-_DEEPEST = 100
-
-
 def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) -> None:
     spec: MessageSpec = message_spec(message)
     observed = seen.setdefault(message, _Observed())
@@ -195,7 +192,7 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
                 observed.before[item.number].add(last)
             last = item.number
         if known.kind == "message" and item.wire_type == LENGTH:
-            if depth < _DEEPEST:
+            if depth < MAX_DEPTH:
                 _observe(known.message, data[item.value : item.end], seen, depth + 1)
         elif known.repeated and known.wire_type in (VARINT, FIXED32, FIXED64):
             kind = observed.packed if item.wire_type == LENGTH else observed.unpacked

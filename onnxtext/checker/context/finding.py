@@ -28,10 +28,11 @@ class Repair:
     """How to fix a finding in the text.
 
     Attributes:
-        kind: `sort`, `remove`, `import` or `rename`; `respell` is a guess that editors offer, but
-            `--fix` does not apply.
-        item: the graph whose nodes are sorted, the value to remove, the model or function that
-            gets an import, or the name to replace.
+        kind: what to do with `item`.
+            `sort` sorts the nodes of a graph, `remove` removes a value, `import` adds an import to
+            a model or function, `rename` replaces a name, `respell` replaces a text. The last is a
+            guess: editors offer it, `--fix` does not apply it.
+        item: the graph, value, model, function or name.
         argument: for `import` the domain and version; for `rename` the right name and the inputs
             to rename; for `respell` the wrong and the right text.
     """
@@ -52,7 +53,7 @@ class Finding:
         help: how to fix it.
         notes: further facts.
         severity: overrides that of the rule.
-        repair: the fix, if there is one.
+        repair: the edit that `--fix` or an editor applies, if there is one.
     """
 
     slug: str
@@ -73,7 +74,7 @@ _LONGEST = 80
 
 
 def chain_of(names: list[str]) -> str:
-    """Return names joined by arrows; only both ends of a long chain."""
+    """Return names joined by arrows; a long chain is shortened in the middle."""
     if len(names) > 8:
         shown = [*map(quoted, names[:4]), f"… ({len(names) - 7} more)", *map(quoted, names[-3:])]
     else:

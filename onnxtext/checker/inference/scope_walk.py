@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Visit the graphs of a model in the order in which facts propagate."""
+"""Visit the graphs of a model so that types flow from outer to inner scopes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ W = TypeVar("W", bound="ScopeWalk[Any]")
 
 
 def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E]) -> None:
-    """Visit all top-level graphs; a training algorithm gets the main graph's environment."""
+    """Visit all top-level graphs; a training algorithm sees the types of the main graph."""
     main: E | None = None
     for scope in scopes:
         if scope.parent is None and scope.kind != "function":
@@ -26,7 +26,7 @@ def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E])
 
 
 class ScopeWalk(Generic[E]):
-    """An inference in one walk over a model.
+    """Base class: infers types or shapes in one walk over a model.
 
     Attributes:
         findings: the contradictions.
@@ -36,14 +36,14 @@ class ScopeWalk(Generic[E]):
     def __init__(self, subject: Subject) -> None:
         self.findings: list[Finding] = []
         self.environments: dict[int, E] = {}
-        # The subject is not kept: it holds the walk, and cycles are freed late.
+        # The subject refers to this walk; to keep it would make a reference cycle.
         self._scopes = subject.scopes
         self._targets = targets(subject)
         self._calls = CallMemo(subject)
 
     @classmethod
     def of(cls: type[W], subject: Subject) -> W:
-        """Return the walk over a model, which is run once."""
+        """Return the walk over a model; it runs at the first call."""
         known: W | None = subject.memo.get(cls.__name__)
         if known is None:
             known = subject.memo[cls.__name__] = cls(subject)
@@ -56,7 +56,7 @@ class ScopeWalk(Generic[E]):
         return self.findings
 
     def _scope(self, scope: Scope, given: tuple[Any, ...], outer: E | None) -> E:
-        """Visit a graph or a body.
+        """Visit a graph or function body.
 
         Args:
             scope: the graph or body.

@@ -17,7 +17,7 @@ from onnxtext.checker.isolation.worker import FINE, MEMORY
 _MOST_IDLE = 2
 """How many idle processes are kept."""
 _MOST_LOST_SECONDS = 6.0
-"""Seconds of processor time that all failed requests of one check may take."""
+"""Seconds of processor time that all failed requests of one check together may take."""
 _START_COST = 0.05
 """Seconds of processor time that a new process takes."""
 _MOST_FAILED = 50
@@ -27,11 +27,11 @@ _MOST_CACHED = 50_000
 _LARGEST_CACHED = 1 << 14
 """Larger requests are not cached."""
 _SECONDS = {"model": 1.0, "node": 0.5}
-"""Processor time that a small request may take. onnx needs a millisecond."""
-_SECONDS_A_BYTE = 20e-6
+"""Base limit of processor time for a request; `_SECONDS_PER_BYTE` is added for its size."""
+_SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
-"""Bytes that a small request may allocate."""
-_MEMORY_A_BYTE = 64
+"""Base limit of memory for a request; `_MEMORY_PER_BYTE` is added for its size."""
+_MEMORY_PER_BYTE = 64
 _RETRY_DELAY = 60.0
 """Seconds until the next attempt after a process could not be started."""
 
@@ -111,18 +111,18 @@ def close_workers() -> None:
 def start_worker() -> None:
     """Start a process before the first request.
 
-    If it is forked, it shares less memory the earlier it starts.
+    The earlier a forked process starts, the less memory it shares with this one.
     """
     with contextlib.suppress(Died):
         _POOL.give(_POOL.take())
 
 
 class Inference:
-    """The requests of one check, with cached answers and a limit of failures.
+    """The requests of one check, with cached answers and a limit on failures.
 
     Args:
-        known: the cache of answers by request, which is extended. Failures are not cached: another
-            attempt may succeed, and each failure counts towards the limit.
+        known: the cache of answers by request, which is extended. Failures are not cached across
+            checks: another attempt may succeed.
 
     Attributes:
         failures: the requests that failed.
@@ -190,8 +190,8 @@ class Inference:
                 return last
             if self._lost_seconds > _MOST_LOST_SECONDS or len(self.failures) >= _MOST_FAILED:
                 return self._failed(Failure("stopped"))
-        seconds = _SECONDS[kind] + _SECONDS_A_BYTE * size
-        memory = _MEMORY + _MEMORY_A_BYTE * size
+        seconds = _SECONDS[kind] + _SECONDS_PER_BYTE * size
+        memory = _MEMORY + _MEMORY_PER_BYTE * size
         try:
             parts = _answer(seconds, memory, kind, *arguments)
         except Died as died:

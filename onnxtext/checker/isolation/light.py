@@ -10,9 +10,9 @@ from onnxtext.wire.writer import LENGTH, delimited
 LARGE = 16 << 20
 """Models of at least this many bytes are encoded again without their weights."""
 _SMALL = 1 << 20
-"""Smaller models are sent unchanged."""
+"""Models smaller than this are sent unchanged."""
 _LARGE_TENSOR = 1 << 16
-"""Tensors of at least this many bytes are not shapes."""
+"""Tensors of at least this many bytes are too large to be shapes."""
 _GRAPH = 7
 _INITIALIZER = 5
 _DATA_TYPE = 2
