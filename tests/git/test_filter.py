@@ -107,7 +107,7 @@ def test_warnings_give_reasons(filtered: Repository) -> None:
         "warning: m.onnx: stored as it is: it is a Git LFS pointer, which stands for 181 bytes, "
         "not the file itself"
     )
-    markers = "warning: m.onnx: stored as it is: it holds the markers of a merge conflict"
+    markers = "warning: m.onnx: stored as it is: it has conflict markers"
     assert said(MARKED) == markers
     assert "stored as it is: " in said(binary()[:-20])
 

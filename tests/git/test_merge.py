@@ -211,7 +211,7 @@ def test_a_conflict_without_the_driver_passes_the_filter(filtered: Repository) -
     filtered.git("config", "--remove-section", "merge.onnxtext")
     result = filtered.git("merge", "--no-edit", "theirs", check=False)
     assert result.status == 1
-    assert "m.onnx: checked out as text: it holds the markers of a merge conflict" in result.err
+    assert "m.onnx: checked out as text: it has conflict markers" in result.err
     assert b"<<<<<<< HEAD\n  b = Softsign (a)\n=======\n" in filtered.read("m.onnx")
     assert filtered.git("diff").status == 0
     filtered.git("merge", "--abort")

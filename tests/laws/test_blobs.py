@@ -92,7 +92,7 @@ def test_unique_prefix_of_a_digest_is_accepted(digits: int) -> None:
         (with_blob(DIGEST[:32], RESOURCES, "float[99]"), "400 bytes"),
         (with_blob(DIGEST[:32], RESOURCES.replace("AAAAAA", "AAAABB", 1)), "damaged"),
         (with_blob(DIGEST[:32], RESOURCES.replace("AAAAAA", "AAAAA", 1)), "damaged"),
-        (with_blob(DIGEST[:32], RESOURCES.replace("base64", "hex", 1)), "no encoding"),
+        (with_blob(DIGEST[:32], RESOURCES.replace("base64", "hex", 1)), "is not an encoding"),
         (with_blob(DIGEST[:32], RESOURCES + RESOURCES), "two"),
         (with_blob(DIGEST[:32], f'resources {{ "{DIGEST[:8]}": base64 "" }}'), "16 to 64"),
     ],
