@@ -199,6 +199,9 @@ class Worker:
             return Died(Failure("crash", "its answer is damaged"))
         if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
             return Died(Failure("memory"), outside=True)  # killed by the kernel for lack of memory
+        if code == -getattr(signal, "SIGIO", 0):
+            # The kernel notifies of what was written before the child asked to be notified, too.
+            return Died(Failure("crash", "SIGIO"), outside=True)
         name = f"exit status {code}"
         if code < 0:
             with contextlib.suppress(ValueError):
