@@ -68,14 +68,16 @@ def test_a_child_killed_by_another_process_is_restarted(fresh: inference._Pool) 
 
 
 @POSIX
-def test_writing_to_a_dead_child_causes_no_sigpipe() -> None:
-    script = """
+@pytest.mark.parametrize(("name", "kind"), [("SIGKILL", "memory"), ("SIGIO", "crash")])
+def test_a_request_to_a_killed_child_can_be_repeated(name: str, kind: str) -> None:
+    """No SIGPIPE ends the parent, and `outside` says that the request is not the cause."""
+    script = f"""
 import os, signal
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 from onnxtext.checker.isolation.process import Died, Worker
 worker = Worker()
 worker.ask(5, 1 << 30, "model", b"")
-os.kill(worker._child.pid, signal.SIGKILL)
+os.kill(worker._child.pid, signal.{name})
 os.waitid(os.P_PID, worker._child.pid, os.WEXITED | os.WNOWAIT)
 try:
     worker.ask(5, 1 << 30, "model", bytes(1 << 20))
@@ -85,7 +87,7 @@ except Died as died:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
     )
-    assert done.stdout == "memory True\n", done.stderr
+    assert done.stdout == f"{kind} True\n", done.stderr
     assert done.returncode == 0
 
 

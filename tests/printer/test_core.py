@@ -34,6 +34,7 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.format import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.running import in_two_threads, interrupt
+from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
@@ -41,7 +42,7 @@ A = AttributeType
 
 
 def seeded() -> random.Random:
-    seed = random.randrange(1 << 32)
+    seed = fresh_seed()
     print("seed", seed)  # shown by pytest on failure
     return random.Random(seed)
 

@@ -18,6 +18,7 @@ from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode import lower
 from onnxtext.wire.writer import delimited
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
@@ -75,7 +76,7 @@ def mutations(chance: random.Random, count: int) -> None:
 
 
 def test_mutations() -> None:
-    seed = random.randrange(1 << 32)
+    seed = fresh_seed()
     print("seed", seed)  # shown by pytest on failure
     mutations(random.Random(seed), 400)
 

@@ -12,6 +12,7 @@ import pytest
 from onnxtext.syntax.grammar.dfa import IGNORED, Scanner, make_scanner
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
+from tests.seeds import fresh_seed
 from tests.syntax.texts import mutate, official_texts, texts
 
 Found = tuple[str, int, int]
@@ -68,7 +69,7 @@ def noise(seed: int, count: int) -> None:
 
 
 def test_noise() -> None:
-    seed = random.randrange(1 << 32)
+    seed = fresh_seed()
     print("seed", seed)  # pytest shows it on failure
     noise(seed, 4000)
 

@@ -210,7 +210,7 @@ class Inference:
 
 
 def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
-    """Return the answer of a child process; try again once if another process has killed it.
+    """Return the answer of a child process; try again once if the request did not kill it.
 
     Raises:
         Died: the request has killed the child, or no process can be started.

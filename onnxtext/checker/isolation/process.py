@@ -43,7 +43,7 @@ class Died(Exception):
 
     Attributes:
         failure: the reason.
-        outside: whether another process may have killed it.
+        outside: whether something other than the request may have ended it.
     """
 
     def __init__(self, failure: Failure, *, outside: bool = False) -> None:
@@ -200,7 +200,8 @@ class Worker:
         if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
             return Died(Failure("memory"), outside=True)  # killed by the kernel for lack of memory
         if code == -getattr(signal, "SIGIO", 0):
-            # The kernel notifies of what was written before the child asked to be notified, too.
+            # The child asks for SIGIO when the pipe is closed, but the kernel may also send it for
+            # the write of the request, if that write returns after the child has read everything.
             return Died(Failure("crash", "SIGIO"), outside=True)
         name = f"exit status {code}"
         if code < 0:

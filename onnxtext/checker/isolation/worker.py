@@ -17,7 +17,6 @@ import os
 import select
 import signal
 import sys
-import time
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
 try:
@@ -215,11 +214,7 @@ def _limit(seconds: float, memory: int) -> None:
     _limit_memory(memory)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     # Native code does not notice that the pipe is closed; the kernel then sends SIGIO.
-    # It may still do so for the request itself: the parent can be inside of that write.
-    signal.signal(signal.SIGIO, signal.SIG_IGN)
     _notify(os.O_ASYNC)
-    os.sched_yield() if hasattr(os, "sched_yield") else time.sleep(0)
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
     poll = select.poll()
     poll.register(0, 0)
     if poll.poll(0):  # the pipe is already closed

@@ -99,20 +99,20 @@ class Lowering(ValueLowering):
         pieces.append(delimited(b"\x12", text_bytes(graph.name)))
         input_defaults = [value for value in graph.inputs if value.data is not None]
         with_data = [*input_defaults, *[value for value in graph.values if value.data is not None]]
-        sparse: list[Piece] = []
-        for index, value in enumerate(with_data):
-            tensor = self.initializer(value, is_input=index < len(input_defaults))
-            if isinstance(value.data, SparseTensor):
-                sparse += delimited_pieces(b"\x7a", tensor)
-            else:
-                pieces += delimited_pieces(b"\x2a", tensor)
+        data = [(value, index < len(input_defaults)) for index, value in enumerate(with_data)]
+        for value, is_input in data:
+            if not isinstance(value.data, SparseTensor):
+                pieces += delimited_pieces(b"\x2a", self.initializer(value, is_input=is_input))
         for value in graph.inputs:
             pieces.append(delimited(b"\x5a", self.value_info(value)))
         for value in graph.outputs:
             pieces.append(delimited(b"\x62", self.value_info(value)))
         pieces += [delimited(b"\x6a", info) for info in self.value_infos(graph, with_data)]
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
-        pieces += [*sparse, *metadata_fields(b"\x82\x01", graph.metadata)]
+        for value, is_input in data:
+            if isinstance(value.data, SparseTensor):
+                pieces += delimited_pieces(b"\x7a", self.initializer(value, is_input=is_input))
+        pieces += metadata_fields(b"\x82\x01", graph.metadata)
         self.leave_graph()
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
