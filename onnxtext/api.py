@@ -118,7 +118,8 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         name: the name of the data in messages, such as its file name.
 
     Returns:
-        The text, and what is lost; the last of the losses may be harmless.
+        The text, and what it loses. If fields are only stored differently, the last loss is
+        `harmless` and sums them up.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.

@@ -163,7 +163,11 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
     if isinstance(type, SparseTensorType):
         return _sparse(type, data)
     if not isinstance(type, TensorType):
-        raise SemanticError("only tensors have data", code="tensor-type-expected")
+        raise SemanticError(
+            "only tensors can have data",
+            help="write a tensor type, or remove the data",
+            code="tensor-type-expected",
+        )
     dims = _dims(type)
     calls = [data] if isinstance(data, Call) else data.calls if isinstance(data, FieldCalls) else []
     if calls:
