@@ -42,6 +42,8 @@ COMMANDS = {
     "diff": ("diff", "m.onnxtxt", "other.onnxtxt"),
     "verify": ("verify", "m.onnx"),
     "verify as json": ("verify", "--output-format", "json", "m.onnx"),
+    "info": ("info", "m.onnx", "m.onnxtxt"),
+    "info as json": ("info", "--output-format", "json", "m.onnx"),
     "merge": ("merge", "m.onnxtxt", "m.onnxtxt", "other.onnxtxt"),
     "weights list": ("weights", "list", "w"),
     "weights verify": ("weights", "verify", "w"),
@@ -62,8 +64,9 @@ COMMANDS = {
 
 TO_STDOUT = {
     "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "diff", "verify",
-    "verify as json", "merge", "weights list", "weights verify", "weights gc", "git textconv",
-    "git clean", "git smudge", "explain", "help", "help of a verb", "version",
+    "verify as json", "info", "info as json", "merge", "weights list", "weights verify",
+    "weights gc", "git textconv", "git clean", "git smudge", "explain", "help",
+    "help of a verb", "version",
 }  # fmt: skip
 """Commands that need standard output."""
 
@@ -154,6 +157,7 @@ READERS = {
     "fmt": ("fmt", "{}"),
     "diff": ("diff", "{}", "m.onnx"),
     "verify": ("verify", "{}"),
+    "info": ("info", "{}"),
     "merge": ("merge", "m.onnx", "{}", "m.onnx"),
     "weights list": ("weights", "list", "{}"),
     "weights verify": ("weights", "verify", "{}"),
