@@ -30,13 +30,19 @@ class Rule:
         level: `lint` rules are off unless selected.
         title: the rule in one sentence.
         source: its origin: a section of the IR specification, a comment of the protobuf
-            schema ("proto"), the operator schemas ("schema").
+            schema ("proto"), the operator schemas ("schema"); "" for our own rules.
     """
 
     slug: str
     level: Level
     title: str
-    source: str
+    source: str = ""
+
+    @property
+    def note(self) -> str:
+        """The rule as a note of a finding."""
+        source = f" ({self.source})" if self.source else ""
+        return f"the rule: {self.title}{source}"
 
 
 @dataclass(frozen=True, slots=True)

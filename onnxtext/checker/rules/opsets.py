@@ -174,7 +174,7 @@ FAMILY = Family(
             "the domain of every node is imported by its model",
             "IR Operators",
         ),
-        Rule("opset-import-unused", "lint", "every imported domain is used", "-"),
+        Rule("opset-import-unused", "lint", "every imported domain is used"),
         Rule(
             "function-opset-missing",
             "error",
