@@ -250,7 +250,8 @@ def check(
             `FunctionProto` or `NodeProto`.
         base_dir: the directory of external data; for a file, its own by default. Without one,
             external files are not read.
-        select: rules to turn on besides the default ones; `all` is every rule.
+        select: rules to turn on besides the default ones: slugs, the profile `style`, or `all` for
+            every rule that belongs to no profile.
         ignore: rules to turn off.
 
     Returns:

@@ -17,6 +17,7 @@ VERBS = (
     "check",
     "fmt",
     "info",
+    "show",
     "diff",
     "verify",
     "merge",

@@ -227,6 +227,7 @@ FAMILY = Family(
             "lint",
             "the offset is a multiple of 4096",
             "proto TensorProto.external_data",
+            "style",
         ),
         Rule(
             "external-checksum",
