@@ -19,7 +19,6 @@ from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec, spelled_
 from onnxtext.wire.reader import MAX_DEPTH, WireField, read_fields, read_varint
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, tag
 
-
 if TYPE_CHECKING:
     from onnxtext._core.habits import Schema
 

@@ -30,7 +30,7 @@ def outcome(habits: tuple[EncodingHabit, ...], data: bytes) -> tuple[Any, Any]:
             found.append(read(data))
         except WireError:
             found.append(WireError)
-    return tuple(found)  # type: ignore[return-value]
+    return tuple(found)
 
 
 def any_habits(chance: random.Random) -> tuple[EncodingHabit, ...]:
