@@ -21,12 +21,14 @@ cdef class ModelDecoder(Decoder):
         """Return a model with plain fields; None for other forms.
 
         Raises:
+            NotCanonical: lowering cannot give the same bytes.
             WireError: the bytes are not a message.
         """
         cdef const unsigned char[::1] whole = data
         cdef Py_ssize_t end = whole.shape[0]
         if not end or not is_plain_model(&whole[0], end):
             return None
+        self.values.is_strict = True
         self.lifter = lifter
         try:
             return self._model(&whole[0], memoryview(data), end)

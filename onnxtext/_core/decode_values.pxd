@@ -12,11 +12,12 @@ cdef class Values:
 
     Attributes:
         most: the number of elements of the largest tensor with raw data so far.
+        is_strict: whether to raise `NotCanonical` at lists that are packed against the schema.
         is_plain: whether no tensor in an attribute had an empty name, and no attribute was long.
     """
     cdef dict attributes, types, heads
     cdef Py_ssize_t most
-    cdef bint is_plain
+    cdef bint is_plain, is_strict
     cdef object held, name  # of the last tensor
     cdef object tensor_type
 

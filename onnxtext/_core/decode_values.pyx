@@ -28,8 +28,13 @@ from onnxtext._core.slots cimport (
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
 from onnxtext.ast.values import AttributeType, Float32, Floats, Reference
-from onnxtext.proto.decode.values import lift_tensor
+from onnxtext.proto.decode.values import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
+
+cdef enum:  # the keys of lists that the schema does not pack
+    PACKED_FLOATS = 0x3A
+    PACKED_INTS = 0x42
+    PACKED_DIMS = 0x0A
 
 cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
@@ -148,6 +153,8 @@ cdef class Values:
         while at < end:
             if not read_field(data, at, end, &field):
                 return False
+            if self.is_strict and field.key == PACKED_DIMS:
+                raise NotCanonical
             if field.key != TENSOR_DIMS and field.key != TENSOR_DATA_TYPE:
                 break
             at = field.end
@@ -214,6 +221,8 @@ cdef class Values:
                 kind = <int>field.number
             elif field.key == ATTRIBUTE_REF_ATTR_NAME:
                 value = Reference(text_of(data, field.value, field.end))
+            elif self.is_strict and (field.key == PACKED_FLOATS or field.key == PACKED_INTS):
+                raise NotCanonical
             elif not key:
                 key, first, last = field.key, at, field.end
             elif field.key == key and at == last:

@@ -66,5 +66,8 @@ cdef class Grammar:
     cdef Py_ssize_t token_at, token_kind  # slots of a token
     cdef dict known  # by rule and text: values that texts share
     cdef dict layouts  # by the id of a type: layouts that texts share
-    cdef int16_t* _targets(self, rows, dict origins) except NULL
+    cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
+    cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1
+    cdef int _unit_of(self, int state) except -2
+    cdef bint _fits(self, int state, int following) noexcept
     cdef object _add_rules(self, list rules)

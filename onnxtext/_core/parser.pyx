@@ -48,7 +48,6 @@ cdef class LalrLoop(Stack):
     cdef int width  # bytes of a character
     cdef dict layouts
     cdef int shared  # how many more values may be shared with other texts
-    cdef readonly bint is_accepted  # whether the text was accepted as a whole
 
     def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
         self.machine = machine
@@ -136,7 +135,6 @@ cdef class LalrLoop(Stack):
                     return self.start
                 self._reduce(~action)
             if kind == self.grammar.end:
-                self.is_accepted = True
                 return length
             if self.depth + 2 > self.most:
                 return self.start

@@ -18,6 +18,7 @@ from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
+from onnxtext.proto.decode.values import NotCanonical
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.proto.presence_defaults import settle_presence
 from onnxtext.wire.compare import pieces_equal
@@ -132,7 +133,7 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
             is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
             is_same = _lower(made) == bytes(data)  # a memory map never compares equal to bytes
-    except (WireError, LowerError):
+    except (WireError, LowerError, NotCanonical):
         return None
     return made if is_same else None
 
