@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Version
+from onnxtext.source import COMMENT, STRING
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_PIECES = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\]|\\.)*"|#[^\n]*|=>|[()\[\]{}<>]', re.DOTALL
-)
+_PIECES = re.compile(rf"{STRING}|{COMMENT}|=>|[()\[\]{{}}<>]", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _MOST = 20_000
 _LONGEST_GAP = 1000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
-from onnxtext.source import Span
+from onnxtext.source import COMMENT, STRING, Span
 from onnxtext.weights.paths import PathError, inside
 
 if TYPE_CHECKING:
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _LINKS = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|#[^\n]*'  # skipped
-    r'|blob"(?P<blob>[0-9a-f]+)"'
+    r'blob"(?P<blob>[0-9a-f]+)"'
     r'|file"(?P<file>[^"\\\n]+)"'
     r'|"location"\s*:\s*"(?P<location>[^"\\\n]+)"'
     r'|\b(?:store|safetensors)\s*:\s*"(?P<place>[^"\\\n]+)"'
-    r'|"(?:[^"\\]|\\.)*"',
+    rf"|{STRING}|{COMMENT}",
     re.DOTALL,
 )
 _WORDS = re.compile('blob"|file"|"location"|store|safetensors')
