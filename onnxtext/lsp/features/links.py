@@ -41,14 +41,15 @@ def links(server: Server, params: t.DocumentLinkParams) -> list[t.DocumentLink] 
     if document is None:
         return None
     found: list[t.DocumentLink] = []
-    for link in _links(document):
+    for link in document_links(document):
         found.append(link)
         if len(found) >= _MOST:
             break
     return found
 
 
-def _links(document: Document) -> Iterator[t.DocumentLink]:
+def document_links(document: Document) -> Iterator[t.DocumentLink]:
+    """Yield the links of a document whose targets exist."""
     version = document.version
     base = None if document.path is None else document.path.parent
     resources = _resources(version.text)
