@@ -302,7 +302,7 @@ def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     digest = whole.partition(b"\n")[0] + b"\n"
     for damaged in [*wrong, *[digest + item for item in wrong[5:]]]:
         path.write_bytes(damaged)
-        assert table_cache._read(path) is None
+        assert table_cache.read_tables(path) is None
     assert table_cache.cached_tables(grammar) == right
     assert len(built) == 2
     assert path.read_bytes() == whole

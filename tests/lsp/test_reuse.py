@@ -147,12 +147,12 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
         assert draw(document, lengths) == draw(other, lengths)
         if document.version.syntax:
             continue  # an unclosed bracket does not fold other statements
-        folds = list(folding._ranges(document.version, lengths))
+        folds = list(folding.folding_ranges(document.version, lengths))
         with monkeypatch.context() as patch:
             patch.setattr(
                 folding, "_pieces", lambda version, _: folding._PIECES.finditer(version.text)
             )
-            assert folds == list(folding._ranges(document.version, lengths))
+            assert folds == list(folding.folding_ranges(document.version, lengths))
 
 
 def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
         found = []
         for more in ("", newline + '"""a"""'):  # with it the whole text is read
             document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
-            found.append([link.range for link in links._links(document)])
+            found.append([link.range for link in links.document_links(document)])
         assert found[0] == found[1]
         assert len(found[0]) == 7
 

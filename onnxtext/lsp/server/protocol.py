@@ -20,7 +20,7 @@ import logging
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from lsprotocol import types as t
@@ -55,6 +55,21 @@ _NUMBERS = frozenset(("line", "character", "version", "tabSize"))
 _FLAGS = frozenset(("includeDeclaration", "insertSpaces"))
 _ANYTHING = frozenset(("data", "arguments", "settings"))
 _DEEPEST = 20
+
+
+Field = TypeVar("Field", str, int)
+
+
+def data_field(data: Any, name: str, default: Field) -> Field:
+    """Return a field of the data that an editor sends back with an item.
+
+    Args:
+        data: the data of the item, which the editor may have changed.
+        name: the name of the field.
+        default: the result if the field is absent or has another type.
+    """
+    value = data.get(name) if isinstance(data, dict) else getattr(data, name, None)
+    return value if isinstance(value, type(default)) else default
 
 
 def _check_types(params: Any, depth: int = 0) -> None:

@@ -43,7 +43,7 @@ def cached_tables(grammar: str) -> Tables:
     path = cache_path(grammar)
     if path is None:
         return build_tables(grammar)
-    tables = _read(path)
+    tables = read_tables(path)
     if tables is None:
         tables = build_tables(grammar)
         _write(path, tables)
@@ -77,7 +77,7 @@ def _lark() -> str:
     return Path(spec.origin).read_text(encoding="utf-8")
 
 
-def _read(path: Path) -> Tables | None:
+def read_tables(path: Path) -> Tables | None:
     """Return the tables in a file; None if it is missing or damaged."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
