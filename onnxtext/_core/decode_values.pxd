@@ -8,8 +8,15 @@ cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef class Values:
-    """Decodes values; equal attributes and types are the same object."""
+    """Decodes values; equal attributes and types are the same object.
+
+    Attributes:
+        most: the number of elements of the largest tensor with raw data so far.
+        is_plain: whether no tensor in an attribute had an empty name, and no attribute was long.
+    """
     cdef dict attributes, types, heads
+    cdef Py_ssize_t most
+    cdef bint is_plain
     cdef object held, name  # of the last tensor
     cdef object tensor_type
 

@@ -3,6 +3,8 @@
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memset
 
+from onnxtext._core.slots cimport slot_of
+
 OPS = {
     "CALL": CALL,
     "UNIT": UNIT,
@@ -25,6 +27,9 @@ OPS = {
     "TENSOR": TENSOR,
     "DECORATED": DECORATED,
     "NODES": NODES,
+    "ENTRY": ENTRY,
+    "INTEGER": INTEGER,
+    "OPSET": OPSET,
 }
 
 
@@ -73,6 +78,8 @@ cdef class Grammar:
                 self.actions[state * kinds + <int>terminals[name]] = to
         self._add_rules(rules)
         self.token = types["Token"]
+        self.token_at, self.token_kind = slot_of(self.token, "at"), slot_of(self.token, "kind")
+        self.known, self.layouts = {}, {}
         self.fault = types["SemanticError"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]

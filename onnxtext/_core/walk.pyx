@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk over nodes: the compiled `onnxtext.ast.visit`."""
-from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get, record
+from onnxtext._core.slots cimport (
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, VALUE_INFO, get, record,
+)
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
@@ -92,6 +94,25 @@ cdef int add_graphs(attributes, list found) except -1:
         elif type(value) is tuple and value and type(value[0]) is Graph:
             found.extend(value)
     return 0
+
+
+def has_sections(model):
+    """Whether a model may have sections after its functions, except `encoding` and `resources`."""
+    if model.functions or model.training or model.configurations or model.metadata_left_out:
+        return True
+    for graph in list_graphs([model.graph]):
+        if not isinstance(graph, Graph) or graph.metadata or graph.value_metadata:
+            return True
+        if graph.quantization:
+            return True
+        for values in (graph.inputs, graph.outputs, graph.values):
+            for value in values:
+                if get(value, OF_VALUE.metadata) if type(value) is VALUE_INFO else value.metadata:
+                    return True
+        for node in graph.nodes:
+            if get(node, OF_NODE.metadata) if type(node) is NODE else node.metadata:
+                return True
+    return False
 
 
 def large_values(values, Py_ssize_t most):

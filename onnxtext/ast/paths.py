@@ -15,7 +15,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import SparseTensor
 from onnxtext.ast.visit import nested_graphs
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 
 INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
 """`@value_info(initializers)`: each initializer has a `value_info` entry too (SPEC 10)."""
@@ -108,9 +108,8 @@ def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list
         tied: whether that path identifies it.
     """
     if core() == "native":
-        from onnxtext._core.walk import named_nodes as compiled
-
-        return compiled(nodes, prefix, tied, Named, Step)
+        found: list[Named] = core_module("walk").named_nodes(nodes, prefix, tied, Named, Step)
+        return found
     counts = Counter(map(first_output, nodes))
     named = []
     for node in nodes:

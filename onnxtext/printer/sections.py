@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Node, Training, ValueInfo
 from onnxtext.ast.paths import Named, Step, walk_model
 from onnxtext.ast.visit import list_graphs
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import field_text
 from onnxtext.printer.strings import quoted, string_value, word
@@ -23,6 +23,8 @@ def section_parts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iter
         model: the model.
         graph_text: prints a graph, given the indentation of its first line.
     """
+    if core() == "native" and not core_module("walk").has_sections(model):
+        return
     graphs = list_graphs(model)
     metadata = ["metadata none"] if model.metadata_left_out else _metadata(model, graphs)
     if metadata:
@@ -59,9 +61,8 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
 def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
     """Return the text of metadata blocks and other lines, each given with its indentation."""
     if core() == "native":
-        from onnxtext._core.printing_values import metadata_blocks
-
-        return metadata_blocks(blocks)
+        text: str = core_module("printing_values").metadata_blocks(blocks)
+        return text
     return "\n".join([_block(indent, block) for indent, block in blocks])
 
 

@@ -160,6 +160,7 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
     lines = [
         'a file"w.bin" # file"w.bin"', '"location":', '"w.bin"', 'store: "w.bin", "file"',
         '# store: "w.bin"', '"blob" file"none" file"w.bin#1"', '"a # b" safetensors : "w.bin"',
+        'external("w.bin", 0)', 'external(', '"w.bin")',
     ]  # fmt: skip
     for newline in ("\n", "\r\n"):
         text = newline.join(lines)
@@ -168,7 +169,7 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
             document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
             found.append([link.range for link in links._links(document)])
         assert found[0] == found[1]
-        assert len(found[0]) == 5
+        assert len(found[0]) == 7
 
 
 def test_common_start() -> None:

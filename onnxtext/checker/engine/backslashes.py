@@ -57,7 +57,7 @@ def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> 
         "warning",
         source=source,
         labels=tuple(map(Label, spans[:_MOST])),
-        notes=(f"the rule: {BACKSLASH_LOST.title} ({BACKSLASH_LOST.source})",),
+        notes=(BACKSLASH_LOST.note,),
         help=help,
         fix=Fix("write `\\\\` for `\\`", edits, "unsafe") if _is_escaped(token, lost) else None,
     )

@@ -22,12 +22,12 @@ _LINKS = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"""|#[^\n]*'  # skipped
     r'|blob"(?P<blob>[0-9a-f]+)"'
     r'|file"(?P<file>[^"\\\n]+)"'
-    r'|"location"\s*:\s*"(?P<location>[^"\\\n]+)"'
+    r'|(?:"location"\s*:|\bexternal\s*\()\s*"(?P<location>[^"\\\n]+)"'
     r'|\b(?:store|safetensors)\s*:\s*"(?P<place>[^"\\\n]+)"'
     r'|"(?:[^"\\]|\\.)*"',
     re.DOTALL,
 )
-_WORDS = re.compile('blob"|file"|"location"|store|safetensors')
+_WORDS = re.compile('blob"|file"|"location"|external|store|safetensors')
 _MOST = 5000
 
 

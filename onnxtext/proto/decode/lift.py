@@ -39,8 +39,11 @@ class LiftError(ValueError):
         self.offset = offset
 
 
-Finish = Callable[[Model, list[Graph | Function]], None]
-"""Rearranges a freshly lifted model, given all its graphs, without changing its meaning."""
+Finish = Callable[[Model, list[Graph | Function] | None, int], None]
+"""Rearranges a freshly lifted model without changing its meaning.
+
+Its arguments are the model, all its graphs if they are known, and `Lifter.largest`.
+"""
 
 
 def lift_model(data: bytes, finish: Finish | None = None) -> Model:
@@ -158,6 +161,10 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     match message:
         case "ModelProto":
             made = lifter.model(data)
+            if lifter.largest >= 0:
+                if finish is not None:
+                    finish(made, None, lifter.largest)
+                return made
         case "GraphProto":
             made = Fragment(lifter.graph(data), NO_DEFAULTS)
         case "FunctionProto":
@@ -168,7 +175,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     settle_presence(made, graphs)
     settle_annotations(made, graphs)
     if finish is not None and isinstance(made, Model):
-        finish(made, graphs)
+        finish(made, graphs, -1)
         return made
     for node in walk_nodes(made):
         if node.metadata:

@@ -255,10 +255,10 @@ def function(
     values: list[ValueInfo] | None,
     nodes: list[Any],
 ) -> Function:
-    """Return a function.
+    """Build a function from its parsed parts.
 
     Raises:
-        SemanticError: a value of the function has data.
+        SemanticError: a value of the function has data, or its header has an unknown key.
     """
     head = head or Header()
     head.allow(FUNCTION_KEYS, "a function")

@@ -30,6 +30,9 @@ OPERATIONS = {
     "coarse_type": "REMEMBER",
     "decorated_element": "DECORATED",
     "element": "STAYS",
+    "bare_opset_item": "OPSET",
+    "header_entry": "ENTRY",
+    "header_int": "INTEGER",
     "header_list": "PASS",
     "header_string": "PASS",
     "initializer": "VALUE",
@@ -48,6 +51,7 @@ OPERATIONS = {
     "number_list": "LATER",
     "number_value": "PASS",
     "opaque_part": "TEXT",
+    "opset_item": "OPSET",
     "plain_name": "TEXT",
     "plain_string": "INSIDE",
     "raw_literals": "DEFER",
@@ -84,6 +88,10 @@ class CoreParser(Parser):
             assert token is not None  # the core stopped before it
             self.machine.feed(token.kind, token, token.at)
             at = token.end
+
+    def finish(self) -> Any:
+        """Return the value of the start rule, at the end of the text."""
+        return self.machine.values[-1] if self._parser.is_accepted else super().finish()
 
 
 @cache
