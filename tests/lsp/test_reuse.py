@@ -19,7 +19,7 @@ from benchmarks.transformer import transformer
 from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.exporter_lines import plain_places
-from onnxtext.lsp.index.graph_view import draw
+from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.reuse import common_start
 from onnxtext.lsp.server.server import Server
 from onnxtext.source import Source, Span
@@ -144,7 +144,7 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
         assert found == semantic_tokens.encode(other.version, wanted)
         lengths = asyncio.run(document.lengths())
         assert lengths == asyncio.run(other.lengths())
-        assert draw(document, lengths) == draw(other, lengths)
+        assert Drawing(document, lengths).draw((), ()) == Drawing(other, lengths).draw((), ())
         if document.version.syntax:
             continue  # an unclosed bracket does not fold other statements
         folds = list(folding.folding_ranges(document.version, lengths))
