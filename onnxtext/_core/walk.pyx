@@ -137,9 +137,14 @@ def large_values(values, Py_ssize_t most):
 
 def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
     """Return the same as `onnxtext.ast.paths.named_nodes`, made of `named` and `step`."""
-    cdef dict counts = {}
+    cdef dict counts = {}, labels = {}
     cdef list names = [], made = []
     cdef str name
+    cdef bint fits
+    for node in nodes:
+        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
+        if label:
+            labels[label] = labels.get(label, 0) + 1
     for node in nodes:
         name = ""
         for output in get(node, OF_NODE.outputs) if type(node) is NODE else node.outputs:
@@ -149,7 +154,12 @@ def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
         names.append(name)
         counts[name] = counts.get(name, 0) + 1
     for node, name in zip(nodes, names):
-        path = prefix + (record(step, (name, None)),)
-        fits = tied and bool(name) and <object>counts[name] == 1
+        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
+        if label and <object>labels[label] == 1:
+            path = prefix + (record(step, (label, None, True)),)
+            fits = tied
+        else:
+            path = prefix + (record(step, (name, None, False)),)
+            fits = tied and bool(name) and <object>counts[name] == 1
         made.append(record(named, ("node", path, node, fits)))
     return made

@@ -43,9 +43,7 @@ def test_every_entry_is_kept(entries: tuple[tuple[str, str], ...]) -> None:
     assert (" external(" in text) == (usual and plain)
 
 
-@pytest.mark.parametrize("core", ["python", "native"])
-def test_in_a_model(core: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ONNXTEXT_CORE", core)
+def test_in_a_model() -> None:
     model = onnx.ModelProto()
     for name, length in (("w", "8"), ("v", "08")):
         tensor = model.graph.initializer.add(name=name, dims=[2], data_type=1)
