@@ -179,7 +179,7 @@ class Embedder(Rewriter):
         length = _number(entries.get("length", str(len(file) - start)), where, "length")
         if length != wanted:
             raise BlobError(
-                f"{where} has {length} bytes, a tensor of this type has {wanted}", WRONG
+                f"{where} has {length} bytes, but the tensor takes {wanted}", WRONG
             )
         if start + length > len(file):
             raise BlobError(

@@ -206,7 +206,7 @@ FAMILY = Family(
         Rule(
             "external-location-missing",
             "error",
-            "external data has a location, and the tensor no inline data",
+            "external data has a location, and its tensor has no inline data",
             "proto TensorProto.external_data",
         ),
         Rule(

@@ -64,7 +64,7 @@ class _Outline:
         self._written: dict[int, str] = {}
 
     def row(self, statement: Statement) -> str | None:
-        """Return the symbol of a statement on one line, with a placeholder for its line.
+        """Return the encoded symbol of a statement on one line, with a placeholder for the line.
 
         Returns:
             "" for a statement without a symbol; None if it contains graphs, has several lines, or

@@ -11,12 +11,12 @@ from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Key, Statement, Symbol, outermost, parameter_names
 from onnxtext.source import Span
-from onnxtext.syntax.span_map import Places
+from onnxtext.syntax.span_map import SpanMap
 
 Kind = Literal[
     "value", "function", "operator", "attribute", "parameter", "type", "label", "graph", "literal"
 ]
-Step = tuple[str | int, Places]
+Step = tuple[str | int, SpanMap]
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
     return None if symbol is None else (symbol, at_cursor)
 
 
-def _absolute(statement: Statement, places: Places) -> Span:
+def _absolute(statement: Statement, places: SpanMap) -> Span:
     return Span(statement.at + places.span.start, statement.at + places.span.end)
 
 

@@ -133,9 +133,9 @@ def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
 
 
 def _jumps(tables: Tables, units: list[str | None]) -> list[dict[str, int]]:
-    """Return the gotos of the machine, shortened by unit reductions.
+    """Return the gotos of the machine, with unit reductions applied in advance.
 
-    A unit reduction is kept if more tokens are valid after it than before.
+    A unit reduction stays a step of its own if more tokens are valid after it than before.
     """
     kinds = [row.keys() for row in tables.actions]
 
