@@ -21,7 +21,6 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.exporter_lines import plain_span_map
 from onnxtext.lsp.index.graph_view import draw
 from onnxtext.lsp.index.reuse import common_start
-from onnxtext.lsp.server.server import Server
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES
@@ -121,10 +120,8 @@ def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:
 
 
 def outline(document: Document) -> Any:
-    server = Server()
-    server.documents[URI] = document
     params = t.DocumentSymbolParams(t.TextDocumentIdentifier(URI))
-    made = asyncio.run(symbols.outline(server, params))
+    made = asyncio.run(symbols.outline(document, params))
     return orjson.loads(orjson.dumps(made))
 
 
