@@ -61,7 +61,7 @@ def _of_text(data: bytes) -> str | bytes:
     return data if shown.startswith(_NO_MODEL) else shown
 
 
-_NO_MODEL = "# no ONNX model: "
+_NO_MODEL = "# not an ONNX model: "
 
 
 def _unknown(data: bytes, why: str) -> str:

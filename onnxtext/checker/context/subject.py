@@ -154,7 +154,7 @@ class Subject:
                 pass
 
     def _add_nodes(self, nodes: list[Node]) -> None:
-        """Add a graph of nodes alone; their free names become inputs."""
+        """Add a graph for a list of nodes; names that no node defines become its inputs."""
         defined = {name for node in nodes for name in node.outputs}
         used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
         graph = Graph("nodes", nodes=nodes)

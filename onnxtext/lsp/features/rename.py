@@ -29,12 +29,12 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_RENAME, rename, t.RenameOptions(prepare_provider=True))
 
 
-def prepare(server: Server, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
+def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
     """Return the range and current name of the symbol under the cursor."""
-    found = symbol_under(server, params)
+    found = symbol_under(document, params)
     if found is None:
         return None
-    document, symbol, at_cursor = found
+    symbol, at_cursor = found
     return t.PrepareRenamePlaceholder(document.version.lines.range(at_cursor.span), symbol.name)
 
 
@@ -44,10 +44,11 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
     Raises:
         RequestError: the new name is empty, or already has another meaning.
     """
-    found = symbol_under(server, params)
-    if found is None:
+    document = server.document(params.text_document.uri)
+    found = symbol_under(document, params) if document is not None else None
+    if document is None or found is None:
         return None
-    document, symbol, _ = found
+    symbol, _ = found
     new = name_of(params.new_name.strip())
     if new == symbol.name:
         return None

@@ -12,12 +12,12 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Key, Statement, Symbol, outermost, parameter_names
 from onnxtext.lsp.index.section_scopes import section_scope
 from onnxtext.source import Span
-from onnxtext.syntax.span_map import Places
+from onnxtext.syntax.span_map import SpanMap
 
 Kind = Literal[
     "value", "function", "operator", "attribute", "parameter", "type", "label", "graph", "literal"
 ]
-Step = tuple[str | int, Places]
+Step = tuple[str | int, SpanMap]
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
     return None if symbol is None else (symbol, at_cursor)
 
 
-def _absolute(statement: Statement, places: Places) -> Span:
+def _absolute(statement: Statement, places: SpanMap) -> Span:
     return Span(statement.at + places.span.start, statement.at + places.span.end)
 
 

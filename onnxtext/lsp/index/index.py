@@ -40,7 +40,7 @@ from onnxtext.lsp.index.names import (
 from onnxtext.lsp.index.operators import known_schemas
 from onnxtext.lsp.index.section_scopes import node_labels, section_scope
 from onnxtext.lsp.index.sections import SectionName, name_of, section_names
-from onnxtext.lsp.index.statements import Located, PlacesCache
+from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 
@@ -57,7 +57,7 @@ class Index:
         labels: the positions of nodes by label, by the `id` of their scope, as far as known.
     """
 
-    def __init__(self, source: Source, root: Model | Fragment | None, cache: PlacesCache) -> None:
+    def __init__(self, source: Source, root: Model | Fragment | None, cache: SpanMapCache) -> None:
         self.source = source
         self.root = root
         self.model = root if isinstance(root, Model) else None
@@ -294,7 +294,7 @@ class Index:
         return self.places.span(Place(item, ("name",)))
 
     def located(self, statement: Statement) -> Located | None:
-        """Return the located span map of a statement; None if its text has an error."""
+        """Return the spans of a statement and its parts; None if its text has an error."""
         try:
             return self._located[statement.at]
         except KeyError:
