@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the graphs and nodes that the paths of sections name, and values that `@value_info` names."""
+"""Find what the paths of sections name, and the values that `@value_info(…)` names."""
 
 from __future__ import annotations
 
