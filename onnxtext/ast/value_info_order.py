@@ -16,6 +16,9 @@ from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
 from onnxtext.ast.value_infos import Order, decorator_of, with_data
 
+MOST_NAMES = 32
+"""The most values that a decorator names; longer ones would hide the graph."""
+
 Placed = list[tuple[Node, int, ValueInfo]]
 
 
@@ -55,25 +58,53 @@ def place_infos(
     if not infos:
         return None, []
     data = with_data(graph)
+    found = _by_default(graph, infos, data)
+    if found is not None:
+        return found
     parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     names = {info.name for info in infos}
-    if names.isdisjoint([value.name for values in parts.values() for value in values]):
-        return None, place_types(graph.nodes, infos)
     lists = _Lists({}, {})
     for part, values in parts.items():
         types = {value.name: value.type for value in values}
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
             lists.order[part], lists.types[part] = [value.name for value in values], types
-    found = None
+    made = None
     if len(names) == len(infos):
-        found = _in_parts(graph, infos, lists)
-        if found is None and any_order:
-            found = _one_by_one(graph, infos, lists)
-    if found is None:
+        made = _in_parts(graph, infos, lists)
+        if made is None and any_order:
+            made = _one_by_one(graph, infos, lists)
+    if made is None:
         return None, place_types(graph.nodes, infos)
-    order, rest = found
+    order, rest = made
     everything = [name for part in lists.order.values() for name in part]
     return (decorator_of(order, everything) if order.items else None), rest
+
+
+def _by_default(
+    graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
+) -> tuple[Decorator | None, list[ValueInfo]] | None:
+    """Place a list of exporters: all initializers or none, others, and types of outputs.
+
+    Returns:
+        The same as `place_infos`; None for other lists.
+    """
+    first = 0
+    if data and len(infos) >= len(data):
+        first = len(data)
+        for info, value in zip(infos, data, strict=False):
+            if info.name != value.name or info.type != value.type or info.decorators:
+                first = 0
+                break
+    rest = infos[first:] if first else infos
+    names = {info.name for info in rest}
+    if not names.isdisjoint([value.name for value in (*data, *graph.inputs)]):
+        return None
+    placed, left = types_at_end(graph.nodes, rest)
+    if left and not {info.name for info in rest[:left]}.isdisjoint([v.name for v in graph.outputs]):
+        return None
+    for node, index, info in placed:
+        place_type(node, index, info.type)
+    return (decorator_of(Order((Word("initializers"),)), ()) if first else None), rest[:left]
 
 
 def _in_parts(
@@ -81,7 +112,7 @@ def _in_parts(
 ) -> tuple[Order, list[ValueInfo]] | None:
     """Return the order of a list that consists of parts; None if it does not."""
     fewer = {part: types for part, types in lists.types.items() if part != "outputs"}
-    for used in (lists, _Lists(lists.order, fewer)):  # outputs may be types before outputs
+    for used in (_Lists(lists.order, fewer), lists):  # types before outputs where possible
         runs = [(part, list(run)) for part, run in groupby(infos, used.part_of)]
         copied = [part for part, _ in runs if part]
         others = [run for part, run in runs if not part]
@@ -90,6 +121,8 @@ def _in_parts(
         made = _copies(runs, lists)
         places = _statements(graph.nodes, others)
         if made is None or places is None:
+            continue
+        if used is not lists and any(lists.part_of(s) for kept, _ in places for s in kept):
             continue
         by_part, without = made
         items: list[Word | str] = []
@@ -142,7 +175,8 @@ def _copies(
         found[part] = [*names[:ordered], Word(part)]
         kept |= set(names)
         without |= missing
-    if without & kept:
+    strings = sum([isinstance(item, str) for items in found.values() for item in items])
+    if without & kept or strings + len(without) > MOST_NAMES:
         return None
     return found, frozenset(without)
 
@@ -169,7 +203,7 @@ def _one_by_one(
 ) -> tuple[Order, list[ValueInfo]] | None:
     """Return an order that names the entries up to the last one that repeats another value."""
     last = max((at for at, info in enumerate(infos) if lists.part_of(info)), default=-1)
-    if last < 0:
+    if not 0 <= last < MOST_NAMES:
         return None
     declared = {name for names in lists.order.values() for name in names}
     defined: dict[str, tuple[Node, int]] = {}
