@@ -146,19 +146,21 @@ def lift_placed(
     from onnxtext.printer.weights import move_weights
     from onnxtext.proto.decode.lift import lift_model
 
-    def move(model: Model, graphs: list[Graph | Function]) -> None:
+    def move(model: Model, graphs: list[Graph | Function] | None) -> None:
         if weights != "inline":
             moved = move_weights(model, graphs, inline_limit=inline_limit)
             if digests is not None:
                 digests.clear()
                 digests.update(moved)
 
-    def finish(model: Model, graphs: list[Graph | Function]) -> None:
-        if metadata in ("auto", "section"):
-            place_metadata(model, graphs, short_too=metadata == "section")
-        else:
-            keep_metadata(graphs)
-        if embed_from is None:
+    def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
+        if largest < 0:
+            assert graphs is not None
+            if metadata in ("auto", "section"):
+                place_metadata(model, graphs, short_too=metadata == "section")
+            else:
+                keep_metadata(graphs)
+        if embed_from is None and not 0 <= largest <= inline_limit:
             move(model, graphs)
 
     model = lift_model(data, finish)

@@ -142,6 +142,7 @@ _HELPS = {
     "blob-missing": "print the text again from its model, or copy the blob into `resources`",
     "blob-damaged": "print the text again from its model: what the bytes were is lost",
     "blob-ambiguous": "write more digits of the digest",
+    "weights-ambiguous": "write more digits of the digest",
     "blob-size": "correct the type, or name the blob that was meant",
 }
 

@@ -16,6 +16,7 @@ VERBS = (
     "from-binary",
     "check",
     "fmt",
+    "info",
     "show",
     "diff",
     "verify",

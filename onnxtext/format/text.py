@@ -52,7 +52,7 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
         if text != source.text:
             source = Source(text, source.name)
             model = parse_model(source)
-        formatted = _shortened(source, model)
+        formatted = format_incrementally(source, model)
         if formatted is not None:
             if read_again and formatted != text:
                 _compare(source, model, formatted)
@@ -80,7 +80,7 @@ def _compare(source: Source, model: Model, formatted: str) -> None:
         raise _refusal(source, f"formatting this text would {difference}")
 
 
-def _shortened(source: Source, model: Model) -> str | None:
+def format_incrementally(source: Source, model: Model) -> str | None:
     """Format and verify a text with long lists; None if other ways are needed."""
     cut = extract_lists(source.text, model)
     if cut is None or not cut.is_proven():

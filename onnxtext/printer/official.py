@@ -189,7 +189,7 @@ def _function(function: Function) -> str:
     parameters = ""
     if function.attributes:
         items = [
-            _word(item) if isinstance(item, str) else _attribute(item, STEP)
+            _word(item) if isinstance(item, str) else attribute_text(item, STEP)
             for item in function.attributes
         ]
         parameters = f" {_list(items, '<>', '', WIDTH - 20)}"
@@ -215,14 +215,14 @@ def _node(node: Node, indent: str) -> str:
     # A graph with nodes never fits on one line. Printing each graph twice would double the time
     # with every level of nesting.
     if not any(isinstance(item.value, Graph) and item.value.nodes for item in node.attributes):
-        flat = [_attribute(item, "") for item in node.attributes]
+        flat = [attribute_text(item, "") for item in node.attributes]
         if sum(map(len, flat)) + 2 * len(flat) <= ATTRIBUTE_WIDTH and "\n" not in "".join(flat):
             return f"{line} <{', '.join(flat)}> {inputs}"
-    items = [_attribute(item, indent + STEP) for item in node.attributes]
+    items = [attribute_text(item, indent + STEP) for item in node.attributes]
     return f"{line} {inputs} {_broken(items, '<>', indent)}"
 
 
-def _attribute(attribute: Attribute, indent: str) -> str:
+def attribute_text(attribute: Attribute, indent: str) -> str:
     """Print `name: type = value`; the type only if the value does not imply it."""
     name, kind, value = _word(attribute.name), attribute.type, attribute.value
     typed = name if kind is None else f"{name}: {kind.name.lower()}"

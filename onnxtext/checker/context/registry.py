@@ -30,7 +30,7 @@ class Rule:
         level: `lint` rules are off unless selected.
         title: the rule in one sentence.
         source: its origin: a section of the IR specification, a comment of the protobuf
-            schema ("proto"), the operator schemas ("schema").
+            schema ("proto"), the operator schemas ("schema"); "" for our own rules.
         profile: the profile that turns the rule on; "" if `--select all` does. Rules of a profile
             are conventions that exporters do not follow.
     """
@@ -38,8 +38,14 @@ class Rule:
     slug: str
     level: Level
     title: str
-    source: str
+    source: str = ""
     profile: str = ""
+
+    @property
+    def note(self) -> str:
+        """The rule as a note of a finding."""
+        source = f" ({self.source})" if self.source else ""
+        return f"the rule: {self.title}{source}"
 
 
 @dataclass(frozen=True, slots=True)

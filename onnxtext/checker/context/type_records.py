@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.model import Function, ValueInfo
@@ -97,12 +97,15 @@ def _of_attribute(subject: Subject, attribute: Attribute, place: Place) -> Itera
             yield TypeRecord(record, place, attribute.name, True)
 
 
+_class_of: Callable[[object], type] = type
+
+
 def _is_decorated(type: Type | None) -> bool:
     """Whether a type may hold decorators: a fast path for plain tensors."""
     return type is not None and (
         bool(type.decorators)
         or not hasattr(type, "shape")
-        or any(isinstance(dim, DecoratedDim) for dim in type.shape or ())
+        or DecoratedDim in map(_class_of, type.shape or ())
     )
 
 

@@ -142,7 +142,7 @@ FAMILY = Family(
             "proto ValueInfoProto, TensorProto",
         ),
         Rule("input-duplicate", "error", "inputs of a graph have distinct names", "IR Graphs"),
-        Rule("output-duplicate", "warning", "outputs of a graph have distinct names", "-"),
+        Rule("output-duplicate", "warning", "outputs of a graph have distinct names"),
         Rule(
             "function-input-duplicate",
             "error",

@@ -13,6 +13,7 @@ from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import outermost
+from onnxtext.lsp.server.protocol import data_field
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -127,13 +128,8 @@ def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, 
         return None, None
     index = document.version.index
     data: Any = item.data
-    kind, domain, overload = (_field(data, name) for name in ("kind", "domain", "overload"))
+    kind, domain, overload = (data_field(data, name, "") for name in ("kind", "domain", "overload"))
     if kind == "function":
         return document, index.functions().get((domain, item.name, overload))
     scopes = (s for s in index.scopes if s.parent is None and s.kind == kind)
     return document, next((scope for scope in scopes if scope.name == item.name), None)
-
-
-def _field(data: Any, name: str) -> str:
-    value = data.get(name) if isinstance(data, dict) else getattr(data, name, None)
-    return value if isinstance(value, str) else ""

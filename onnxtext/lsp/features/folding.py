@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Version
+from onnxtext.source import COMMENT, STRING
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_PIECES = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\]|\\.)*"|#[^\n]*|=>|[()\[\]{}<>]', re.DOTALL
-)
+_PIECES = re.compile(rf"{STRING}|{COMMENT}|=>|[()\[\]{{}}<>]", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _MOST = 20_000
 _LONGEST_GAP = 1000
@@ -34,7 +33,7 @@ async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.Foldin
         return None
     version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
-    for found in _ranges(version, lengths):
+    for found in folding_ranges(version, lengths):
         known = best.get(found.start_line)
         if known is None or known.end_line < found.end_line:
             best[found.start_line] = found
@@ -43,7 +42,13 @@ async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.Foldin
     return sorted(best.values(), key=lambda found: found.start_line)
 
 
-def _ranges(version: Version, lengths: list[int]) -> Iterator[t.FoldingRange]:
+def folding_ranges(version: Version, lengths: list[int]) -> Iterator[t.FoldingRange]:
+    """Yield the folding ranges of a text.
+
+    Args:
+        version: the text and its index.
+        lengths: the length of each statement on one line; -1 for the others.
+    """
     lines = version.lines
     open_brackets: list[tuple[str, int]] = []
     comment: tuple[int, int] | None = None
