@@ -77,6 +77,7 @@ class GraphComparer:
 
     def bodies(self, match: GraphMatch) -> None:
         """Compare the lists of two graphs or functions."""
+        self.out.matches.append(match)
         old, new, names = match.old, match.new, match.names
         main = new.path == "graph"
         for kind, pairs, one, other in (
