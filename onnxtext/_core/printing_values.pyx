@@ -12,12 +12,13 @@ from onnxtext.ast.values import RawData, SparseTensor, TypedData
 from onnxtext.printer.graphs import NAME_WIDTH
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.sections import REPEATED
 from onnxtext.printer.values import data_parts, sparse_text, type_text
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
 
-cdef int LINE = WIDTH, INDENT = len(STEP), NAME = NAME_WIDTH
+cdef int LINE = WIDTH, INDENT = len(STEP), NAME = NAME_WIDTH, LONG = REPEATED
 
 
 cdef class ValuePrinter:
@@ -162,6 +163,7 @@ def metadata_blocks(blocks):
     cdef Text out = Text(None)
     cdef int indent
     cdef bint is_first = True
+    cdef dict above = {}
     for before, block in blocks:
         indent = len(before)
         if not is_first:
@@ -170,14 +172,35 @@ def metadata_blocks(blocks):
         if isinstance(block, str):
             out.spaces(indent)
             out.text(block)
+            above = {}
         elif block.kind == "function":
-            out.entries(block.item.metadata, indent)
+            _entries(out, block.item.metadata, indent, {})
+            above = {}
         else:
             out.spaces(indent)
             out.text(block.kind)
             out.path(block.path)
             out.add(b" {\n", 3)
-            out.entries(block.item.metadata, indent + 2)
+            entries = block.item.metadata
+            _entries(out, entries, indent + 2, above)
+            above = dict(entries)
             out.line(indent)
             out.character(c"}")
     return "".join(out.take())
+
+
+cdef int _entries(Text out, tuple entries, int indent, dict above) except -1:
+    """Add metadata entries, each on its own lines; `above` are those of the block above."""
+    cdef bint is_first = True
+    for key, value in entries:
+        if not is_first:
+            out.character(c"\n")
+        is_first = False
+        out.spaces(indent)
+        out.word(key)
+        out.add(b": ", 2)
+        if len(value) >= LONG and above.get(key) == value:
+            out.add(b"above", 5)
+        else:
+            out.string(value, indent)
+    return 0

@@ -153,7 +153,7 @@ def regroup(owner: Graph | Function) -> None:
 
 def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
     """Return the metadata of value infos with unique names and no other decorators."""
-    names = Counter(value.name for value in (*owner.inputs, *owner.outputs, *infos))
+    names = Counter(value.name for value in infos)
     entries: dict[str, Pairs] = {}
     for info in infos:
         if names[info.name] > 1:

@@ -66,7 +66,7 @@ def _arrange(
 
 
 class _Rows:
-    """A list of items into which further items are inserted."""
+    """The merged items so far, into which the missing items of a side are inserted."""
 
     def __init__(self, line: list[Triple]) -> None:
         self._line = line

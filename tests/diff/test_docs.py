@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`docs/diff.md` and its part of `docs/commands.md` are true: they show what commands print.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/diff/test_docs.py` to write anew what `docs/diff.md`
+Run `python3 dev.py bless tests/diff/test_docs.py` to write anew what `docs/diff.md`
 shows; read the difference before it is committed.
 """
 

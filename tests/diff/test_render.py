@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendered diffs of `golden/old.onnxtxt` and `golden/new.onnxtxt` in all formats.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/diff/test_render.py` to write the golden files anew;
+Run `python3 dev.py bless tests/diff/test_render.py` to write the golden files anew;
 read the difference before it is committed.
 """
 

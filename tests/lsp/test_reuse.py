@@ -19,7 +19,7 @@ from benchmarks.transformer import transformer
 from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.exporter_lines import plain_span_map
-from onnxtext.lsp.index.graph_view import draw
+from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.reuse import common_start
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
@@ -141,7 +141,7 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
         assert found == semantic_tokens.encode(other.version, wanted)
         lengths = asyncio.run(document.lengths())
         assert lengths == asyncio.run(other.lengths())
-        assert draw(document, lengths) == draw(other, lengths)
+        assert Drawing(document, lengths).draw((), ()) == Drawing(other, lengths).draw((), ())
         if document.version.syntax:
             continue  # an unclosed bracket does not fold other statements
         folds = list(folding.folding_ranges(document.version, lengths))
@@ -166,6 +166,7 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
     lines = [
         'a file"w.bin" # file"w.bin"', '"location":', '"w.bin"', 'store: "w.bin", "file"',
         '# store: "w.bin"', '"blob" file"none" file"w.bin#1"', '"a # b" safetensors : "w.bin"',
+        'external("w.bin", 0)', 'external(', '"w.bin")',
     ]  # fmt: skip
     for newline in ("\n", "\r\n"):
         text = newline.join(lines)
@@ -174,7 +175,7 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
             document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
             found.append([link.range for link in links.document_links(document)])
         assert found[0] == found[1]
-        assert len(found[0]) == 5
+        assert len(found[0]) == 7
 
 
 def test_common_start() -> None:

@@ -40,6 +40,11 @@ NARROW = [ELEMENTS[name] for name in DTYPES]
 each_narrow = pytest.mark.parametrize("element", NARROW, ids=lambda e: e.name)
 
 
+def test_every_narrow_float_is_here() -> None:
+    narrow = {e.name for e in ELEMENTS.values() if e.kind == "float" and e.bits <= 16}
+    assert set(DTYPES) == narrow
+
+
 def codes_of(element: ElementType) -> np.ndarray:
     return np.arange(1 << element.bits, dtype=np.uint16 if element.bits == 16 else np.uint8)
 

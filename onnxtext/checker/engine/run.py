@@ -16,7 +16,7 @@ from onnxtext.checker.engine.cascades import without_cascades
 from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.checker.engine.places import TextPlaces
-from onnxtext.checker.engine.selection import ALL, active_rules, find
+from onnxtext.checker.engine.selection import ALL, active_rules, find, selected_rules
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.inference import Answers, Inference
 from onnxtext.collector import paused_collector
@@ -80,7 +80,7 @@ def find_in(
         UnknownRule: a slug names no rule.
     """
     active = active_rules(select, ignore)
-    selected = active if ALL in (select or ()) else active & set(select or ())
+    selected = active if ALL in (select or ()) else active & selected_rules(select)
     if encoded is not None and isinstance(root, Model):
         encoded = _with_implied_import(root, encoded)
     options = Options(base_dir, active, frozenset(selected), encoded, inference=Inference(answers))

@@ -143,7 +143,7 @@ def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
         "onnx-inference-failed",
         f"onnx's inference fails on this {'node' if node else 'model'}: it {verb}",
         (place,),
-        help="correct its attributes and the types of its inputs" if node
+        help="correct the attributes of this node, or the types of its inputs" if node
         else "no single node is the cause; look for unusual types, initializers and constants",
         notes=notes,
         severity=None if node or failure.kind == "crash" else "warning",

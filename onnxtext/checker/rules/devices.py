@@ -265,7 +265,7 @@ FAMILY = Family(
         Rule(
             "device-config-count",
             "error",
-            "device configurations have `num_devices`, and as many device names or none",
+            "a configuration has `num_devices`, and as many device names or no names",
             "IR Multi-device",
         ),
         Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),

@@ -156,6 +156,6 @@ FAMILY = Family(
             "IR Functions",
         ),
         Rule("node-name-duplicate", "warning", "nodes of a graph have distinct names", "IR Names"),
-        Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names"),
+        Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names", "style"),
     ),
 )

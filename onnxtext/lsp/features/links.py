@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 _LINKS = re.compile(
     r'blob"(?P<blob>[0-9a-f]+)"'
     r'|file"(?P<file>[^"\\\n]+)"'
-    r'|"location"\s*:\s*"(?P<location>[^"\\\n]+)"'
+    r'|(?:"location"\s*:|\bexternal\s*\()\s*"(?P<location>[^"\\\n]+)"'
     r'|\b(?:store|safetensors)\s*:\s*"(?P<place>[^"\\\n]+)"'
     rf"|{STRING}|{COMMENT}",
     re.DOTALL,
 )
-_WORDS = re.compile('blob"|file"|"location"|store|safetensors')
+_WORDS = re.compile('blob"|file"|"location"|external|store|safetensors')
 _MOST = 5000
 
 

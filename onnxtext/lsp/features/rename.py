@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rename values, functions and their parameters; quote new names, and reject conflicts."""
+"""Rename values, functions, parameters and labels; quote new names, and reject conflicts."""
 
 from __future__ import annotations
 
@@ -81,6 +81,10 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
         case "value":
             assert symbol.scope is not None
             return _value_conflict(index, symbol, symbol.scope, new)
+        case "label":
+            assert symbol.scope is not None
+            if any(node.name == new for node in symbol.scope.nodes):
+                return f"another node already has the label `{new}`"
         case "parameter":
             scope = index.scopes[symbol.key[1]]
             if new in parameter_names(scope):

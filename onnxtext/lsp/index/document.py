@@ -136,6 +136,7 @@ class Document:
         reported_check: the number of the version whose findings were last published.
         tokens: the result id and data of the semantic tokens that the client has.
         columns: the results of features for each statement.
+        graph: the last drawing of the graph view.
     """
 
     uri: str
@@ -151,6 +152,7 @@ class Document:
     reported_check: int = -1
     tokens: tuple[str, list[int]] | None = None
     columns: Columns = field(default_factory=Columns)
+    graph: object = None
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:

@@ -38,7 +38,7 @@ class Layout:
 
     @classmethod
     def of(cls, index: Index) -> Layout:
-        """Return the layout of an index."""
+        """Return the offset, limit and group of each statement in an index."""
         statements = index.statements
         limits = [statement.limit for statement in statements]
         marks: list[str] = [statement.group for statement in statements]

@@ -41,6 +41,9 @@ CONTENT_MODIFIED = -32801
 REQUEST_FAILED = -32803
 
 GRAPH = "onnxtext/graph"
+GRAPH_PLACE = "onnxtext/graphPlace"
+GRAPH_NODE = "onnxtext/graphNode"
+GRAPH_FIND = "onnxtext/graphFind"
 
 _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 """Requests that change the state of the server: answered immediately, in order."""
@@ -111,7 +114,15 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
     },
     "onnxtext/verify": {"uri": str},
     "onnxtext/checked": {"uri": str},
-    GRAPH: {"uri": str},
+    GRAPH: {
+        "uri": str,
+        "opened": (list, type(None)),
+        "closed": (list, type(None)),
+        "position": (dict, type(None)),
+    },
+    GRAPH_PLACE: {"uri": str, "position": (dict, type(None)), "id": (str, type(None))},
+    GRAPH_NODE: {"uri": str, "id": str},
+    GRAPH_FIND: {"uri": str, "words": str},
 }
 """The parameters of custom requests; those that may be None may be missing."""
 
@@ -263,7 +274,7 @@ class Protocol(LanguageServerProtocol):
         if method_name in _AT_ONCE or not self._is_known(method_name):
             super()._handle_request(msg_id, method_name, params)
             return
-        named = params if method_name == GRAPH else getattr(params, "text_document", None)
+        named = params if method_name.startswith(GRAPH) else getattr(params, "text_document", None)
         uri = getattr(named, "uri", None)
         document = self.server.documents.get(uri) if isinstance(uri, str) else None
         version = None if document is None else document.version

@@ -28,10 +28,17 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 class Entry(NamedTuple):
-    """`key: "value"` in the metadata section."""
+    """`key: "value"` in the metadata section.
+
+    Attributes:
+        key: the key.
+        value: the value; None for that of the block above (`key: above`).
+        word: `above`, as a token with its offset; "" for a value.
+    """
 
     key: str
-    value: str
+    value: str | None
+    word: str = ""
 
 
 @dataclass(slots=True)
@@ -39,7 +46,7 @@ class Block:
     """`node path { … }` in the metadata section.
 
     Attributes:
-        kind: `graph`, `value`, `tensor`, `node` or `function`, as a token with its offset.
+        kind: one of `BLOCKS`, as a token with its offset.
         path: the owner of the entries; () for the main graph.
         overload: of a function.
         items: entries, and for a function also blocks.
@@ -52,7 +59,7 @@ class Block:
 
     def entries(self) -> Pairs:
         """Return the entries of the block itself."""
-        return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
+        return tuple([item[:2] for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
 
 
 @dataclass(slots=True)
@@ -126,11 +133,9 @@ def metadata_block(
     Raises:
         SemanticError: the kind is unknown, or the path is invalid for it.
     """
-    if kind not in ("graph", "value", "tensor", "node", "function"):
+    if kind not in BLOCKS:
         raise SemanticError(
-            f"`{kind}` is not a kind of metadata",
-            token=kind,
-            help="graph, value, tensor, node and function have metadata",
+            f"`{kind}` is not a kind of metadata", token=kind, help=f"one of {', '.join(BLOCKS)}"
         )
     if (path is None) != (kind == "graph") and kind != "graph":
         raise SemanticError(f"metadata of a {kind} needs its name", token=kind)
@@ -140,7 +145,53 @@ def metadata_block(
         for item in items:
             if isinstance(item, Block):
                 raise SemanticError(f"metadata of a {kind} are entries only", token=item.kind)
+    elif any(step.is_label for step in path or ()):
+        raise SemanticError("functions have no labels", token=kind, help="write NAME { … }")
+    else:
+        _fill_repeated(items)
     return Block(kind, tuple(path or ()), overload, items)
+
+
+def repeated_entry(key: str, word: str) -> Entry:
+    """`key: above`: the value of the key in the block above.
+
+    Raises:
+        SemanticError: it is another word.
+    """
+    if word != "above":
+        raise SemanticError(
+            "the value of metadata is a string, or `above`", token=word, help=f'write "{word}"'
+        )
+    return Entry(key, None, word)
+
+
+def _fill_repeated(items: list[Entry | Block]) -> None:
+    """Replace `above` by the values of the block directly above.
+
+    Raises:
+        SemanticError: that block does not have the key.
+    """
+    above: dict[str, str | None] = {}
+    for block in items:
+        if not isinstance(block, Block):
+            above = {}
+            continue
+        for number, entry in enumerate(block.items):
+            if isinstance(entry, Entry) and entry.value is None:
+                value = above.get(entry.key)
+                if value is None:
+                    raise SemanticError(
+                        f"no block directly above has the key `{entry.key}`",
+                        token=entry.word,
+                        help="write the value as a string",
+                        code="metadata-dangling",
+                    )
+                block.items[number] = Entry(entry.key, value)
+        above = {item[0]: item[1] for item in block.items if isinstance(item, Entry)}
+
+
+BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")
+"""The kinds of blocks in the metadata section."""
 
 
 def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[Block]]:
@@ -158,6 +209,7 @@ def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[B
                 help="write it in graph { … }, node NAME { … }, or the header's metadata_props",
             )
         blocks.append(item)
+    _fill_repeated(items)
     return word, blocks
 
 
@@ -229,6 +281,11 @@ def indexed_step(name: str, numbers: str) -> Step:
     if not index.isdigit() or len(index) > 9:
         raise SemanticError("the index of a graph is a number", token=numbers)
     return Step(name, int(index))
+
+
+def label_step(label: str) -> Step:
+    """`[node_1]`."""
+    return Step(label, None, True)
 
 
 def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Training]:

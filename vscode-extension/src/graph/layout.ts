@@ -3,8 +3,8 @@
 /** Run layouts in a worker thread; a new layout cancels the previous one. */
 
 import { Worker } from 'node:worker_threads';
-import type { Drawing } from './protocol.ts';
-import type { Answer, Task } from './worker.ts';
+import type { Drawing, Task } from './protocol.ts';
+import type { Answer } from './worker.ts';
 
 /** For deep graphs, which ELK walks recursively. */
 const STACK_MEGABYTES = 64;
