@@ -92,7 +92,7 @@ cdef class Encoder(ValueEncoder):
         for value in graph.outputs:
             self._value(GRAPH_OUTPUT, value)
         if self.values_in_python or graph.value_metadata or graph.decorators:
-            for made in self.lowering.value_infos(graph, defaults + others):
+            for made in self.lowering.value_infos(graph):
                 out.field(GRAPH_VALUE_INFO, made)
         else:
             for value in graph.values:

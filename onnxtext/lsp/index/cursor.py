@@ -10,7 +10,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Key, Statement, Symbol, outermost, parameter_names
-from onnxtext.lsp.index.section_scopes import section_scope
+from onnxtext.lsp.index.section_scopes import listed_values, section_scope
 from onnxtext.source import Span
 from onnxtext.syntax.span_map import SpanMap
 
@@ -177,6 +177,18 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
             kind: Kind = "label" if name.is_label else "value"
             meaning: Key = (kind, index.number(scope), name.name)
             return CursorTarget(kind, name.name, name.span, key=meaning)
+    return _in_value_info(index, offset)
+
+
+def _in_value_info(index: Index, offset: int) -> CursorTarget | None:
+    """Find the name of a value in `@value_info(…)`."""
+    for scope in index.scopes:
+        if 0 <= scope.place.at <= offset:
+            for name, span in listed_values(index, scope):
+                if span.start <= offset <= span.end:
+                    return CursorTarget(
+                        "value", name, span, key=("value", index.number(scope), name)
+                    )
     return None
 
 

@@ -38,7 +38,7 @@ from onnxtext.lsp.index.names import (
     parameter_names,
 )
 from onnxtext.lsp.index.operators import known_schemas
-from onnxtext.lsp.index.section_scopes import node_labels, section_scope
+from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.sections import SectionName, name_of, section_names
 from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.source import Source, Span
@@ -108,6 +108,9 @@ class Index:
                 role: Role = "definition" if defines else "declaration"
                 found = Occurrence(role, statement, (("name",),))
                 self._occur(number, statement.item.name, found)
+        for scope in self.scopes:
+            for name, span in listed_values(self, scope):
+                self._occur(self.number(scope), name, Occurrence("use", None, known=span))
         for section in self.sections:
             self._section(section)
         return self._symbols
