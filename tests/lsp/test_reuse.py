@@ -152,6 +152,15 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
             assert folds == list(folding.folding_ranges(document.version, lengths))
 
 
+def test_tokens_of_a_range_equal_those_of_the_text_after_a_guessed_comma() -> None:
+    document = opened("()=>(){=o s=l()z = A (x)\ny=()=<e=0>(h}")
+    assert ("", "z") in [getattr(s.item, "outputs", ()) for s in document.version.index.statements]
+    whole = Span(0, len(document.version.text))
+    wanted = semantic_tokens.tokens(document.version, whole)
+    found = asyncio.run(semantic_tokens.all_tokens(document))
+    assert found == semantic_tokens.encode(document.version, wanted)
+
+
 def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(b"")
     lines = [

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-
 _MODULES = (
     "calls", "code_actions", "completion", "folding", "formatting", "graphs", "hover",
     "inlay_hints", "links", "navigation", "rename", "requests", "selection", "semantic_tokens",

@@ -78,7 +78,10 @@ class Group:
 
 
 def parse_id(name: str) -> tuple[int, str, int] | None:
-    """Return scope, kind (`n`, `i`, `o`, `r` for a removed node) and number of a node or value; None for other ids."""
+    """Return scope, kind and number of a node or value; None for other ids.
+
+    The kinds are `n` for a node, `i` for an input, `o` for an output, `r` for a removed node.
+    """
     scope, kind, number = "", "", ""
     for letter in "nior":
         head, found, tail = name.partition(letter)

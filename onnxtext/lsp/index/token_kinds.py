@@ -101,12 +101,13 @@ def _node(index: Index, statement: Statement, located: Located) -> Iterator[Toke
     label = located.find("label", "name")
     if label is not None:
         yield (*label, _TYPE["label"], 0)
-    for number, name in enumerate(node.outputs):
+    for number in range(len(node.outputs)):
         type = located.find("outputs", number, "type")
         if type is not None:
             yield from _type(type, text)
         span = located.find("outputs", number, "name") or located.find("outputs", number)
-        if name and span is not None:
+        # After a syntax error the node may have an output more than the text, so compare the text.
+        if span is not None and text[slice(*span)] != '""':
             yield (*span, _TYPE["variable"], _DECLARATION)
     for number, name in enumerate(node.inputs):
         span = located.find("names", number) if name else None
