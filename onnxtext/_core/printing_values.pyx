@@ -12,13 +12,13 @@ from onnxtext.ast.values import RawData, SparseTensor, TypedData
 from onnxtext.printer.graphs import NAME_WIDTH
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
-from onnxtext.printer.sections import REPEATED
 from onnxtext.printer.values import data_parts, sparse_text, type_text
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
+    FEW = 16  # with more entries than this, a dictionary is faster
 
-cdef int LINE = WIDTH, INDENT = len(STEP), NAME = NAME_WIDTH, LONG = REPEATED
+cdef int LINE = WIDTH, INDENT = len(STEP), NAME = NAME_WIDTH
 
 
 cdef class ValuePrinter:
@@ -163,7 +163,7 @@ def metadata_blocks(blocks):
     cdef Text out = Text(None)
     cdef int indent
     cdef bint is_first = True
-    cdef dict above = {}
+    cdef tuple above = ()
     for before, block in blocks:
         indent = len(before)
         if not is_first:
@@ -172,10 +172,10 @@ def metadata_blocks(blocks):
         if isinstance(block, str):
             out.spaces(indent)
             out.text(block)
-            above = {}
+            above = ()
         elif block.kind == "function":
-            _entries(out, block.item.metadata, indent, {})
-            above = {}
+            _entries(out, block.item.metadata, indent, ())
+            above = ()
         else:
             out.spaces(indent)
             out.text(block.kind)
@@ -183,16 +183,17 @@ def metadata_blocks(blocks):
             out.add(b" {\n", 3)
             entries = block.item.metadata
             _entries(out, entries, indent + 2, above)
-            above = dict(entries)
+            above = entries
             out.line(indent)
             out.character(c"}")
     return "".join(out.take())
 
 
-cdef int _entries(Text out, tuple entries, int indent, dict above) except -1:
+cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:
     """Add metadata entries, each on its own lines; `above` are those of the block above."""
     cdef bint is_first = True
     cdef str key, value
+    cdef dict known = dict(above) if len(above) > FEW else None
     for key, value in entries:
         if not is_first:
             out.character(c"\n")
@@ -200,8 +201,19 @@ cdef int _entries(Text out, tuple entries, int indent, dict above) except -1:
         out.spaces(indent)
         out.word(key)
         out.add(b": ", 2)
-        if len(value) >= LONG and value == <str>above.get(key):
+        if above and "\n" in value and value == _value_above(above, known, key):
             out.add(b"above", 5)
         else:
             out.string(value, indent)
     return 0
+
+
+cdef str _value_above(tuple above, dict known, str key):
+    """Return the last value of a key in a block; None if it has none."""
+    cdef Py_ssize_t at
+    if known is not None:
+        return known.get(key)
+    for at in range(len(above) - 1, -1, -1):
+        if <str>above[at][0] == key:
+            return above[at][1]
+    return None

@@ -15,9 +15,6 @@ from onnxtext.printer.strings import quoted, string_value, word
 
 Pairs = Sequence[tuple[str, str]]
 
-REPEATED = 40
-"""The least characters of a value that is written `above` if the block above has it too."""
-
 
 def section_parts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iterator[Sequence[str]]:
     """Yield the sections of a model except `encoding` and `resources`, without final newlines.
@@ -117,10 +114,13 @@ def _function_path(function: Function) -> str:
 
 
 def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
-    """Return the lines of entries; long ones that the block above has too are `above`."""
+    """Return the lines of entries; `above` has those of the block directly above.
+
+    A value of several lines that this block has too is written `above`.
+    """
     return [
         f"{indent}{word(key)}: above"
-        if len(value) >= REPEATED and above.get(key) == value
+        if above.get(key) == value and "\n" in value
         else f"{indent}{word(key)}: {string_value(value, indent)}"
         for key, value in entries
     ]

@@ -297,7 +297,9 @@ def test_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
             path = (Step(key, None, chance.random() < 0.5), Step("b", chance.choice([None, 3])))
             named = []
             for _ in range(chance.randint(1, 4)):
-                entries = chance.choices([(key, value), ("k", value), (key, "v" * 50)], k=2)
+                entries = chance.choices(
+                    [(key, value), ("k", value), (key, "v\nw")], k=chance.choice([2, 2, 20])
+                )
                 kind = chance.choice(["node", "node", "node", "function"])
                 named.append(Named(kind, path, Node("A", metadata=tuple(entries)), True))
             blocks: list[tuple[str, Named | str]] = [("  ", block) for block in named]

@@ -269,6 +269,8 @@ const repository = {
       match: `\\b(${WORD})((?:\\s+|\\s*\\.\\s*)[^:{}()]*?)?(?:(:)(${NAME}))?\\s*(?=\\{)`,
       captures: captures('storage.type.subject', 'variable.other.value', 'punctuation.separator.colon', 'entity.name.tag.overload'),
     },
+    // `key: above`: the value of the block above.
+    { match: '(?<=: )above\\b(?!\\s*:)', name: 'constant.language.onnxtxt' },
     // The graphs of a training section.
     {
       match: `\\b(${WORD})\\s*(:)\\s*(?=(?:${NAME})\\s*(?:\\(|=>))`,
