@@ -24,7 +24,7 @@ from onnxtext.source import Source
 if TYPE_CHECKING:
     import onnx
 
-    from onnxtext.conversion import Metadata
+    from onnxtext.printing import Metadata
     from onnxtext.proto.official.losses import Loss
     from onnxtext.weights.writer import Weights
 
@@ -103,7 +103,7 @@ def from_binary(
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
     """
-    from onnxtext.conversion import print_binary
+    from onnxtext.printing import print_binary
 
     return print_binary(
         data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
@@ -323,7 +323,7 @@ def dump(
     """
     if _message_name(type(proto)) != "ModelProto":
         raise TypeError(f"dump writes models, not {type(proto).__name__}")
-    from onnxtext.conversion import print_binary
+    from onnxtext.printing import print_binary
 
     text, beside = print_binary(
         proto.SerializeToString(),

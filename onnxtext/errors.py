@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
 from onnxtext.source import Source, Span
+from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
@@ -90,8 +91,6 @@ def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> 
     Raises:
         OnnxTextError: it is too large.
     """
-    from onnxtext.wire.writer import MOST_BYTES
-
     if size > MOST_BYTES:
         raise OnnxTextError(
             Diagnostic(

@@ -87,7 +87,7 @@ cdef class ModelDecoder(Decoder):
             nodes, initializers, {2: names},
         )
         graph = Graph(names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes)
-        if others or infos or (initializers and inputs):
+        if others or infos or share_names(initializers, inputs):
             self.values.is_plain = self.values.is_plain and not others
             self.lifter.finish_graph(graph, others, initializers, infos, 1)
         return graph
@@ -103,6 +103,18 @@ cdef class ModelDecoder(Decoder):
             if field.end == end:
                 return OpsetImport(domain, <int64_t>field.number)
         return self.lifter.opset(view[start:end])
+
+
+cdef bint share_names(list left, list right) except -1:
+    """Whether a value of a list has the name of a value of another."""
+    cdef set names
+    if not left or not right:
+        return False
+    names = {value.name for value in right}
+    for value in left:
+        if value.name in names:
+            return True
+    return False
 
 
 def is_plain(data):

@@ -34,6 +34,13 @@ cdef class Encoder(ValueEncoder):
             or self.lowering.defaults.others
         ):
             return None
+        # In the order of `messages.Lowering.model`, so that the same error comes first.
+        for item in model.opset_imports:
+            self._opset(MODEL_OPSET_IMPORT, item)
+        self.entries(MODEL_METADATA_PROPS, model.metadata)
+        self._functions(model.functions)
+        tail = self.out.take(0)
+        self.depth = 0
         self.graph_fields(graph)
         cdef list pieces = [*self.pieces, self.out.take(0)]
         self.some_integer(MODEL_IR_VERSION, model.ir_version)
@@ -45,13 +52,7 @@ cdef class Encoder(ValueEncoder):
         for piece in pieces:
             size += len(piece)
         self.out.head(MODEL_GRAPH, size)
-        pieces.insert(0, self.out.take(0))
-        for item in model.opset_imports:
-            self._opset(MODEL_OPSET_IMPORT, item)
-        self.entries(MODEL_METADATA_PROPS, model.metadata)
-        self._functions(model.functions)
-        pieces.append(self.out.take(0))
-        return pieces
+        return [self.out.take(0), *pieces, tail]
 
     def graph(self, graph):
         """Return a `GraphProto` in pieces."""
@@ -91,7 +92,7 @@ cdef class Encoder(ValueEncoder):
         for value in graph.outputs:
             self._value(GRAPH_OUTPUT, value)
         if self.values_in_python or graph.value_metadata or graph.decorators:
-            for made in self.lowering.value_infos(graph, defaults + others):
+            for made in self.lowering.value_infos(graph):
                 out.field(GRAPH_VALUE_INFO, made)
         else:
             for value in graph.values:

@@ -192,6 +192,7 @@ def metadata_blocks(blocks):
 cdef int _entries(Text out, tuple entries, int indent, dict above) except -1:
     """Add metadata entries, each on its own lines; `above` are those of the block above."""
     cdef bint is_first = True
+    cdef str key, value
     for key, value in entries:
         if not is_first:
             out.character(c"\n")
@@ -199,7 +200,7 @@ cdef int _entries(Text out, tuple entries, int indent, dict above) except -1:
         out.spaces(indent)
         out.word(key)
         out.add(b": ", 2)
-        if len(value) >= LONG and above.get(key) == value:
+        if len(value) >= LONG and value == <str>above.get(key):
             out.add(b"above", 5)
         else:
             out.string(value, indent)

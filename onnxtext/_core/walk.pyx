@@ -142,10 +142,6 @@ def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
     cdef str name
     cdef bint fits
     for node in nodes:
-        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
-        if label:
-            labels[label] = labels.get(label, 0) + 1
-    for node in nodes:
         name = ""
         for output in get(node, OF_NODE.outputs) if type(node) is NODE else node.outputs:
             if output:
@@ -153,9 +149,12 @@ def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
                 break
         names.append(name)
         counts[name] = counts.get(name, 0) + 1
+        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
+        if label is not None:
+            labels[label] = label not in labels
     for node, name in zip(nodes, names):
         label = get(node, OF_NODE.name) if type(node) is NODE else node.name
-        if label and <object>labels[label] == 1:
+        if label and labels[label] is True:
             path = prefix + (record(step, (label, None, True)),)
             fits = tied
         else:

@@ -13,13 +13,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.value_infos import ValueInfoError, entries, order_of
 from onnxtext.ast.values import SparseTensor
 from onnxtext.ast.visit import nested_graphs
 from onnxtext.core import core, core_module
-
-INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
-"""`@value_info(initializers)`: each initializer has a `value_info` entry too (SPEC 10)."""
 
 
 class Step(NamedTuple):
@@ -60,10 +57,13 @@ def first_output(node: Node) -> str:
 
 def generated_values(owner: Graph | Function) -> Iterator[str]:
     """Return the names of the `value_info` entries without a statement, in order."""
-    if isinstance(owner, Graph) and INITIALIZERS_DECORATOR in owner.decorators:
-        for value in (*owner.inputs, *owner.values):
-            if value.data is not None:
-                yield value.name
+    if isinstance(owner, Graph) and owner.decorators:
+        try:
+            found = list(entries(owner, order_of(owner)))
+        except ValueInfoError:
+            found = list(entries(owner, None))
+        yield from [entry.name for entry in found if entry.statement is None]
+        return
     for node in owner.nodes:
         if node.output_types:
             for name, type in zip(node.outputs, node.output_types, strict=True):

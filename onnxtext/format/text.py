@@ -8,8 +8,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.incremental import extract_lists
-from onnxtext.format.incremental_layout import use_printed_lines
-from onnxtext.format.incremental_lines import merge
+from onnxtext.format.printed_lines import format_by_lines
 from onnxtext.format.tokens import comments_of
 from onnxtext.printer import print_model
 from onnxtext.python_stack import room_for_nesting
@@ -57,7 +56,7 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
             if read_again and formatted != text:
                 _compare(source, model, formatted)
             return formatted
-        formatted = _by_lines(text, print_model(model))
+        formatted = format_by_lines(text, print_model(model))
         if formatted == text:
             return formatted
         if formatted is not None and _difference(source, model, formatted) is None:
@@ -94,16 +93,6 @@ def format_incrementally(source: Source, model: Model) -> str | None:
     except OnnxTextError:  # sections refer to extracted statements
         proven = _difference(source, model, cut.put_back(formatted)) is None
     return cut.put_back(formatted) if proven else None
-
-
-def _by_lines(text: str, printed: str) -> str | None:
-    """Format a text with the lines of its printed form; None if other tokens differ."""
-    if printed == text:
-        return text
-    formatted = merge(text, printed)
-    if formatted is None and (relaid := use_printed_lines(text, printed)) is not None:
-        return relaid if relaid is printed else merge(relaid, printed)
-    return formatted
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:

@@ -117,7 +117,7 @@ def same_tokens(one: str, other: str) -> bool:
 
 
 def _same_code(one: str, other: str) -> bool:
-    """Whether code without strings certainly differs in insignificant whitespace only."""
+    """Whether code without strings is equal except for whitespace; False if unsure."""
     one, other = " ".join(one.split()).replace(", ", ","), other.replace(", ", ",")
     if one == other:
         return True

@@ -136,7 +136,7 @@ def _base(triple: Triple) -> int:
 
 
 def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
-    """Return the items that each side has moved, disjoint sets if possible."""
+    """Return the items that each side has moved; the sets are disjoint if possible."""
     ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
     if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
         return ours, others

@@ -21,6 +21,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
+from onnxtext.ast.value_infos import entries, order_of
 from onnxtext.ast.values import (
     Attribute,
     AttributeType,
@@ -123,9 +124,9 @@ def _listed(graph: Graph | Function) -> list[ValueInfo]:
     """Return the `<…>` list, with the declarations that onnxtext writes elsewhere."""
     values = list(graph.values)
     if isinstance(graph, Graph) and graph.decorators:
-        with_data = [value for value in (*graph.inputs, *values) if value.data is not None]
-        first = next((i for i, value in enumerate(values) if value.data is None), len(values))
-        values[first:first] = [ValueInfo(value.name, value.type) for value in with_data]
+        listed = entries(graph, order_of(graph))
+        infos = [entry.statement or ValueInfo(entry.name, entry.type) for entry in listed]
+        return [value for value in values if value.data is not None] + infos
     for node in graph.nodes:
         if node.output_types:
             for name, type in zip(node.outputs, node.output_types, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from onnxtext.ast.model import Configuration, Function, Graph, Model, Node, Training, ValueInfo
+from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, walk_model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
@@ -86,15 +86,14 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
 
 def _in_section(graphs: Sequence[Graph | Function]) -> bool:
     """Whether the metadata section is not empty; cheaper than to compute all paths."""
-    items: list[Graph | Function | Node | ValueInfo] = [*graphs]
     for graph in graphs:
-        if graph.value_metadata:
+        if graph.value_metadata or graph.metadata:
             return True
-        items += graph.nodes
-        items += graph.inputs
-        items += graph.outputs
-        items += graph.values
-    return bool([item for item in items if item.metadata])
+        for items in (graph.nodes, graph.inputs, graph.outputs, graph.values):
+            for item in items:
+                if item.metadata:
+                    return True
+    return False
 
 
 def path_text(path: Sequence[Step]) -> str:

@@ -136,7 +136,7 @@ def read_model(data: bytes | memoryview, name: str, base: Path | None) -> Readin
 
 
 def _lift(data: bytes | memoryview, name: str) -> Model:
-    from onnxtext.conversion import lift_placed
+    from onnxtext.printing import lift_placed
 
     try:
         return lift_placed(data, weights="inline", metadata="none")  # type: ignore[arg-type]

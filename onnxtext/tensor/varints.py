@@ -83,7 +83,7 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
 
 
 def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
-    """Encode a repeated float field that is not packed: the key before each value.
+    """Encode a repeated float field without packing: each value gets its own key.
 
     Args:
         key: the key, one byte.

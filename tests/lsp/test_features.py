@@ -427,3 +427,25 @@ metadata {
         assert '  node ["a b"] {' in made
     with pytest.raises(JsonRpcException, match="already has the label"):
         await rename(session, "node [fi|rst]", "second")
+
+
+async def test_names_in_the_order_of_value_info(client: LanguageClient, tmp_path: Path) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+@value_info("t", "w", without: ["v"])
+g (float x) => (float y) <
+  float v = 1,
+  float w = 2,
+> {
+  float t = Sum (x, v, w)
+  y = Relu (t)
+}
+"""
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    for place, old in (('["|v"]', "v"), ("Sum (x, |v", "v"), ('("|t"', "t"), ("(|t)", "t")):
+        made = await rename(session, place, "new")
+        assert made.count("new") == text.count(old + '"') + text.count(f" {old} ") + (
+            text.count(f" {old},") + text.count(f"({old})")
+        )
+        assert '"new"' in made
+        onnxtext.to_binary(made)

@@ -21,16 +21,16 @@ from onnxtext.lsp.index.document import Document, read_partial
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import enumerated, known_schemas
 from onnxtext.lsp.index.sections import name_of, section_names
-from onnxtext.lsp.index.statements import PlacesCache
+from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.source import Source
 from tests.lsp.documents import EXAMPLES, example, large
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))
 
 
-def index_of(text: str, cache: PlacesCache | None = None) -> Index:
+def index_of(text: str, cache: SpanMapCache | None = None) -> Index:
     source = Source(text)
-    return Index(source, read_partial(source)[0], cache or PlacesCache())
+    return Index(source, read_partial(source)[0], cache or SpanMapCache())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -61,7 +61,7 @@ def test_every_name_is_found_at_its_offset(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_span_maps_are_cached_by_text(name: str) -> None:
     """An index with cached span maps of an older version equals a fresh one."""
-    cache = PlacesCache()
+    cache = SpanMapCache()
     text = example(name)
     first = index_of(text, cache)
     for statement in first.statements:

@@ -18,12 +18,11 @@ import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.exporter_lines import plain_places
+from onnxtext.lsp.index.exporter_lines import plain_span_map
 from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.reuse import common_start
-from onnxtext.lsp.server.server import Server
 from onnxtext.source import Source, Span
-from onnxtext.syntax.span_map import Places, locate
+from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES
 from tests.seeds import fresh_seed
 
@@ -71,7 +70,7 @@ def edit(document: Document, number: int, generator: random.Random) -> None:
     document.update(number, [change])
 
 
-def normal(places: Places) -> Any:
+def normal(places: SpanMap) -> Any:
     """Return a span map without parts that repeat the span of the whole."""
     parts = {name: normal(part) for name, part in places.parts.items()}
     if len(parts) == 1:
@@ -86,10 +85,10 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
     for text in texts():
         for statement in opened(text).version.index.statements[:1500]:
             chunk = text[statement.at : statement.limit]
-            found = plain_places(statement.kind, chunk)
+            found = plain_span_map(statement.kind, chunk)
             if found is not None:
                 plain += 1
-                assert normal(found) == normal(locate(Source(chunk), 0, statement.kind)), chunk
+                assert normal(found) == normal(map_spans(Source(chunk), 0, statement.kind)), chunk
     assert plain > 200
 
 
@@ -112,19 +111,17 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
 )  # fmt: skip
 def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:
     kind = "node" if "(" in chunk else "value_info"
-    found = plain_places(kind, chunk)
+    found = plain_span_map(kind, chunk)
     try:
-        wanted = normal(locate(Source(chunk), 0, kind))
+        wanted = normal(map_spans(Source(chunk), 0, kind))
     except ValueError:
         wanted = None
     assert found is None or normal(found) == wanted
 
 
 def outline(document: Document) -> Any:
-    server = Server()
-    server.documents[URI] = document
     params = t.DocumentSymbolParams(t.TextDocumentIdentifier(URI))
-    made = asyncio.run(symbols.outline(server, params))
+    made = asyncio.run(symbols.outline(document, params))
     return orjson.loads(orjson.dumps(made))
 
 

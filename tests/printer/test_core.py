@@ -24,10 +24,10 @@ from onnxtext.ast.values import (
     Tensor,
     TypedData,
 )
-from onnxtext.conversion import lift_placed
 from onnxtext.core import core
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printing import lift_placed
 from onnxtext.proto.decode.lift import LiftError
 from onnxtext.python_stack import room_for_nesting
 from onnxtext.tensor.elements import ELEMENTS

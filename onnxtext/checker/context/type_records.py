@@ -33,7 +33,7 @@ class TypeRecord(NamedTuple):
 
 
 def type_records(subject: Subject) -> list[TypeRecord]:
-    """Return every type that is written or changed field by field."""
+    """Return every type that a record or a `@set` decorator spells field by field."""
     known: list[TypeRecord] | None = subject.memo.get("type-records")
     if known is None:
         known = [*_of_values(subject), *_of_attributes(subject)]

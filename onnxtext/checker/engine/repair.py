@@ -20,7 +20,7 @@ from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
-from onnxtext.syntax.span_map import Places, locate
+from onnxtext.syntax.span_map import SpanMap, map_spans
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -222,7 +222,7 @@ def _rename(source: Source, subject: Subject, how: Repair) -> Change | None:
     spelled = right if _IDENTIFIER.fullmatch(right) else '"' + _escaped(right) + '"'
     edits = []
     for node, index in uses:
-        span = locate(source, node.at, "node").find("names", index).span
+        span = map_spans(source, node.at, "node").find("names", index).span
         edits.append(Edit(span, spelled))
     return Change(f"write `{right}` for `{how.item}`", edits, how, None)
 
@@ -248,7 +248,7 @@ def _remove(source: Source, subject: Subject, how: Repair) -> Change | None:
     value = subject.resolved.original(how.item)
     if not isinstance(value, ValueInfo) or value.at < 0:
         return None
-    span = locate(source, value.at, "value_info").span
+    span = map_spans(source, value.at, "value_info").span
     text = source.text
     start, end = span.start, span.end
     lexer = load_lexer()
@@ -294,7 +294,7 @@ def _sort(source: Source, subject: Subject, how: Repair) -> Change | None:
 
 
 def _node_span(source: Source, node: Node) -> Span:
-    found: Places = locate(source, node.at, "node")
+    found: SpanMap = map_spans(source, node.at, "node")
     return found.span
 
 

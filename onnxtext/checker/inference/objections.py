@@ -25,7 +25,7 @@ def errors_of(subject: Subject) -> list[Finding]:
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """Return the statements (by id) with errors, which get no further findings."""
+    """Return the ids of all statements with errors; inference reports no more findings on them."""
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 

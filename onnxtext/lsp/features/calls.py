@@ -28,12 +28,9 @@ def register(server: Server) -> None:
 
 
 def prepare(
-    server: Server, params: t.CallHierarchyPrepareParams
+    document: Document, params: t.CallHierarchyPrepareParams
 ) -> list[t.CallHierarchyItem] | None:
     """Return the function or graph under the cursor."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     index = document.version.index
     offset = document.version.lines.offset(params.position)
     at_cursor = target_at(index, offset)

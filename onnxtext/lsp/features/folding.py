@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.document import Version
+from onnxtext.lsp.index.document import Document, Version
 from onnxtext.source import COMMENT, STRING
 
 if TYPE_CHECKING:
@@ -26,11 +26,8 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_FOLDING_RANGE, folding)
 
 
-async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.FoldingRange] | None:
+async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
     """Return all folding ranges, nested ones included."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
     for found in folding_ranges(version, lengths):

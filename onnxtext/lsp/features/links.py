@@ -35,11 +35,8 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_LINK, links, t.DocumentLinkOptions())
 
 
-def links(server: Server, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
+def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
     """Return the links of a document whose targets exist."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     found: list[t.DocumentLink] = []
     for link in document_links(document):
         found.append(link)

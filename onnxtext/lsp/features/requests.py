@@ -71,7 +71,7 @@ async def from_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _from_binary(path: Path) -> dict[str, Any]:
-    from onnxtext.conversion import print_binary
+    from onnxtext.printing import print_binary
 
     data = _read(path)
     try:
@@ -134,7 +134,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
 def _bring_blobs(model: Model, data: bytes) -> None:
     """Add the blobs of a binary model to a model whose text was printed without them."""
-    from onnxtext.conversion import lift_placed
+    from onnxtext.printing import lift_placed
 
     model.resources_left_out = False
     try:

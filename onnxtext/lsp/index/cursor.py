@@ -10,14 +10,14 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Key, Statement, Symbol, outermost, parameter_names
-from onnxtext.lsp.index.section_scopes import section_scope
+from onnxtext.lsp.index.section_scopes import listed_values, section_scope
 from onnxtext.source import Span
-from onnxtext.syntax.span_map import Places
+from onnxtext.syntax.span_map import SpanMap
 
 Kind = Literal[
     "value", "function", "operator", "attribute", "parameter", "type", "label", "graph", "literal"
 ]
-Step = tuple[str | int, Places]
+Step = tuple[str | int, SpanMap]
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
     return None if symbol is None else (symbol, at_cursor)
 
 
-def _absolute(statement: Statement, places: Places) -> Span:
+def _absolute(statement: Statement, places: SpanMap) -> Span:
     return Span(statement.at + places.span.start, statement.at + places.span.end)
 
 
@@ -177,6 +177,18 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
             kind: Kind = "label" if name.is_label else "value"
             meaning: Key = (kind, index.number(scope), name.name)
             return CursorTarget(kind, name.name, name.span, key=meaning)
+    return _in_value_info(index, offset)
+
+
+def _in_value_info(index: Index, offset: int) -> CursorTarget | None:
+    """Find the name of a value in `@value_info(…)`."""
+    for scope in index.scopes:
+        if 0 <= scope.place.at <= offset:
+            for name, span in listed_values(index, scope):
+                if span.start <= offset <= span.end:
+                    return CursorTarget(
+                        "value", name, span, key=("value", index.number(scope), name)
+                    )
     return None
 
 

@@ -18,7 +18,7 @@ from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
 from onnxtext.lsp.index.reuse import Columns, fill
-from onnxtext.lsp.index.statements import PlacesCache
+from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.lsp.index.types import declared_types
 from onnxtext.source import Source, Span
 from onnxtext.syntax.parse import parse_partial
@@ -55,7 +55,7 @@ class Version:
         number: int,
         source: Source,
         encoding: str,
-        cache: PlacesCache,
+        cache: SpanMapCache,
         cost: float = 0.0,
     ) -> None:
         self.number = number
@@ -143,7 +143,7 @@ class Document:
     path: Path | None
     encoding: str
     version: Version
-    cache: PlacesCache
+    cache: SpanMapCache
     analysis: Analysis | None = None
     analysed: int = -1
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -157,7 +157,7 @@ class Document:
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
         """Return a document with its first text."""
-        cache = PlacesCache()
+        cache = SpanMapCache()
         name = uri if path is None else str(path)
         version = Version(number, Source(text, name), encoding, cache)
         return cls(uri, path, encoding, version, cache)

@@ -12,8 +12,9 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.targets import targets
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.graph_scopes import parse_id
 from onnxtext.lsp.index.graph_stubs import formal_name
-from onnxtext.lsp.index.graph_view import Drawing, parse_id
+from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensors import statistics
 

@@ -77,6 +77,16 @@ class Group:
                 yield from member.groups()
 
 
+def parse_id(name: str) -> tuple[int, str, int] | None:
+    """Return scope, kind (`n`, `i`, `o`, `r` for a removed node) and number of a node or value; None for other ids."""
+    scope, kind, number = "", "", ""
+    for letter in "nior":
+        head, found, tail = name.partition(letter)
+        if found and head[:1] == "g" and head[1:].isdecimal() and tail.isdecimal():
+            scope, kind, number = head[1:], letter, tail
+    return (int(scope), kind, int(number)) if kind else None
+
+
 def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], dict[Path, str]]:
     """Return the path of each node, and the classes of the modules.
 

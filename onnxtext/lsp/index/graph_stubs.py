@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe the inputs of a node that are drawn as stubs: constants, and values with many users."""
+"""Describe attributes and stubs: inputs that are constants, or values with many users."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from onnxtext.ast.model import Graph, Node
+from onnxtext.ast.values import Attribute
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.targets import targets
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.operators import value_text
 
 _LONGEST = 24
 _CONSTANT = re.compile(r"Constant\s*<\s*\w+(?:\s*:\s*\w+)?\s*=\s*(.*?)>\s*\(", re.DOTALL)
@@ -19,6 +22,7 @@ _SCALAR = re.compile(r"^(?:\w+\(|\{)([^(){},]*)[)}]$")
 _WHOLE = re.compile(r"[\[{][^:]*[\]}]|-?[\w.+\-]+|\".*\"")
 """Elements that end on their line; not a reference such as `blob"…"`."""
 _MOST_TEXT = 200
+_LONGEST_DETAIL = 120
 
 
 def stub(
@@ -84,3 +88,17 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
         text = text.partition("\n")[0].rstrip().partition(" = ")[2].removesuffix(",")
     text = _SCALAR.sub(r"\1", " ".join(text.split()))
     return "" if len(text) > _LONGEST or not _WHOLE.fullmatch(text) else text
+
+
+def detail(node: Node) -> str:
+    """Return a short form of the attributes of a node."""
+    parts = [_short(attribute) for attribute in node.attributes[:8]]
+    text = ", ".join(parts)
+    return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"
+
+
+def _short(attribute: Attribute) -> str:
+    value = attribute.value
+    if isinstance(value, Graph):
+        return f"{attribute.name} = {value.name}"
+    return f"{attribute.name} = {value_text(value)}"

@@ -14,14 +14,20 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Any
 
-from onnxtext.ast.model import Graph, Node, ValueInfo
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.index.document import Document, Version
-from onnxtext.lsp.index.graph_scopes import MOST_VALUES, Group, Path, group_tree, scope_paths
-from onnxtext.lsp.index.graph_stubs import stub
+from onnxtext.lsp.index.graph_places import Places
+from onnxtext.lsp.index.graph_scopes import (
+    MOST_VALUES,
+    Group,
+    Path,
+    group_tree,
+    parse_id,
+    scope_paths,
+)
+from onnxtext.lsp.index.graph_stubs import detail, stub
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.operators import value_text
 from onnxtext.source import Span
 
 MOST_NODES = 5000
@@ -31,22 +37,11 @@ MANY_NODES = 200
 MOST_USERS = 8
 """Values with more users are stubs."""
 
-_LONGEST_DETAIL = 120
 _MOST_OPERATORS = 6
 _MOST_FOUND = 500
 
 Key = tuple[int, str]
 """A value: the number of its scope, and its name."""
-
-
-def parse_id(name: str) -> tuple[int, str, int] | None:
-    """Return scope, kind (`n`, `i`, `o`) and number of a node or value; None for other ids."""
-    scope, kind, number = "", "", ""
-    for letter in "nio":
-        head, found, tail = name.partition(letter)
-        if found and head[:1] == "g" and head[1:].isdecimal() and tail.isdecimal():
-            scope, kind, number = head[1:], letter, tail
-    return (int(scope), kind, int(number)) if kind else None
 
 
 class Drawing:
@@ -56,7 +51,7 @@ class Drawing:
         self.document = document
         self.version: Version = document.version
         self.index: Index = document.version.index
-        self._lengths = dict(zip(self.index.starts, lengths, strict=True))
+        self._places = Places(self.version, lengths)
         self.total = 0
         self.trees: list[Group] = []
         self._chains: dict[str, tuple[str, ...]] = {}
@@ -226,11 +221,11 @@ class Drawing:
     def _group(self, group: Group) -> dict[str, Any]:
         if group.parent is None:
             scope = self.index.scopes[int(group.id[1:])]
-            span: Any = self._range(self._span(scope))
+            span: Any = self._places.range(self._places.scope(scope))
             parent = self._holder(group)
         else:
             parent = group.parent.id
-            span = self._range(self._first(group))
+            span = self._places.range(self._first(group))
         return {
             "id": group.id,
             "name": group.name,
@@ -245,6 +240,19 @@ class Drawing:
             "makes": [],
         }
 
+    def _first(self, group: Group) -> Span | None:
+        """Return the span of the first statement of a group."""
+        member: Group | str = group
+        while isinstance(member, Group) and member.members:
+            member = member.members[0]
+        parsed = parse_id(member) if isinstance(member, str) else None
+        if parsed is None:
+            return None
+        number, kind, place = parsed
+        scope = self.index.scopes[number]
+        items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
+        return self._places.statement(items[kind][place])
+
     def _item(self, member: Group | str) -> dict[str, Any]:
         if isinstance(member, str):
             return self._leaf(member)
@@ -254,7 +262,7 @@ class Drawing:
             "op": "",
             "name": member.name,
             "detail": member.kind,
-            "range": self._range(self._first(member)),
+            "range": self._places.range(self._first(member)),
             "bodies": [],
             "stubs": [],
             "count": member.count,
@@ -275,7 +283,7 @@ class Drawing:
             "op": "",
             "name": value.name,
             "detail": self.document.type_of(scope, value.name) or "",
-            "range": self._range(self._statement(value)),
+            "range": self._places.range(self._places.statement(value)),
             "bodies": [],
             "stubs": [],
             "shared": kind == "i" and self._is_stub((number, value.name)),
@@ -296,14 +304,16 @@ class Drawing:
                 if self._is_stub(key):
                     made = stub(self.document, scope, place, slot, owner, self._hidden.get(key))
                     source = None if key in self._hidden else self._makers.get(key)
-                    stubs.append({**made, "from": source, "at": self._definition(key)})
+                    stubs.append(
+                        {**made, "from": source, "at": self._places.definition(owner, name)}
+                    )
         return {
             "id": identity,
             "kind": "node",
             "op": f"{node.domain}.{node.op_type}" if node.domain else node.op_type,
             "name": node.name or "",
-            "detail": _detail(node),
-            "range": self._range(self._statement(node)),
+            "detail": detail(node),
+            "range": self._places.range(self._places.statement(node)),
             "bodies": bodies,
             "uses": [],
             "stubs": stubs,
@@ -366,61 +376,6 @@ class Drawing:
                 if maker is not None:
                     yield key, maker, f"g{self.index.number(scope)}o{place}"
 
-    # ---- Ranges -------------------------------------------------------------------------------
-
-    def _first(self, group: Group) -> Span | None:
-        """Return the span of the first statement of a group."""
-        member: Group | str = group
-        while isinstance(member, Group) and member.members:
-            member = member.members[0]
-        parsed = parse_id(member) if isinstance(member, str) else None
-        if parsed is None:
-            return None
-        number, kind, place = parsed
-        scope = self.index.scopes[number]
-        items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
-        return self._statement(items[kind][place])
-
-    def _definition(self, key: Key) -> dict[str, int] | None:
-        """Return the position of the statement that defines a value."""
-        scope = self.index.scopes[key[0]]
-        place = scope.position.get(key[1], GIVEN)
-        items = scope.initializers if key in self._hidden else scope.inputs
-        item: Any = next((value for value in items if value.name == key[1]), None)
-        item = scope.nodes[place] if place != GIVEN else item
-        at = -1 if item is None else self.index.original(item).at  # type: ignore[attr-defined]
-        if at < 0:
-            return None
-        line, character = self.version.lines.place(at)
-        return {"line": line, "character": character}
-
-    def _statement(self, item: Node | ValueInfo) -> Span | None:
-        original: Any = self.index.original(item)
-        length = self._lengths.get(original.at)
-        if length is None:
-            return None
-        if length >= 0:
-            return Span(original.at, original.at + length)
-        statement = self.index.statement_of.get(id(original))
-        if statement is None:
-            return None
-        located = self.index.located(statement)
-        if located is not None:
-            return located.span
-        text = self.version.text[statement.at : statement.limit]
-        return Span(statement.at, statement.at + len(text.rstrip()))
-
-    def _span(self, scope: Scope) -> Span:
-        start = max(scope.place.at, 0)
-        return Span(start, max(start, self.index.scope_end(scope)))
-
-    def _range(self, span: Span | None) -> dict[str, Any]:
-        start, end = map(self.version.lines.place, span if span is not None else Span(0, 0))
-        return {
-            "start": {"line": start[0], "character": start[1]},
-            "end": {"line": end[0], "character": end[1]},
-        }
-
 
 def _common_depth(one: Path, other: Path, made: Collection[str]) -> int:
     """Return how many groups two paths have in common; 0 if none of their groups is open."""
@@ -433,17 +388,3 @@ def _common_depth(one: Path, other: Path, made: Collection[str]) -> int:
 
 def _many(names: list[str], group: str) -> Path:
     return (group,) if len(names) > MOST_VALUES else ()
-
-
-def _detail(node: Node) -> str:
-    """Return a short form of the attributes of a node."""
-    parts = [_short(attribute) for attribute in node.attributes[:8]]
-    text = ", ".join(parts)
-    return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"
-
-
-def _short(attribute: Attribute) -> str:
-    value = attribute.value
-    if isinstance(value, Graph):
-        return f"{attribute.name} = {value.name}"
-    return f"{attribute.name} = {value_text(value)}"

@@ -38,9 +38,9 @@ from onnxtext.lsp.index.names import (
     parameter_names,
 )
 from onnxtext.lsp.index.operators import known_schemas
-from onnxtext.lsp.index.section_scopes import node_labels, section_scope
+from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.sections import SectionName, name_of, section_names
-from onnxtext.lsp.index.statements import Located, PlacesCache
+from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 
@@ -57,7 +57,7 @@ class Index:
         labels: the positions of nodes by label, by the `id` of their scope, as far as known.
     """
 
-    def __init__(self, source: Source, root: Model | Fragment | None, cache: PlacesCache) -> None:
+    def __init__(self, source: Source, root: Model | Fragment | None, cache: SpanMapCache) -> None:
         self.source = source
         self.root = root
         self.model = root if isinstance(root, Model) else None
@@ -108,6 +108,9 @@ class Index:
                 role: Role = "definition" if defines else "declaration"
                 found = Occurrence(role, statement, (("name",),))
                 self._occur(number, statement.item.name, found)
+        for scope in self.scopes:
+            for name, span in listed_values(self, scope):
+                self._occur(self.number(scope), name, Occurrence("use", None, known=span))
         for section in self.sections:
             self._section(section)
         return self._symbols
@@ -294,7 +297,7 @@ class Index:
         return self.places.span(Place(item, ("name",)))
 
     def located(self, statement: Statement) -> Located | None:
-        """Return the located span map of a statement; None if its text has an error."""
+        """Return the spans of a statement and its parts; None if its text has an error."""
         try:
             return self._located[statement.at]
         except KeyError:

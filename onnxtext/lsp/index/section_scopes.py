@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the graphs and nodes that the paths of sections name."""
+"""Find what the paths of sections name, and the values that `@value_info(…)` names."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from onnxtext.ast.value_infos import DECORATOR
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
-from onnxtext.lsp.index.sections import SectionName
+from onnxtext.lsp.index.sections import SectionName, name_of
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import load_lexer
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.index import Index
@@ -44,6 +48,23 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
         known = {node.name: at for at, node in places if node.name and node.at >= 0}
         index.labels[id(scope)] = known
     return known
+
+
+def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
+    """Yield the names of values in the `@value_info(…)` of a graph, and their spans."""
+    graph = scope.place
+    if graph.at < 0 or not any(item.name == DECORATOR for item in graph.decorators):
+        return
+    depth, start, text = 0, -1, index.source.text
+    for token in load_lexer().tokens(text, graph.at, index.name_span(graph).start):
+        if not depth and token == f"@{DECORATOR}(":
+            start = token.at
+        depth += token.endswith("(") or token in ("[", "{")
+        depth -= token in (")", "]", "}")
+        if not depth:
+            start = -1
+        elif start >= 0 and token.startswith(('"', 'b"')):
+            yield name_of(token), Span(token.at, token.at + len(token))
 
 
 def _training(index: Index, number: int, kind: str) -> Scope | None:

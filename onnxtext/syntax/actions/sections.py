@@ -28,17 +28,17 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 class Entry(NamedTuple):
-    """`key: "value"` in the metadata section.
-
-    Attributes:
-        key: the key.
-        value: the value; None for that of the block above (`key: above`).
-        word: `above`, as a token with its offset; "" for a value.
-    """
+    """`key: "value"` in the metadata section."""
 
     key: str
-    value: str | None
-    word: str = ""
+    value: str
+
+
+class Repeated(NamedTuple):
+    """`key: above` in the metadata section; `above` is a token with its offset."""
+
+    key: str
+    word: str
 
 
 @dataclass(slots=True)
@@ -55,11 +55,11 @@ class Block:
     kind: str
     path: tuple[Step, ...]
     overload: str | None
-    items: list[Entry | Block]
+    items: list[Entry | Repeated | Block]
 
     def entries(self) -> Pairs:
         """Return the entries of the block itself."""
-        return tuple([item[:2] for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
+        return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
 
 
 @dataclass(slots=True)
@@ -126,7 +126,7 @@ class Sections:
 
 
 def metadata_block(
-    kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Block]
+    kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Repeated | Block]
 ) -> Block:
     """`node path { … }`.
 
@@ -152,7 +152,7 @@ def metadata_block(
     return Block(kind, tuple(path or ()), overload, items)
 
 
-def repeated_entry(key: str, word: str) -> Entry:
+def repeated_entry(key: str, word: str) -> Repeated:
     """`key: above`: the value of the key in the block above.
 
     Raises:
@@ -162,39 +162,47 @@ def repeated_entry(key: str, word: str) -> Entry:
         raise SemanticError(
             "the value of metadata is a string, or `above`", token=word, help=f'write "{word}"'
         )
-    return Entry(key, None, word)
+    return Repeated(key, word)
 
 
-def _fill_repeated(items: list[Entry | Block]) -> None:
+def _fill_repeated(items: list[Entry | Repeated | Block]) -> None:
     """Replace `above` by the values of the block directly above.
 
     Raises:
         SemanticError: that block does not have the key.
     """
-    above: dict[str, str | None] = {}
+    above: Block | None = None
     for block in items:
         if not isinstance(block, Block):
-            above = {}
+            above = None
             continue
-        for number, entry in enumerate(block.items):
-            if isinstance(entry, Entry) and entry.value is None:
-                value = above.get(entry.key)
-                if value is None:
-                    raise SemanticError(
-                        f"no block directly above has the key `{entry.key}`",
-                        token=entry.word,
-                        help="write the value as a string",
-                        code="metadata-dangling",
-                    )
-                block.items[number] = Entry(entry.key, value)
-        above = {item[0]: item[1] for item in block.items if isinstance(item, Entry)}
+        for item in block.items:
+            if item.__class__ is Repeated:
+                _fill(block, above)
+                break
+        above = block
+
+
+def _fill(block: Block, above: Block | None) -> None:
+    known = {} if above is None else dict([i for i in above.items if i.__class__ is Entry])
+    for number, item in enumerate(block.items):
+        if item.__class__ is Repeated:
+            value = known.get(item.key)
+            if value is None:
+                raise SemanticError(
+                    f"no block directly above has the key `{item.key}`",
+                    token=item.word,
+                    help="write the value as a string",
+                    code="metadata-dangling",
+                )
+            block.items[number] = Entry(item.key, value)
 
 
 BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")
 """The kinds of blocks in the metadata section."""
 
 
-def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[Block]]:
+def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[str, list[Block]]:
     """`metadata { … }`.
 
     Raises:
@@ -202,7 +210,7 @@ def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[B
     """
     blocks = []
     for item in items:
-        if isinstance(item, Entry):
+        if not isinstance(item, Block):
             raise SemanticError(
                 f"the entry `{item.key}` is outside of a block",
                 token=word,

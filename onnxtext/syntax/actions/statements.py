@@ -188,7 +188,7 @@ def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInf
 
 
 class LeadingComma(tuple[str, ...]):
-    """Outputs without the first, so that the node begins with a comma."""
+    """The outputs of a node that begins with a comma: the first one is omitted."""
 
     __slots__ = ()
 
@@ -288,7 +288,7 @@ def label(name: str | None) -> str:
 
 @action
 def untyped_output(name: str) -> str:
-    """An output."""
+    """An output without a type."""
     return name
 
 

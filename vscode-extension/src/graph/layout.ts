@@ -23,6 +23,11 @@ export class Layouter {
     this.#script = script;
   }
 
+  /** Start the thread, which takes a second: before its first task is known. */
+  start(): Worker {
+    return (this.#worker ??= new Worker(this.#script, { resourceLimits: { stackSizeMb: STACK_MEGABYTES } }));
+  }
+
   /**
    * Lay out a model's graphs.
    *
@@ -30,7 +35,7 @@ export class Layouter {
    */
   async layout(task: Task): Promise<Drawing> {
     if (this.#abandon) this.stop();
-    const worker = (this.#worker ??= new Worker(this.#script, { resourceLimits: { stackSizeMb: STACK_MEGABYTES } }));
+    const worker = this.start();
     return await new Promise<Drawing>((resolve, reject) => {
       const answered = (answer: Answer) => {
         forget();

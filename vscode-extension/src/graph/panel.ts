@@ -98,10 +98,11 @@ class GraphPanel {
     this.#document = document;
     this.#panel = panel;
     this.#layouter = new Layouter(context.asAbsolutePath('dist/worker.mjs'));
+    this.#layouter.start();
     this.#session = new Session({
       source: sourceOf(server, document.uri.toString()),
       layout: (task) => this.#layouter.layout(task),
-      post: (message) => void panel.webview.postMessage(message),
+      post: (message) => { void this.#isReady.then(() => panel.webview.postMessage(message)); },
       title: () => nameOf(document),
       mostNodes,
       cursor: () => this.#editor()?.selection.active,
@@ -140,7 +141,6 @@ class GraphPanel {
     this.#again = true;
     if (this.#busy) return;
     this.#busy = true;
-    await this.#isReady;
     while (this.#again) {
       this.#again = false;
       await this.#try(this.#drawOnce());
@@ -161,7 +161,7 @@ class GraphPanel {
     } catch (error) {
       if (error instanceof Superseded || isOutdated(error)) return; // the change draws it again
       const notice: ToView = { type: 'notice', text: error instanceof Error ? error.message : String(error) };
-      void this.#panel.webview.postMessage(notice);
+      void this.#isReady.then(() => this.#panel.webview.postMessage(notice));
       this.#isDrawn(undefined);
     }
   }

@@ -10,6 +10,9 @@ import type { Drawing, Task } from './protocol.ts';
 export type Answer = { drawing: Drawing } | { error: string };
 
 const elk = new ELK();
+/** The first layout compiles most of ELK. */
+const [children, edges] = [['a', 'b', 'c'].map((id) => ({ id, width: 9, height: 9 })), ['b', 'c'].map((id) => ({ id: `a${id}`, sources: ['a'], targets: [id] }))];
+void elk.layout({ id: 'root', layoutOptions: { 'elk.algorithm': 'layered' }, children, edges });
 
 parentPort?.on('message', (task: Task) => {
   arrange(task, (graph) => elk.layout(graph)).then(

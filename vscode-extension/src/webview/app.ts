@@ -229,12 +229,11 @@ class App {
   }
 
   #click(event: MouseEvent): void {
-    const row = event.target instanceof Element ? event.target.closest('.row') : null;
-    const id = idAt(event, '.node');
+    const row = under(event).map((each) => each.closest('.row')).find((each) => each !== null);
+    const id = idAt(event, '.node, .head');
     const node = id === undefined ? undefined : this.#picture.node(id);
     if (id === undefined || !node) {
-      const group = idAt(event, '.head');
-      if (group !== undefined) this.#toggle(group, false);
+      if (id !== undefined && this.#picture.group(id)) this.#toggle(id, false);
       return;
     }
     const number = row instanceof SVGElement ? Number(row.dataset.row) : NaN;
@@ -367,7 +366,15 @@ class App {
   }
 }
 
+/** The elements under the pointer. Edges, which may lie above nodes and titles, cannot be chosen. */
+function under(event: MouseEvent): Element[] {
+  return document.elementsFromPoint(event.clientX, event.clientY);
+}
+
 function idAt(event: MouseEvent, selector: string): string | undefined {
-  const found = event.target instanceof Element ? event.target.closest(selector) : null;
-  return found instanceof SVGElement ? found.dataset.id : undefined;
+  for (const each of under(event)) {
+    const found = each.closest(selector);
+    if (found instanceof SVGElement) return found.dataset.id;
+  }
+  return undefined;
 }
