@@ -42,6 +42,7 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
         terminal: whether to escape characters that could control a terminal.
     """
     comments: list[str] = []
+    arguments: list[str] | None = None  # those of an open `external(…)`
     for _, kind, piece in classify(text):
         shown = piece
         if kind == "String.Other" and piece.startswith('blob"'):
@@ -50,6 +51,14 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
             found = reading.statistics(digest)
             if found is not None:
                 comments.append(found)
+        elif piece == "external" and kind == "Name.Function":
+            arguments = []
+        elif arguments is not None and kind.startswith(("String", "Number")):
+            arguments.append(piece)
+        elif arguments is not None and piece == ")":
+            found = reading.external_statistics(tuple(arguments))
+            comments += [] if found is None else [found]
+            arguments = None
         if comments and "\n" in piece and kind == "Whitespace":
             yield _colored(f" # {'; '.join(comments)}", "Comment", color)
             comments.clear()

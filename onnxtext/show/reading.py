@@ -6,9 +6,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model
-from onnxtext.ast.values import Blob
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import Blob, ExternalData
 from onnxtext.ast.visit import list_graphs
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -16,6 +18,7 @@ from onnxtext.diff.tensor_data import DataReader
 from onnxtext.errors import check_declared_size, invalid_model_error
 from onnxtext.filetype import HEAD, decode_text, is_binary
 from onnxtext.printer.placement import leave_metadata_out
+from onnxtext.printer.strings import quoted
 from onnxtext.printer.weights import INLINE_ELEMENTS, Mover
 from onnxtext.source import Source
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError
@@ -43,6 +46,7 @@ class Reading:
     _moved: dict[str, bytes | memoryview] = field(default_factory=dict)
     _uses: dict[str, tuple[str, str]] = field(default_factory=dict)
     _reader: DataReader | None = None
+    _external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = field(default_factory=dict)
 
     def digest(self, shown: str) -> str:
         """Return the digest of a blob of the root: it is computed only if the blob is shown."""
@@ -59,14 +63,49 @@ class Reading:
                 data = self._reader.blob(shown)
         except (BlobError, OSError):
             return None
-        if data is None:
+        return None if data is None else _described(self._uses.get(shown, ("", ""))[1], data)
+
+    def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
+        """Describe external data; None if its file is not there, or not what is expected.
+
+        Args:
+            arguments: location, offset and length, as far as they are written, in the syntax of the
+                text.
+        """
+        found = self._external.get(arguments)
+        if found is None or self._reader is None:
             return None
-        found = describe(self._uses.get(shown, ("", ""))[1], data)
-        return found.removesuffix(", NaN 0").removesuffix(", zeros 0%")
+        type, reference = found
+        try:
+            data = self._reader.raw(type, reference, "")
+        except (BlobError, OSError):
+            return None
+        return None if data is None else _described(type.element, data)
+
+
+def _described(element: str, data: bytes | memoryview) -> str:
+    """Describe elements, without what is the rule."""
+    return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 
 class _LazyMover(Mover):
-    """Moves large data without reading it: blobs are numbered, not named by their digests."""
+    """Moves large data without reading it: blobs are numbered, not named by their digests.
+
+    Attributes:
+        external: the references to external data, by location, offset and length.
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = {}
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        """Return a tensor's data; move it if it is large."""
+        if isinstance(data, ExternalData):
+            location, *numbers = [value for _, value in data.entries] or [""]
+            arguments = quoted(location), *numbers
+            self.external.setdefault(arguments, (type, data))
+        return super().data(type, data, name)
 
     def blob(self, data: bytes | memoryview) -> Blob:
         """Add bytes to the resources."""
@@ -124,7 +163,7 @@ def _finish(reading: Reading, base: Path | None) -> Reading:
     root = reading.root
     mover = _LazyMover(INLINE_ELEMENTS)
     mover.run(root)
-    reading._moved = mover.resources
+    reading._moved, reading._external = mover.resources, mover.external
     reading._uses = find_blobs(root)
     if isinstance(root, Model):
         reading._reader = DataReader(root, base)

@@ -23,7 +23,7 @@ from onnxtext.show.output import annotate
 from onnxtext.show.parts import Choice, part_text
 from onnxtext.show.reading import read_model
 from onnxtext.show.slices import cut
-from tests.corpus import REPOSITORY
+from tests.corpus import REPOSITORY, SHARED
 
 STATISTICS = re.compile(r" # (min .*|[\d,]+ bytes)$", re.MULTILINE)
 
@@ -94,6 +94,20 @@ def test_a_text_is_shown_like_its_binary(weights: Any, tmp_path: Path) -> None:
     text = tmp_path / "m.onnxtxt"
     onnxtext.dump(onnx.load_from_string(data), text, weights=weights)
     assert shown(text.read_bytes(), text.name, tmp_path) == shown(data, "m.onnx", tmp_path)
+
+
+def test_external_data_has_statistics(tmp_path: Path) -> None:
+    """If its file is there; else the reference alone is shown."""
+    model = onnx.load_from_string(weighted())
+    options: Any = {"save_as_external_data": True, "location": 'odd "name".bin'}
+    onnx.save(model, tmp_path / "m.onnx", size_threshold=0, **options)
+    data = (tmp_path / "m.onnx").read_bytes()
+    (line,) = re.findall("^.* w =? .*$", shown(data, "m.onnx", tmp_path), re.MULTILINE)
+    assert 'external("odd \\"name\\".bin", 0, 1200)' in line
+    assert STATISTICS.search(line)
+    assert "min 0, max 299, mean 149.5" in line
+    (tmp_path / 'odd "name".bin').unlink()
+    assert shown(data, "m.onnx", tmp_path) == reading_text(data)
 
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "examples").glob("*.onnxtxt")), ids=str)
@@ -169,3 +183,21 @@ def test_statistics_are_computed_for_what_is_read(
     while "w3" not in next(pieces):
         pass
     assert len(described) == 3
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+@pytest.mark.skipif(SHARED is None, reason="no shared data: models")
+def test_real_models() -> None:
+    assert SHARED is not None
+    paths = sorted([*SHARED.rglob("models/**/*.onnx"), *SHARED.rglob("exports/*.onnx")])
+    assert len(paths) > 100
+    for path in paths:
+        data = path.read_bytes()
+        try:
+            expected = reading_text(data)
+        except onnxtext.OnnxTextError:
+            with pytest.raises(onnxtext.OnnxTextError):
+                read_model(data, path.name, path.parent)
+            continue
+        assert STATISTICS.sub("", shown(data, path.name, path.parent)) == expected, path
