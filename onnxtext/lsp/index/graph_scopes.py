@@ -78,7 +78,10 @@ class Group:
 
 
 def parse_id(name: str) -> tuple[int, str, int] | None:
-    """Return scope, kind (`n`, `i`, `o`, `r` for a removed node) and number of a node or value; None for other ids."""
+    """Return scope, kind and number of a node or value; None for other ids.
+
+    Kinds are `n` for nodes, `i` for inputs, `o` for outputs, and `r` for removed nodes.
+    """
     scope, kind, number = "", "", ""
     for letter in "nior":
         head, found, tail = name.partition(letter)

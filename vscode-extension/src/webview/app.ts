@@ -93,9 +93,12 @@ class App {
     constants.checked = this.#options.constants;
     direction.textContent = this.#options.direction === 'down' ? '⤵' : '⤷';
     against.textContent = message.against === null ? '' : `compared with ${message.against}`;
+    this.#page.svg.classList.toggle('comparing', message.against !== null);
     notice.hidden = true;
     this.#picture.set(message.drawing);
     const focus = this.#visible(message.focus);
+    // The panel takes its room before the view is chosen.
+    if (focus !== null) this.#page.details.hidden = !this.#panel;
     if (first) this.#view = this.#opening(focus);
     else if (focus !== null) this.#view = this.#around(focus);
     else if (anchor) this.#view = this.#anchored(anchor);
@@ -215,6 +218,7 @@ class App {
       const id = idAt(event, '.node');
       if (id !== undefined && this.#picture.node(id)?.kind !== 'group') this.#pick(id, true);
     });
+    this.#page.compare.addEventListener('click', () => { this.#host.send({ type: 'compare' }); });
     this.#page.in.addEventListener('click', () => { this.#zoom(1.3); });
     this.#page.out.addEventListener('click', () => { this.#zoom(1 / 1.3); });
     fit.addEventListener('click', () => { this.#fit(); });

@@ -18,6 +18,7 @@ const PICTURES = [
   ['graph-lm-dynamo', 'lm_dyn.onnx', 'node_MatMul_45', 'Default Dark Modern'],
   ['graph-quantized', 'cnn_qdq.onnx', '= Conv', 'Default Light Modern'],
   ['graph-lm-int8', 'lm_int8.onnx', undefined, 'Default Dark Modern'],
+  ['graph-diff', 'cnn_qdq.onnx', '= Conv', 'Default Dark Modern', 'cnn_ts.onnx'],
   ['graph-sklearn', 'skl.onnx', undefined, 'Default Light Modern'],
 ];
 
@@ -27,7 +28,7 @@ for (const theme of new Set(PICTURES.map((each) => each[3]))) {
   const chosen = PICTURES.filter(([name, , , own]) => own === theme && (wanted.length === 0 || wanted.includes(name)));
   if (chosen.length === 0) continue;
   const code = await startCode({ workspace, settings: { 'onnxtext.interpreter': PYTHON, 'onnxtext.server.source': 'environment', 'workbench.colorTheme': theme } });
-  for (const [name, file, line] of chosen) {
+  for (const [name, file, line, , against] of chosen) {
     fs.copyFileSync(path.join(exports_, file), path.join(workspace, file));
     const { browser, page } = await openBrowser(code, { width: 1280, height: 760 });
     page.setDefaultTimeout(20_000);
@@ -52,6 +53,18 @@ for (const theme of new Set(PICTURES.map((each) => each[3]))) {
       await page.locator('.editor-actions a[aria-label*="Show as Graph"]').first().click();
       const frame = page.locator('iframe.webview.ready:visible').last().contentFrame().locator('iframe#active-frame').contentFrame();
       await frame.locator('#picture .node').first().waitFor({ state: 'attached' });
+      if (against !== undefined) {
+        fs.mkdirSync(path.join(workspace, 'before'), { recursive: true });
+        fs.copyFileSync(path.join(exports_, against), path.join(workspace, 'before', against));
+        await frame.locator('#compare').click();
+        await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Another file' }).click();
+        const input = page.locator('.quick-input-widget input[type=text]');
+        await input.fill(path.join(workspace, 'before', against));
+        await page.waitForTimeout(800);
+        await page.locator('.quick-input-widget a', { hasText: /^OK$/ }).click();
+        await frame.locator('.comparing').waitFor({ state: 'attached' });
+        await frame.locator('#fit').click();
+      }
       await page.mouse.move(5, 755);
       await page.waitForTimeout(1500);
       await page.screenshot({ path: path.join(OUT, `${name}.png`) });
