@@ -20,6 +20,7 @@ import orjson
 from lsprotocol import types as t
 
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.other_versions import other_text
 from onnxtext.lsp.index.document import Document
@@ -62,9 +63,10 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
     if here is not None:
         opened.update(here["path"])
         closed.difference_update(here["path"])
-    answer = {"version": document.version.number, **drawing.draw(opened, closed), "here": here}
-    answer["against"] = views.label
-    return _fast(answer)
+    with paused_collector():
+        made = drawing.draw(opened, closed)
+    shown = {"version": document.version.number, "here": here, "against": views.label}
+    return _fast({**made, **shown})
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
@@ -120,7 +122,9 @@ class Views:
         """Return the drawing of the newest text."""
         version = document.version
         if self._plain is None or self._plain.version is not version:
-            self._plain = Drawing(document, await document.lengths())
+            lengths = await document.lengths()
+            with paused_collector():
+                self._plain = Drawing(document, lengths)
             self._last = None
         if self._other is None:
             return self._plain

@@ -119,7 +119,10 @@ class App {
     const fitsWidth = (this.#width - 24) / Math.max(1, drawing.width);
     const whole = fitting(drawing, this.#width, this.#height, Math.max(WIDTH_SCALE, Math.min(FIRST_SCALE, fitsWidth)));
     if (whole.scale > FIRST_SCALE) return whole;
-    if (focus !== null) return this.#around(focus);
+    if (focus !== null) {
+      this.#view = { ...this.#view, scale: FIRST_SCALE };
+      return this.#around(focus);
+    }
     const [flow, across] = this.#options.direction === 'down' ? (['y', 'x'] as const) : (['x', 'y'] as const);
     const first = drawing.nodes.reduce<DrawnNode | undefined>((best, node) => (!best || node[flow] < best[flow] ? node : best), undefined);
     if (!first || drawing.width * whole.scale <= this.#width) return whole;
