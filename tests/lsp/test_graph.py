@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import asyncio
 import random
+import subprocess
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.graph_changes import changes_of, diff_of
 from onnxtext.lsp.index.graph_details import details
 from onnxtext.lsp.index.graph_scopes import LEAST, MOST_MEMBERS, Group, scope_paths
 from onnxtext.lsp.index.graph_view import MANY_NODES, MOST_USERS, Drawing
@@ -303,3 +306,105 @@ async def test_the_requests(client: LanguageClient, tmp_path: Path) -> None:
     assert await ask("graphFind", words="") == []
     assert (await ask("graphNode", id=place["id"]))["title"] == "Softmax"
     assert await ask("graphNode", id="nonsense") is None
+
+
+BEFORE = model(
+    """\
+  ["/a/Relu"] r = Relu (x)
+  ["/a/Abs"] gone = Abs (r)
+  ["/a/Neg"] n = Neg (gone)
+  ["/a/Exp"] e = Exp (n)
+  ["/b/Gemm"] y = LeakyRelu <alpha = 0.5> (e)"""
+)
+AFTER = model(
+    """\
+  ["/a/Relu"] r = Relu (x)
+  ["/a/Neg"] n = Neg (r)
+  ["/a/Exp"] e = Exp (n)
+  ["/b/Sign"] extra = Sign (e)
+  ["/b/Gemm"] y = LeakyRelu <alpha = 0.25> (e)"""
+)
+
+
+def compared(before: str, after: str) -> Drawing:
+    old, new = drawing_of(before), drawing_of(after)
+    changes = changes_of(old, new, diff_of(old, new, "before"), "before")
+    return Drawing(new.document, new.lengths, changes)
+
+
+def test_a_comparison_marks_nodes_and_draws_removed_ones() -> None:
+    drawing = compared(BEFORE, AFTER)
+    answer = drawing.draw((), ())
+    items = {item["id"]: item for group in answer["groups"] for item in group["items"]}
+    found = {item["op"]: item.get("change") for item in items.values() if item["op"]}
+    assert found == {
+        "Relu": None, "Abs": "removed", "Neg": "changed", "Exp": None, "Sign": "added",
+        "LeakyRelu": "changed",
+    }  # fmt: skip
+    (removed,) = [item for item in items.values() if item.get("change") == "removed"]
+    # It lies in its old group, between its old neighbours.
+    assert drawing.chain(removed["id"]) == ("g0", "g0/a")
+    (inner,) = [group for group in answer["groups"] if group["id"] == "g0/a"]
+    edges = {
+        (items[edge["from"]]["op"], items[edge["to"]]["op"], edge.get("change"))
+        for edge in inner["edges"]
+    }
+    assert {("Relu", "Abs", "removed"), ("Abs", "Neg", "removed")} <= edges
+    leaky = next(item for item in items.values() if item["op"] == "LeakyRelu")
+    assert any("0.5" in note and "0.25" in note for note in leaky["changes"])
+    assert details(drawing, removed["id"]) is not None
+    (closed,) = [i for i in drawing.draw((), {"g0/a"})["groups"][0]["items"] if i["id"] == "g0/a"]
+    assert closed["changes"] == ["1 changed", "1 removed"]
+
+
+def test_changed_weights_mark_their_users() -> None:
+    head = "g (float[2] x) => (float[2] y) <\n  float[2] w = [1, {}],\n>"
+    text = model("  y = Add (x, w)", head)
+    drawing = compared(text.replace("{}", "2"), text.replace("{}", "4"))
+    (item,) = [i for i in drawing.draw((), ())["groups"][0]["items"] if i["op"] == "Add"]
+    assert item["change"] == "changed"
+    assert "max |Δ| 2" in item["changes"][0]
+
+
+@pytest.mark.parametrize("number", range(len(texts())))
+def test_a_comparison_with_itself_changes_nothing(number: int) -> None:
+    text = texts()[number]
+    if drawing_of(text).version.syntax:
+        return
+    drawing = compared(text, text)
+    assert drawing.changes is not None
+    assert not drawing.changes.status
+    assert drawing.draw((), ()) == drawing_of(text).draw((), ())
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_comparisons_over_the_wire(client: LanguageClient, tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@t"]
+    path, other = tmp_path / "m.onnxtxt", tmp_path / "other.onnx"
+    path.write_text(BEFORE, "utf-8")
+    other.write_bytes(onnxtext.to_binary(AFTER))
+    for command in (["init", "-q"], ["add", "m.onnxtxt"], ["commit", "-qm", "before"]):
+        subprocess.run([*git, *command], check=True)
+    session = Session(client, path, AFTER)
+
+    async def changes(**against: str) -> tuple[str | None, set[str]]:
+        said = await session.request("onnxtext/graphCompare", uri=session.uri, **against)
+        drawn = plain(await session.request("onnxtext/graph", uri=session.uri))
+        items = [item for group in drawn["groups"] for item in group["items"]]
+        assert drawn["against"] == said.against
+        return said.against, {item["change"] for item in items if "change" in item}
+
+    assert await changes(against="git:HEAD") == ("HEAD", {"added", "removed", "changed"})
+    assert await changes(against=other.as_uri()) == ("other.onnx", set())
+    # The text has a mistake, and is mended.
+    session.replace("Sign (e)", "Sign ((e)")
+    said, found = await changes(against="git:HEAD")
+    assert said is not None
+    assert said.startswith("HEAD: ")
+    assert not found
+    session.replace("Sign ((e)", "Sign (e)")
+    assert (await changes(against="git:HEAD"))[1] == {"added", "removed", "changed"}
+    assert await changes() == (None, set())
+    for wrong in ("git:nothing", "git:--help", "git:", "http://x", (tmp_path / "x.onnx").as_uri()):
+        with pytest.raises(JsonRpcException):
+            await session.request("onnxtext/graphCompare", uri=session.uri, against=wrong)

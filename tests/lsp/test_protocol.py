@@ -134,6 +134,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "completionItem/resolve": {"label": "Relu"},
     "onnxtext/graph": {"uri": URI},
     "onnxtext/graphPlace": {"uri": URI},
+    "onnxtext/graphCompare": {"uri": URI},
     "onnxtext/graphFind": {"uri": URI, "words": "relu"},
     "onnxtext/graphNode": {"uri": URI, "id": "g0n0"},
 }

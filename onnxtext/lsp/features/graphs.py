@@ -4,6 +4,8 @@
 - `onnxtext/graph` {uri, opened?, closed?, position?} -> {version, roots, groups, total, truncated,
   here}: the open groups of nodes; those around the position are open
 - `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the groups around a place in the text
+- `onnxtext/graphCompare` {uri, against?} -> {against}: from now on the graph has the differences
+  from a file or `git:REVISION`; the answer is its name, or why it cannot be compared
 - `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose label, operator or
   outputs contain the words
 - `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node in detail
@@ -11,16 +13,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from lsprotocol import types as t
 
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.collector import paused_collector
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.lsp.features.other_versions import other_text
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.graph_changes import changes_of, diff_of
 from onnxtext.lsp.index.graph_details import details
+from onnxtext.lsp.index.graph_details import find as find_nodes
 from onnxtext.lsp.index.graph_view import Drawing
-from onnxtext.lsp.server.protocol import GRAPH, GRAPH_FIND, GRAPH_NODE, GRAPH_PLACE, RequestError
+from onnxtext.lsp.server.protocol import (
+    GRAPH,
+    GRAPH_COMPARE,
+    GRAPH_FIND,
+    GRAPH_NODE,
+    GRAPH_PLACE,
+    RequestError,
+)
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.names import Statement
@@ -33,6 +48,7 @@ def register(server: Server) -> None:
     """Add the requests."""
     server.answer(GRAPH, graph)
     server.answer(GRAPH_PLACE, place)
+    server.answer(GRAPH_COMPARE, compare)
     server.answer(GRAPH_FIND, find)
     server.answer(GRAPH_NODE, node)
 
@@ -40,13 +56,27 @@ def register(server: Server) -> None:
 async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
     """Return the open groups of nodes of a document."""
     document, drawing = await _drawing(server, params)
+    views = document.graph
+    assert isinstance(views, Views)
     opened, closed = [set(_strings(params, name)) for name in ("opened", "closed")]
     here = _place(document, drawing, params)
     if here is not None:
         opened.update(here["path"])
         closed.difference_update(here["path"])
-    answer = {"version": document.version.number, **drawing.draw(opened, closed), "here": here}
-    return _fast(answer)
+    with paused_collector():
+        made = drawing.draw(opened, closed)
+    shown = {"version": document.version.number, "here": here, "against": views.label}
+    return _fast({**made, **shown})
+
+
+async def compare(server: Server, params: Any) -> dict[str, Any]:
+    """Compare the graph with another version from now on."""
+    document, _ = await _drawing(server, params)
+    views = document.graph
+    assert isinstance(views, Views)
+    await views.compare(document, getattr(params, "against", None))
+    await views.drawing(document)
+    return {"against": views.label}
 
 
 async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
@@ -59,7 +89,7 @@ async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fragment:
     """Return the nodes and values that a search finds, in the order of the text."""
     _, drawing = await _drawing(server, params)
-    return _fast(drawing.find(params.words))
+    return _fast(find_nodes(drawing, params.words))
 
 
 async def node(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
@@ -73,12 +103,52 @@ async def _drawing(server: Server, params: Any) -> tuple[Document, Drawing]:
     document = server.document(params.uri)
     if document is None:
         raise RequestError(f"{params.uri} is not open")
-    version = document.version
     known = document.graph
-    if not isinstance(known, Drawing) or known.version is not version:
-        known = Drawing(document, await document.lengths())
-        document.graph = known
-    return document, known
+    if not isinstance(known, Views):
+        known = document.graph = Views()
+    return document, await known.drawing(document)
+
+
+class Views:
+    """The last drawing of a document, and what it is compared with."""
+
+    def __init__(self) -> None:
+        self._last: Drawing | None = None
+        self._plain: Drawing | None = None
+        self._other: tuple[str, Drawing] | None = None
+        self.label: str | None = None
+
+    async def drawing(self, document: Document) -> Drawing:
+        """Return the drawing of the newest text."""
+        version = document.version
+        if self._plain is None or self._plain.version is not version:
+            lengths = await document.lengths()
+            with paused_collector():
+                self._plain = Drawing(document, lengths)
+            self._last = None
+        if self._other is None:
+            return self._plain
+        if self._last is None:
+            self._last = await asyncio.to_thread(self._compared, self._plain, *self._other)
+        return self._last
+
+    def _compared(self, new: Drawing, label: str, old: Drawing) -> Drawing:
+        try:
+            diff = diff_of(old, new, label)
+        except OnnxTextError as error:
+            self.label = f"{label}: {error.diagnostics[0].message}"
+            return new
+        self.label = label
+        return Drawing(new.document, new.lengths, changes_of(old, new, diff, label))
+
+    async def compare(self, document: Document, against: str | None) -> None:
+        """Choose what the document is compared with: a file, `git:REVISION`, or nothing."""
+        self._last = self._other = self.label = None
+        if against is None:
+            return
+        label, text, path = await asyncio.to_thread(other_text, document.uri, against)
+        other = Document.open(f"{document.uri}#old", path, text, 0, document.encoding)
+        self._other = label, Drawing(other, await other.lengths())
 
 
 def _fast(answer: T) -> T | orjson.Fragment:

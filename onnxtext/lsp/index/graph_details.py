@@ -19,6 +19,7 @@ from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensors import statistics
 
 _MOST_ROWS = 64
+_MOST_FOUND = 500
 _LONGEST = 400
 _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
 """A link of Markdown; the panel shows plain text."""
@@ -31,6 +32,8 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
     if parsed is None or parsed[0] >= len(scopes):
         return None
     number, kind, place = parsed
+    if kind == "r":
+        return _removed(drawing, identity)
     scope = scopes[number]
     items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
     if place >= len(items[kind]):
@@ -45,6 +48,38 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
             "text": "", "sections": sections}  # fmt: skip
 
 
+def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
+    """Return the drawn nodes and values whose label, operator or outputs contain words."""
+    wanted = words.lower()
+    found: list[dict[str, Any]] = []
+    for scope in drawing.index.scopes if wanted else ():
+        name = f"g{drawing.index.number(scope)}"
+        rows = [(f"{name}i{place}", v.name) for place, v in enumerate(scope.inputs)]
+        for place, node in enumerate(scope.nodes):
+            text = f"{node.op_type} {node.name or ''} {' '.join(node.outputs)}"
+            rows.append((f"{name}n{place}", text))
+        rows += [(f"{name}o{place}", v.name) for place, v in enumerate(scope.outputs)]
+        for identity, text in rows:
+            chain = drawing.chain(identity) if wanted in text.lower() else None
+            if chain is not None:
+                found.append({"path": list(chain), "id": identity})
+                if len(found) == _MOST_FOUND:
+                    return found
+    return found
+
+
+def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
+    """Describe a removed node by what its box shows."""
+    item = None if drawing.changes is None else drawing.changes.items.get(identity)
+    if item is None:
+        return None
+    rows = [{"name": each["label"] or each["value"], "of": each["value"],
+             "value": each["text"] or each["type"]} for each in item["stubs"]]  # fmt: skip
+    sections = [_section("Constants", rows)] if rows else []
+    return {"title": item["op"], "subtitle": item["name"], "text": f"removed · {item['detail']}",
+            "sections": sections}  # fmt: skip
+
+
 def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str, Any]:
     node, document = scope.nodes[place], drawing.document
     subject = drawing.index.subject
@@ -55,7 +90,9 @@ def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str
     chain = [part for part in drawing.chain(identity) or () if "/" in part]
     where = chain[-1].partition("/")[2] if chain else ""
     operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+    notes = [] if drawing.changes is None else drawing.changes.notes.get(identity, [])
     sections = [
+        _section("Changes", [{"name": note, "value": ""} for note in notes]),
         _section("Attributes", [_attribute(document, each) for each in node.attributes]),
         _section("Inputs", _values(drawing, scope, place, node.inputs, output=False)),
         _section("Outputs", _values(drawing, scope, place, node.outputs, output=True)),

@@ -17,6 +17,7 @@ from typing import Any
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.graph_changes import Changes
 from onnxtext.lsp.index.graph_places import Places
 from onnxtext.lsp.index.graph_scopes import (
     MOST_VALUES,
@@ -38,7 +39,6 @@ MOST_USERS = 8
 """Values with more users are stubs."""
 
 _MOST_OPERATORS = 6
-_MOST_FOUND = 500
 
 Key = tuple[int, str]
 """A value: the number of its scope, and its name."""
@@ -47,8 +47,12 @@ Key = tuple[int, str]
 class Drawing:
     """The graphs of one version of a document, as trees of groups."""
 
-    def __init__(self, document: Document, lengths: list[int]) -> None:
+    def __init__(
+        self, document: Document, lengths: list[int], changes: Changes | None = None
+    ) -> None:
         self.document = document
+        self.lengths = lengths
+        self.changes = changes
         self.version: Version = document.version
         self.index: Index = document.version.index
         self._places = Places(self.version, lengths)
@@ -63,6 +67,10 @@ class Drawing:
             self._find_makers(scope)
         for scope in self.index.scopes:
             self._find_users(scope)
+        if changes is not None:
+            self._makers |= changes.makers
+            for key, user in changes.users:
+                self._users.setdefault(key, []).append(user)
         for scope in self.index.scopes:
             self._add_tree(scope)
 
@@ -119,6 +127,8 @@ class Drawing:
         for place, node in enumerate(scope.nodes):
             if node.op_type != "Constant" or not self._is_hidden(number, node):
                 members.append((f"{name}n{place}", paths[place], node.op_type))
+        if self.changes is not None:
+            members = self.changes.members(number, members)
         members += [(each, _many(outputs, "outputs"), "") for each in outputs]
         tree = group_tree(name, scope.name, members, classes)
         self.total += tree.count
@@ -148,24 +158,6 @@ class Drawing:
     def users_of(self, scope: Scope, name: str) -> list[str]:
         """Return the ids of the nodes that use a value."""
         return self._users.get((self.index.number(scope), name), [])
-
-    def find(self, words: str) -> list[dict[str, Any]]:
-        """Return the drawn nodes and values whose label, operator or outputs contain words."""
-        wanted = words.lower()
-        found = []
-        for scope in self.index.scopes if wanted else ():
-            name = f"g{self.index.number(scope)}"
-            rows = [(f"{name}i{place}", v.name) for place, v in enumerate(scope.inputs)]
-            for place, node in enumerate(scope.nodes):
-                text = f"{node.op_type} {node.name or ''} {' '.join(node.outputs)}"
-                rows.append((f"{name}n{place}", text))
-            rows += [(f"{name}o{place}", v.name) for place, v in enumerate(scope.outputs)]
-            for identity, text in rows:
-                if wanted in text.lower() and identity in self._chains:
-                    found.append({"path": list(self._chains[identity]), "id": identity})
-                    if len(found) == _MOST_FOUND:
-                        return found
-        return found
 
     # ---- The answer ---------------------------------------------------------------------------
 
@@ -208,6 +200,8 @@ class Drawing:
         """Whether a group is open by default."""
         if self.total < MANY_NODES or (tree.id == "g0" and group is tree):
             return True
+        if self.changes is not None and group.count < MANY_NODES and self.changes.within(group):
+            return True
         # A group with most of the nodes hides the whole model.
         return group is not tree and group.count > tree.count / 2
 
@@ -246,7 +240,7 @@ class Drawing:
         while isinstance(member, Group) and member.members:
             member = member.members[0]
         parsed = parse_id(member) if isinstance(member, str) else None
-        if parsed is None:
+        if parsed is None or parsed[1] == "r":
             return None
         number, kind, place = parsed
         scope = self.index.scopes[number]
@@ -254,8 +248,10 @@ class Drawing:
         return self._places.statement(items[kind][place])
 
     def _item(self, member: Group | str) -> dict[str, Any]:
-        if isinstance(member, str):
-            return self._leaf(member)
+        made = self.leaf(member) if isinstance(member, str) else self._closed(member)
+        return made if self.changes is None else self.changes.mark(made, member)
+
+    def _closed(self, member: Group) -> dict[str, Any]:
         return {
             "id": member.id,
             "kind": "group",
@@ -269,10 +265,14 @@ class Drawing:
             "operators": member.operators.most_common(_MOST_OPERATORS),
         }
 
-    def _leaf(self, identity: str) -> dict[str, Any]:
+    def leaf(self, identity: str) -> dict[str, Any]:
+        """Return the item of a node or value."""
         parsed = parse_id(identity)
         assert parsed is not None
         number, kind, place = parsed
+        if kind == "r":
+            assert self.changes is not None
+            return self.changes.items[identity]
         scope = self.index.scopes[number]
         if kind == "n":
             return self._node(identity, scope, place, scope.nodes[place])
@@ -350,8 +350,9 @@ class Drawing:
             if before[same - 1] in made and (one[0], other[0], value) not in seen:
                 seen.add((one[0], other[0], value))
                 type = self.document.type_of(self.index.scopes[key[0]], key[1])
+                change = {} if self.changes is None else self.changes.edge(source, target)
                 made[before[same - 1]]["edges"].append(
-                    {"from": one[0], "to": other[0], "value": value, "type": type}
+                    {"from": one[0], "to": other[0], "value": value, "type": type, **change}
                 )
             if other[-1] in holders:  # it uses the value itself, maybe besides its graphs
                 other = (*other, other[-1])

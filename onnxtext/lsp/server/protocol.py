@@ -44,6 +44,7 @@ GRAPH = "onnxtext/graph"
 GRAPH_PLACE = "onnxtext/graphPlace"
 GRAPH_NODE = "onnxtext/graphNode"
 GRAPH_FIND = "onnxtext/graphFind"
+GRAPH_COMPARE = "onnxtext/graphCompare"
 
 _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 """Requests that change the state of the server: answered immediately, in order."""
@@ -122,6 +123,7 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
     },
     GRAPH_PLACE: {"uri": str, "position": (dict, type(None)), "id": (str, type(None))},
     GRAPH_NODE: {"uri": str, "id": str},
+    GRAPH_COMPARE: {"uri": str, "against": (str, type(None))},
     GRAPH_FIND: {"uri": str, "words": str},
 }
 """The parameters of custom requests; those that may be None may be missing."""

@@ -5,7 +5,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { binaryOf, SCHEME, textOf } from '../binary/uris.ts';
-import { graph as graphRequest, graphFind, graphNode, graphPlace, isOutdated } from '../server/protocol.ts';
+import { graph as graphRequest, graphCompare, graphFind, graphNode, graphPlace, isOutdated } from '../server/protocol.ts';
 import type { Server } from '../server/server.ts';
 import { LANGUAGE, mostNodes, viewOptions } from '../settings.ts';
 import { html } from './html.ts';
@@ -37,6 +37,17 @@ export function registerGraphView(context: vscode.ExtensionContext, server: Serv
       else open(document, newPanel(context, document));
       return panels.get(document.uri.toString())?.drawn;
     }),
+    vscode.commands.registerCommand('onnxtext.compareGraph', async (uri?: vscode.Uri, against?: string) => {
+      const document = await documentOf(uri);
+      if (!document) {
+        void vscode.window.showErrorMessage('Open a model as text first.');
+        return undefined;
+      }
+      const chosen = against ?? await askForVersion(document);
+      if (chosen === undefined) return undefined;
+      await vscode.commands.executeCommand('onnxtext.showGraph', document.uri);
+      return await panels.get(document.uri.toString())?.compare(chosen);
+    }),
     vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, {
       async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: { uri?: string } | undefined) {
         const document = state?.uri === undefined ? undefined : await documentOf(vscode.Uri.parse(state.uri));
@@ -45,6 +56,28 @@ export function registerGraphView(context: vscode.ExtensionContext, server: Serv
       },
     }),
   );
+}
+
+/** Ask for a version to compare with: a URI, `git:REVISION`, or an empty string for none. */
+async function askForVersion(document: vscode.TextDocument): Promise<string | undefined> {
+  const [head, revision, file, none] = ['The last commit (HEAD)', 'Another revision…', 'Another file…', 'Nothing'];
+  const chosen = await vscode.window.showQuickPick([head, revision, file, none] as string[], { title: `Compare the graph of ${nameOf(document)} with` });
+  switch (chosen) {
+    case head:
+      return 'git:HEAD';
+    case revision: {
+      const name = await vscode.window.showInputBox({ title: 'Compare with the revision', value: 'HEAD~1' });
+      return name ? `git:${name}` : undefined;
+    }
+    case file: {
+      const [found] = await vscode.window.showOpenDialog({ title: 'Compare with', filters: { 'ONNX models': ['onnx', 'onnxtxt'] } }) ?? [];
+      return found?.with({ scheme: 'file' }).toString();
+    }
+    case none:
+      return '';
+    default:
+      return undefined;
+  }
 }
 
 async function documentOf(uri: vscode.Uri | undefined): Promise<vscode.TextDocument | undefined> {
@@ -78,6 +111,7 @@ export interface Drawn {
 }
 
 class GraphPanel {
+  readonly #server: Server;
   readonly #document: vscode.TextDocument;
   readonly #panel: vscode.WebviewPanel;
   readonly #layouter: Layouter;
@@ -95,6 +129,7 @@ class GraphPanel {
   readonly drawn = new Promise<Drawn | undefined>((resolve) => { this.#isDrawn = resolve; });
 
   constructor(context: vscode.ExtensionContext, server: Server, document: vscode.TextDocument, panel: vscode.WebviewPanel) {
+    this.#server = server;
     this.#document = document;
     this.#panel = panel;
     this.#layouter = new Layouter(context.asAbsolutePath('dist/worker.mjs'));
@@ -125,6 +160,19 @@ class GraphPanel {
 
   reveal(): void {
     this.#panel.reveal(undefined, true);
+  }
+
+  /** Draw the differences from another version; return its name. */
+  async compare(against: string): Promise<string | null | undefined> {
+    const uri = this.#document.uri.toString();
+    try {
+      const answer = await this.#server.request(graphCompare, against === '' ? { uri } : { uri, against });
+      await this.#draw();
+      return answer.against;
+    } catch (error) {
+      void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
   }
 
   #editor(): vscode.TextEditor | undefined {
@@ -181,6 +229,9 @@ class GraphPanel {
         break;
       case 'drawn':
         this.#isDrawn({ nodes: message.nodes, edges: message.edges, milliseconds: { ...this.#session.times, drawing: message.milliseconds } });
+        break;
+      case 'compare':
+        await vscode.commands.executeCommand('onnxtext.compareGraph', this.#document.uri);
         break;
       case 'reveal':
         await this.#reveal(message.id, message.focus);

@@ -49,6 +49,7 @@ export const verify = new RequestType<{ uri: string }, { ok: boolean; report: st
 export const graph = new RequestType<{ uri: string } & GraphRequest, GraphDocument | null, unknown>('onnxtext/graph');
 export const graphPlace = new RequestType<{ uri: string; position?: Position; id?: string }, Place | null, unknown>('onnxtext/graphPlace');
 export const graphNode = new RequestType<{ uri: string; id: string }, Details | null, unknown>('onnxtext/graphNode');
+export const graphCompare = new RequestType<{ uri: string; against?: string }, { against: string | null }, unknown>('onnxtext/graphCompare');
 export const graphFind = new RequestType<{ uri: string; words: string }, Place[], unknown>('onnxtext/graphFind');
 
 /** Whether the server dropped a request because the text has changed since. */

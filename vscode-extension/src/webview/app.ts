@@ -93,9 +93,12 @@ class App {
     constants.checked = this.#options.constants;
     direction.textContent = this.#options.direction === 'down' ? '⤵' : '⤷';
     against.textContent = message.against === null ? '' : `compared with ${message.against}`;
+    this.#page.svg.classList.toggle('comparing', message.against !== null);
     notice.hidden = true;
     this.#picture.set(message.drawing);
     const focus = this.#visible(message.focus);
+    // The panel takes its room before the view is chosen.
+    if (focus !== null) this.#page.details.hidden = !this.#panel;
     if (first) this.#view = this.#opening(focus);
     else if (focus !== null) this.#view = this.#around(focus);
     else if (anchor) this.#view = this.#anchored(anchor);
@@ -116,7 +119,10 @@ class App {
     const fitsWidth = (this.#width - 24) / Math.max(1, drawing.width);
     const whole = fitting(drawing, this.#width, this.#height, Math.max(WIDTH_SCALE, Math.min(FIRST_SCALE, fitsWidth)));
     if (whole.scale > FIRST_SCALE) return whole;
-    if (focus !== null) return this.#around(focus);
+    if (focus !== null) {
+      this.#view = { ...this.#view, scale: FIRST_SCALE };
+      return this.#around(focus);
+    }
     const [flow, across] = this.#options.direction === 'down' ? (['y', 'x'] as const) : (['x', 'y'] as const);
     const first = drawing.nodes.reduce<DrawnNode | undefined>((best, node) => (!best || node[flow] < best[flow] ? node : best), undefined);
     if (!first || drawing.width * whole.scale <= this.#width) return whole;
@@ -215,6 +221,7 @@ class App {
       const id = idAt(event, '.node');
       if (id !== undefined && this.#picture.node(id)?.kind !== 'group') this.#pick(id, true);
     });
+    this.#page.compare.addEventListener('click', () => { this.#host.send({ type: 'compare' }); });
     this.#page.in.addEventListener('click', () => { this.#zoom(1.3); });
     this.#page.out.addEventListener('click', () => { this.#zoom(1 / 1.3); });
     fit.addEventListener('click', () => { this.#fit(); });

@@ -8,10 +8,11 @@ const BODY = `
   <header role="toolbar" aria-label="Graph">
     <input id="search" type="search" placeholder="Find a node" aria-label="Find a node" spellcheck="false">
     <span id="matches" aria-live="polite"></span>
-    <span id="against"></span>
+    <span id="against" aria-live="polite"></span>
     <span id="spring"></span>
     <label title="List the constants of each node"><input id="constants" type="checkbox"> Constants</label>
     <button id="direction" title="Turn the drawing" aria-label="Turn the drawing">⤵</button>
+    <button id="compare" title="Compare with another version">Compare</button>
     <button id="out" title="Smaller (-)" aria-label="Smaller">−</button>
     <button id="in" title="Larger (+)" aria-label="Larger">+</button>
     <button id="fit" title="Show everything (0)">Fit</button>
@@ -36,6 +37,7 @@ export interface Page {
   in: HTMLButtonElement;
   out: HTMLButtonElement;
   fit: HTMLButtonElement;
+  compare: HTMLButtonElement;
   panel: HTMLButtonElement;
   details: HTMLElement;
   notice: HTMLElement;
@@ -57,6 +59,7 @@ export function buildPage(root: HTMLElement): Page {
     direction: find(root, 'direction', HTMLButtonElement),
     in: find(root, 'in', HTMLButtonElement),
     out: find(root, 'out', HTMLButtonElement),
+    compare: find(root, 'compare', HTMLButtonElement),
     fit: find(root, 'fit', HTMLButtonElement),
     panel: find(root, 'panel', HTMLButtonElement),
     details: find(root, 'details', HTMLElement),

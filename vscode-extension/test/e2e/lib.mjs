@@ -38,6 +38,11 @@ const shortened = (text) => text.split('\n').filter((line) => line.length < 400)
 export function makeWorkspace() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'onnxtext-workspace-'));
   execFileSync(PYTHON, [path.join(import.meta.dirname, 'workspace.py'), folder], { stdio: ['ignore', 'inherit', 'inherit'] });
+  // For comparisons with the last commit.
+  const git = (...words) => execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...words]);
+  git('init', '-q');
+  git('add', '*.onnxtxt');
+  git('commit', '-q', '-m', 'models');
   return folder;
 }
 

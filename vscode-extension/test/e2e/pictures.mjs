@@ -3,6 +3,7 @@
 // Writes the pictures of docs/graph.md: graphs of real exports, in a real VS Code.
 //
 //     node test/e2e/pictures.mjs DIRECTORY_OF_EXPORTS [NAME…]
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { address, EXTENSION, makeWorkspace, openBrowser, PYTHON, remote, startCode } from './lib.mjs';
@@ -18,6 +19,7 @@ const PICTURES = [
   ['graph-lm-dynamo', 'lm_dyn.onnx', 'node_MatMul_45', 'Default Dark Modern'],
   ['graph-quantized', 'cnn_qdq.onnx', '= Conv', 'Default Light Modern'],
   ['graph-lm-int8', 'lm_int8.onnx', undefined, 'Default Dark Modern'],
+  ['graph-diff', 'cnn_qdq.onnx', '= Flatten', 'Default Dark Modern', 'cnn_ts.onnx'],
   ['graph-sklearn', 'skl.onnx', undefined, 'Default Light Modern'],
 ];
 
@@ -27,10 +29,16 @@ for (const theme of new Set(PICTURES.map((each) => each[3]))) {
   const chosen = PICTURES.filter(([name, , , own]) => own === theme && (wanted.length === 0 || wanted.includes(name)));
   if (chosen.length === 0) continue;
   const code = await startCode({ workspace, settings: { 'onnxtext.interpreter': PYTHON, 'onnxtext.server.source': 'environment', 'workbench.colorTheme': theme } });
-  for (const [name, file, line] of chosen) {
+  for (const [name, file, line, , against] of chosen) {
+    if (against !== undefined) {
+      fs.copyFileSync(path.join(exports_, against), path.join(workspace, file));
+      const git = (...words) => execFileSync('git', ['-C', workspace, '-c', 'user.name=t', '-c', 'user.email=t@t', ...words]);
+      git('add', '-f', file);
+      git('commit', '-q', '-m', against);
+    }
     fs.copyFileSync(path.join(exports_, file), path.join(workspace, file));
-    const { browser, page } = await openBrowser(code, { width: 1280, height: 760 });
-    page.setDefaultTimeout(20_000);
+    const { browser, page } = await openBrowser(code, { width: 1120, height: 680 });
+    page.setDefaultTimeout(60_000);
     try {
       await page.goto(address(code, workspace, [['openFile', remote(code, path.join(workspace, 'classifier.onnxtxt'))]]));
       await page.locator('.statusbar-item[id*="onnxtext.status"] .codicon-check').waitFor();
@@ -52,7 +60,12 @@ for (const theme of new Set(PICTURES.map((each) => each[3]))) {
       await page.locator('.editor-actions a[aria-label*="Show as Graph"]').first().click();
       const frame = page.locator('iframe.webview.ready:visible').last().contentFrame().locator('iframe#active-frame').contentFrame();
       await frame.locator('#picture .node').first().waitFor({ state: 'attached' });
-      await page.mouse.move(5, 755);
+      if (against !== undefined) {
+        await frame.locator('#compare').click();
+        await page.locator('.quick-input-list .monaco-list-row', { hasText: 'HEAD' }).click();
+        await frame.locator('.comparing').waitFor({ state: 'attached' });
+      }
+      await page.mouse.move(5, 675);
       await page.waitForTimeout(1500);
       await page.screenshot({ path: path.join(OUT, `${name}.png`) });
       console.log(`${name}: ${fs.statSync(path.join(OUT, `${name}.png`)).size} bytes`);

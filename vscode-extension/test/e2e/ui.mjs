@@ -203,9 +203,14 @@ async function graph(page) {
   assert.ok((await rows.allTextContents()).length > 2);
   await frame.locator('#constants').uncheck();
   await frame.locator('.node .row.constant').first().waitFor({ state: 'detached' });
-  // The details of the selected node.
+  // The details of the selected node; what differs from the file, which has no HardSwish.
   await frame.locator('#details h2', { hasText: /^Reshape$/ }).waitFor();
   assert.match(await frame.locator('#details').innerText(), /INPUTS[^]*shape/i);
+  await frame.locator('#compare').click();
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'HEAD' }).click();
+  await frame.locator('#fit').click();
+  await frame.locator('.comparing .node.added .title', { hasText: /^HardSwish$/ }).waitFor({ state: 'attached' });
+  assert.equal(await frame.locator('.node.changed .title, .node.removed .title').count(), 0);
 }
 
 /** 5,000 nodes: how long until they are seen, and how smoothly hundreds of them move. */

@@ -241,6 +241,15 @@ const tests = {
     await execute('workbench.action.closeAllEditors');
   },
 
+  async 'the graph is compared with another file, and with nothing again'() {
+    const { document } = await show('classifier.onnxtxt');
+    await vscode.workspace.fs.writeFile(file('before.onnxtxt'), Buffer.from(document.getText().replace('Softmax', 'LogSoftmax')));
+    assert.equal(await execute('onnxtext.compareGraph', document.uri, file('before.onnxtxt').toString()), 'before.onnxtxt');
+    assert.equal(await execute('onnxtext.compareGraph', document.uri, file('nothing.onnx').toString()), undefined);
+    assert.equal(await execute('onnxtext.compareGraph', document.uri, ''), null);
+    await execute('workbench.action.closeAllEditors');
+  },
+
   async 'the server can be restarted'() {
     await execute('onnxtext.restart');
     await running();

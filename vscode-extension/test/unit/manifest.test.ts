@@ -16,6 +16,7 @@ interface Manifest {
     commands: { command: string; title: string }[];
     menus: Record<string, { command: string }[]>;
     grammars: { path: string }[];
+    languages: { extensions: string[]; icon: { light: string; dark: string } }[];
     snippets: { path: string }[];
   };
 }
@@ -44,6 +45,12 @@ test('every menu has commands that there are; every file that is named exists', 
   const names = new Set(commands.map(({ command }) => command));
   for (const { command } of Object.values(menus).flat()) assert.ok(names.has(command), command);
   for (const { path: file } of [...grammars, ...snippets]) JSON.parse(read(file));
+});
+
+test('models have an icon in the explorer, as text and as binary', () => {
+  const { languages } = manifest.contributes;
+  assert.deepEqual(languages.flatMap(({ extensions }) => extensions).sort(), ['.onnx', '.onnxtxt']);
+  for (const { icon } of languages) for (const file of [icon.light, icon.dark]) assert.match(read(file), /<svg/);
 });
 
 test('operators and their categories', () => {

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read another version of a document, from a file or from git, as text."""
+
+from __future__ import annotations
+
+import subprocess
+import warnings
+from pathlib import Path
+
+from pygls.uris import to_fs_path
+
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.lsp.server.protocol import RequestError
+
+GIT = "git:"
+_SECONDS = 60
+
+
+def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
+    """Return the name of another version, its text, and its file.
+
+    Args:
+        uri: the document, a `file:` URI, or an `onnx:` URI for the text of a binary model.
+        against: the URI of a file, or `git:REVISION`.
+
+    Raises:
+        RequestError: it cannot be read.
+    """
+    if against.startswith(GIT):
+        path = _path(uri)
+        revision = against.removeprefix(GIT)
+        return revision, _as_text(_from_git(path, revision), path), path
+    path = _path(against)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {error.strerror or error}") from None
+    return path.name, _as_text(data, path), path
+
+
+def _path(uri: str) -> Path:
+    for scheme in ("file:", "onnx:"):
+        if uri.startswith(scheme):
+            path = to_fs_path("file:" + uri.removeprefix(scheme))
+            if path is not None:
+                return Path(path)
+    raise RequestError(f"{uri} is not a local file")
+
+
+def _from_git(path: Path, revision: str) -> bytes:
+    if not revision or revision.startswith("-") or ":" in revision:
+        raise RequestError(f"{revision!r} is not the name of a revision")
+    command = ["git", "-C", str(path.parent), "show", f"{revision}:./{path.name}"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RequestError(f"git cannot be run: {error}") from None
+    if done.returncode:
+        reason = done.stderr.decode("utf-8", "replace").strip()
+        raise RequestError(f"git has no {path.name} in {revision}: {reason}")
+    return done.stdout
+
+
+def _as_text(data: bytes, path: Path) -> str:
+    from onnxtext.conversion import print_binary
+    from onnxtext.filetype import decode_text, has_binary_content
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Git's filter stores the text of a binary model: decide by the content alone.
+            if has_binary_content(data):
+                return print_binary(data, None, weights="none", name=str(path))[0]
+            return decode_text(data, str(path))
+    except OnnxTextError as error:
+        raise RequestError("\n".join(map(str, error.diagnostics))) from None

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the drawing of a document with that of another version of its model.
+
+The diff of the models lists the nodes that differ. Removed nodes are drawn in the new graph: in the
+group with the name of their old one, with edges from the makers of their inputs and to the former
+users of their outputs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.diff import ItemChange, ModelDiff, Side, compare
+from onnxtext.lsp.index.graph_scopes import Group, Path
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.index.graph_view import Drawing
+
+Key = tuple[int, str]
+_MOST_NOTES = 8
+_LONGEST = 120
+_BEFORE = " (before)"
+"""Behind the name of a value that a removed node made; a new value may have the same name."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """What differs between two versions, for a drawing of the new one.
+
+    Attributes:
+        label: the name of the old version.
+        status: `added`, `removed` or `changed`, by the id of the node or value.
+        notes: the fields that differ, likewise.
+        removed: for each graph the position, id, path and operator of removed nodes.
+        makers: the removed nodes that made a value.
+        users: users of values of removed nodes, and removed users of values.
+        items: the removed nodes as the client gets them.
+    """
+
+    label: str
+    status: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    removed: dict[int, list[tuple[int, str, Path, str]]] = field(default_factory=dict)
+    makers: dict[Key, str] = field(default_factory=dict)
+    users: list[tuple[Key, str]] = field(default_factory=list)
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def members(
+        self, number: int, members: list[tuple[str, Path, str]]
+    ) -> list[tuple[str, Path, str]]:
+        """Return the members of a graph with the removed nodes in their old order."""
+        made = list(members)
+        for place, identity, path, operator in self.removed.get(number, ()):
+            made.insert(min(place, len(made)), (identity, path, operator))
+        return made
+
+    def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
+        """Add the changes of a node, or those in a group, to its item."""
+        if isinstance(member, str):
+            if member in self.status:
+                item["change"] = self.status[member]
+                item["changes"] = self.notes.get(member, [])
+            return item
+        counts = Counter(self.status[name] for name in _names(member) if name in self.status)
+        if counts:
+            only = next(iter(counts))
+            whole = only != "changed" and counts[only] == member.count
+            item["change"] = only if whole else "changed"
+            item["changes"] = [f"{count} {what}" for what, count in sorted(counts.items())]
+        return item
+
+    def within(self, group: Group) -> bool:
+        """Whether anything in a group differs."""
+        return any(name in self.status for name in _names(group))
+
+    def edge(self, source: str, target: str) -> dict[str, str]:
+        """Return the change of an edge, if any."""
+        ends = [self.status.get(source), self.status.get(target)]
+        return next(({"change": end} for end in ("removed", "added") if end in ends), {})
+
+
+def _names(group: Group) -> Iterable[str]:
+    for member in group.members:
+        if isinstance(member, str):
+            yield member
+        else:
+            yield from _names(member)
+
+
+def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
+    """Return the differences of two documents.
+
+    Raises:
+        OnnxTextError: one of them has errors.
+    """
+    sides = []
+    for drawing in (old, new):
+        path = drawing.document.path
+        base = None if path is None else path.parent
+        sides.append(Side.of_text(drawing.version.text, label=label, base=base))
+    return compare(*sides).without(("encoding", "doc", "metadata"))
+
+
+def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
+    """Return the differences of two documents by the ids of the new drawing."""
+    made = Changes(label)
+    ids = _ids_by_place(old), _ids_by_place(new)
+    gone: set[str] = set()
+    for item in diff.items:
+        if item.kind == "node":
+            if "removed" in item.actions:
+                name = _find(ids[0], item, old=True)
+                if name:
+                    gone.add(name)
+            else:
+                name = _find(ids[1], item, old=False)
+                if name and item.actions != ("moved",):
+                    made.status[name] = "added" if "added" in item.actions else "changed"
+                    made.notes[name] = _notes(item)
+        elif item.kind == "initializer" and item.new is not None and item.actions[0] != "moved":
+            _mark_users(new, made, item)
+    names = {rename.old: rename.new for rename in diff.renames if rename.kind != "node"}
+    _Removed(old, new, made, gone, names).add()
+    return made
+
+
+def _ids_by_place(drawing: Drawing) -> dict[tuple[int, int], str]:
+    found = {}
+    source = drawing.version.source
+    for statement in drawing.index.statements:
+        if statement.group == "node":
+            place = source.position(statement.at)
+            number = drawing.index.number(statement.scope)
+            found[place.line, place.column] = f"g{number}n{statement.number}"
+    return found
+
+
+def _find(ids: dict[tuple[int, int], str], item: ItemChange, *, old: bool) -> str | None:
+    place = item.old if old else item.new
+    if place is None or place.line is None or place.column is None:
+        return None
+    return ids.get((place.line, place.column))
+
+
+def _notes(item: ItemChange) -> list[str]:
+    notes = []
+    for change in item.fields:
+        text = f"{change.path}: {change.old or '—'} → {change.new or '—'}"
+        if change.weights is not None and change.weights.max_abs is not None:
+            text = f"{change.path}: max |Δ| {change.weights.max_abs:.3g}"
+        notes.append(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+    left = len(notes) - _MOST_NOTES
+    return [*notes[:_MOST_NOTES], f"and {left} more"] if left > 0 else notes
+
+
+def _mark_users(new: Drawing, made: Changes, item: ItemChange) -> None:
+    """Mark the nodes that use a changed weight."""
+    for scope in new.index.scopes:
+        if any(value.name == item.name for value in scope.initializers):
+            for user in new.users_of(scope, item.name):
+                made.status.setdefault(user, "changed")
+                notes = made.notes.setdefault(user, [])
+                notes += [f"{item.name}: {note}" for note in _notes(item)]
+
+
+class _Removed:
+    """Adds removed nodes to the changes."""
+
+    def __init__(
+        self, old: Drawing, new: Drawing, made: Changes, gone: set[str], names: dict[str, str]
+    ) -> None:
+        self._old, self._new, self._made, self._gone, self._names = old, new, made, gone, names
+        self._numbers: dict[int, int] = {}
+
+    def add(self) -> None:
+        """Add all removed nodes whose graph still exists."""
+        scopes = {_identity(scope): scope for scope in self._new.index.scopes}
+        for scope in self._old.index.scopes:
+            other = scopes.get(_identity(scope))
+            if other is not None:
+                number = self._old.index.number(scope)
+                self._numbers[number] = self._new.index.number(other)
+        for scope in self._old.index.scopes:
+            if self._old.index.number(scope) in self._numbers:
+                self._scope(scope)
+
+    def _scope(self, scope: Scope) -> None:
+        before = self._old.index.number(scope)
+        number = self._numbers[before]
+        other = self._new.index.scopes[number]
+        gone = {
+            place: f"g{number}r{place}"
+            for place in range(len(scope.nodes))
+            if f"g{before}n{place}" in self._gone
+            and self._old.chain(f"g{before}n{place}") is not None
+        }
+        makers = {name: at for at in gone for name in scope.nodes[at].outputs if name}
+        made = self._made
+        for place, node in enumerate(scope.nodes):
+            identity = gone.get(place) or self._survivor(other, number, node.outputs)
+            for name in dict.fromkeys(node.inputs):
+                if name in makers:
+                    if identity is not None:
+                        made.users.append(((number, name + _BEFORE), identity))
+                elif place in gone and name:
+                    new_name = self._names.get(name, name)
+                    owner = self._new.index.resolve(other, new_name)
+                    made.users.append(((self._new.index.number(owner), new_name), gone[place]))
+        for at, value in enumerate(scope.outputs):
+            if value.name in makers and at < len(other.outputs):
+                made.users.append(((number, value.name + _BEFORE), f"g{number}o{at}"))
+        for name, place in makers.items():
+            made.makers[number, name + _BEFORE] = gone[place]
+        for place, identity in gone.items():
+            own = f"g{before}n{place}"
+            made.status[identity] = "removed"
+            item = self._old.leaf(own)
+            made.items[identity] = {**item, "id": identity, "bodies": [], "uses": []}
+            row = (place + len(scope.inputs), identity, self._path(own, before), item["op"])
+            made.removed.setdefault(number, []).append(row)
+
+    def _survivor(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:
+        """Return the id of the new node for an old one, known by its first output."""
+        name = next(filter(None, outputs), "")
+        place = scope.position.get(self._names.get(name, name), -1)
+        identity = f"g{number}n{place}"
+        return None if place < 0 or self._made.status.get(identity) == "added" else identity
+
+    def _path(self, identity: str, number: int) -> Path:
+        """Return the path of the group of an old node."""
+        chain = [part for part in self._old.chain(identity) or () if part.startswith(f"g{number}/")]
+        path = chain[-1].partition("/")[2] if chain else ""
+        return tuple(path.partition("#")[0].split("/")) if path else ()
+
+
+def _identity(scope: Scope) -> tuple[Any, ...]:
+    """Return a key of a graph or function that both versions have."""
+    if scope.parent is None or scope.holder is None:
+        name = "" if scope.function is None else f"{scope.function.domain}.{scope.function.name}"
+        return scope.kind, name
+    output = next(filter(None, scope.holder.outputs), "")
+    return (*_identity(scope.parent), output, scope.attribute, scope.depth)
