@@ -17,6 +17,7 @@ from pytest_lsp import LanguageClient
 import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.conversion import print_binary
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.graph_changes import changes_of, diff_of
 from onnxtext.lsp.index.graph_details import details
@@ -306,6 +307,20 @@ async def test_the_requests(client: LanguageClient, tmp_path: Path) -> None:
     assert await ask("graphFind", words="") == []
     assert (await ask("graphNode", id=place["id"]))["title"] == "Softmax"
     assert await ask("graphNode", id="nonsense") is None
+
+
+def test_the_text_of_a_binary_has_the_statistics_of_its_weights(tmp_path: Path) -> None:
+    values = ", ".join(map(str, range(100)))
+    head = f"g (float[100] x) => (float[100] y) <\n  float[100] w = [{values}],\n>"
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnxtext.to_binary(model("  y = Add (x, w)", head)))
+    text, _ = print_binary(path.read_bytes(), None, weights="none", name="m")
+    assert "blob" in text
+    document = Document.open(f"onnx:{path}", None, text, 1, "utf-16")
+    drawing = Drawing(document, asyncio.run(document.lengths()))
+    found = details(drawing, "g0n0")
+    assert found is not None
+    assert "max 99" in found["sections"][0]["rows"][1]["note"]
 
 
 BEFORE = model(

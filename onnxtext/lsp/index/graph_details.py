@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from onnxtext.ast.model import Graph, Node
+from pygls.uris import to_fs_path
+
+from onnxtext.ast.model import Graph, Model, Node
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.targets import targets
+from onnxtext.conversion import lift_placed
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.graph_scopes import parse_id
 from onnxtext.lsp.index.graph_stubs import formal_name
@@ -19,6 +24,8 @@ from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensors import statistics
 
 _MOST_ROWS = 64
+_MOST_BYTES = 64 << 20
+"""Weights of larger binaries are not read for the panel."""
 _MOST_FOUND = 500
 _LONGEST = 400
 _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
@@ -166,7 +173,22 @@ def _constant(document: Document, node: Node) -> str:
 
 def _statistics(document: Document, type: Any, data: Any) -> str:
     base = None if document.path is None else document.path.parent
-    return statistics(type, data, document.version.index.model, base) or ""
+    return statistics(type, data, _with_weights(document), base) or ""
+
+
+def _with_weights(document: Document) -> Model | None:
+    """Return the model; with the weights of the binary if the text is that of one."""
+    model = document.version.index.model
+    path = to_fs_path("file:" + document.uri[5:]) if document.uri.startswith("onnx:") else None
+    if model is None or path is None or model.resources:
+        return model
+    try:
+        if Path(path).stat().st_size > _MOST_BYTES:
+            return model
+        held = lift_placed(Path(path).read_bytes(), weights="section").resources
+    except (OSError, ValueError):  # the text is shown anyway
+        return model
+    return replace(model, resources=held)
 
 
 def _cut(text: str) -> str:
