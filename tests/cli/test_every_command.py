@@ -290,17 +290,16 @@ def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     whole = path.read_bytes()
     assert table_cache.cached_tables(grammar) == right
     assert len(built) == 1
-    content = json.loads(whole.partition(b"\n")[2])
+    digest, head, cells = whole.split(b"\n", 2)
+    content = json.loads(head)
     wrong: list[bytes] = [b"", b"\n", whole[:-1], whole + b" ", b"[" * 100_000, b"null"]
     odd: tuple[Any, ...] = (None, 0, 1e999, {}, [], [None], [{}], "x", 10**50)
     for key in content:
         for value in odd:
-            wrong.append(json.dumps({**content, key: value}).encode())
+            wrong.append(json.dumps({**content, key: value}).encode() + b"\n" + cells)
         wrong.append(json.dumps({k: v for k, v in content.items() if k != key}).encode())
-    swapped = dict(content, actions=content["actions"][1:] + content["actions"][:1])
-    wrong.append(json.dumps(swapped).encode())
-    digest = whole.partition(b"\n")[0] + b"\n"
-    for damaged in [*wrong, *[digest + item for item in wrong[5:]]]:
+    wrong += [head + b"\n" + cells[4:] + cells[:4], head + b"\n" + cells[:-4], head]
+    for damaged in [*wrong, *[digest + b"\n" + item for item in wrong[5:]]]:
         path.write_bytes(damaged)
         assert table_cache.read_tables(path) is None
     assert table_cache.cached_tables(grammar) == right

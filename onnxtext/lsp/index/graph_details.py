@@ -15,13 +15,13 @@ from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.targets import targets
-from onnxtext.conversion import lift_placed
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.graph_scopes import parse_id
 from onnxtext.lsp.index.graph_stubs import formal_name
 from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensors import statistics
+from onnxtext.printing import lift_placed
 
 _MOST_ROWS = 64
 _MOST_BYTES = 64 << 20
