@@ -315,9 +315,9 @@ def test_a_cache_that_is_not_a_file(
     from onnxtext.syntax.grammar.table_cache import load_tables
     from onnxtext.syntax.grammar.tables import grammar_path
 
+    load_tables()
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(table_cache, "build_tables", lambda text: load_tables())
-    load_tables()
     grammar = grammar_path().read_text("utf-8")
     path = table_cache.cache_path(grammar)
     assert path is not None
