@@ -8,6 +8,7 @@ cdef class Text:
     cdef list parts  # the finished parts before `data`
     cdef Py_ssize_t before  # the bytes of these parts
     cdef int trying  # the number of active trials
+    cdef Py_ssize_t start  # the column of `data`
     cdef object names  # maps value names to their texts
     cdef object quoted, string_value  # functions of `onnxtext.printer.strings`
 
@@ -33,6 +34,8 @@ cdef class Text:
     cdef Py_ssize_t begin_trial(self) noexcept
     cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept
+    cdef Py_ssize_t column(self) noexcept
+    cdef bint is_wide(self, Py_ssize_t mark, Py_ssize_t before) noexcept
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
     cdef list take(self)
     cdef int settle(self) except -1
@@ -40,3 +43,5 @@ cdef class Text:
     cdef bint _plain(self, text, bint anywhere) except -1
     cdef bint _quote(self, const char* data, Py_ssize_t size) except -1
     cdef bint _printable(self, const char* data, Py_ssize_t size) except -1
+
+cdef Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept

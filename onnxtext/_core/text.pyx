@@ -8,6 +8,7 @@ from libc.string cimport memchr, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_integer
 
+from onnxtext.printer.layout import WIDTH
 from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value
 
 cdef extern from "Python.h":
@@ -25,6 +26,7 @@ cdef extern from "Python.h":
 cdef enum:
     LARGE = 1 << 16  # larger texts become parts of their own without a copy
 
+cdef Py_ssize_t LINE = WIDTH
 cdef uint64_t ONES = 0x0101010101010101ULL, HIGHEST = 0x8080808080808080ULL
 
 cdef enum Class:
@@ -127,6 +129,7 @@ cdef class Text:
         return 0
 
     cdef int _flush(self) except -1:
+        self.start = self.column()
         self.parts.append(PyUnicode_DecodeUTF8(self.data, self.size, NULL))
         self.before += self.size
         self.size = 0
@@ -358,10 +361,29 @@ cdef class Text:
 
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept:
         """Return the number of characters since a mark."""
-        cdef Py_ssize_t at, count = 0
-        for at in range(mark - self.before, self.size):
-            count += (<uint8_t>self.data[at] & 0xC0) != 0x80
-        return count
+        return characters(self.data + mark - self.before, self.before + self.size - mark)
+
+    cdef Py_ssize_t column(self) noexcept:
+        """Return the column of the end of the text."""
+        cdef Py_ssize_t at = self.size
+        while at and self.data[at - 1] != c"\n":
+            at -= 1
+        return characters(self.data + at, self.size - at) + (0 if at else self.start)
+
+    cdef bint is_wide(self, Py_ssize_t mark, Py_ssize_t before) noexcept:
+        """Whether the first line since a mark is too long, with the comma behind it.
+
+        `before` is the column of the mark. A text that was flushed is a long literal, whose first
+        line was tested before.
+        """
+        cdef const char* end
+        cdef Py_ssize_t start = mark - self.before, size = self.size - start
+        if start < 0 or before + size < LINE:
+            return False
+        end = <const char*>memchr(self.data + start, c"\n", size)
+        if end is not NULL:
+            return before + characters(self.data + start, end - self.data - start) > LINE
+        return before + characters(self.data + start, size) >= LINE
 
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept:
         """Whether the text since a mark is one line of at most `most` characters."""
@@ -374,6 +396,14 @@ cdef class Text:
         """Return the whole text in parts."""
         self._flush()
         return self.parts
+
+
+cdef Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:
+    """Return the number of characters of UTF-8."""
+    cdef Py_ssize_t at, count = 0
+    for at in range(size):
+        count += (<uint8_t>data[at] & 0xC0) != 0x80
+    return count
 
 
 cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
