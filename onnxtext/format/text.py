@@ -52,12 +52,15 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
         if text != source.text:
             source = Source(text, source.name)
             model = parse_model(source)
+        printed = print_model(model)
+        if printed == text:
+            return text
         formatted = _shortened(source, model)
         if formatted is not None:
             if read_again and formatted != text:
                 _compare(source, model, formatted)
             return formatted
-        formatted = _by_lines(text, print_model(model))
+        formatted = _by_lines(text, printed)
         if formatted == text:
             return formatted
         if formatted is not None and _difference(source, model, formatted) is None:

@@ -11,6 +11,7 @@ WIDTH = 100
 
 STEP = "  "
 
+
 def bracketed(
     items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","
 ) -> str:

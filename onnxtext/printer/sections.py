@@ -16,7 +16,9 @@ from onnxtext.printer.strings import quoted, string_value, word
 Pairs = Sequence[tuple[str, str]]
 
 
-def section_parts(model: Model, graph_text: Callable[[Graph, str, int], str]) -> Iterator[Sequence[str]]:
+def section_parts(
+    model: Model, graph_text: Callable[[Graph, str, int], str]
+) -> Iterator[Sequence[str]]:
     """Yield the sections of a model except `encoding` and `resources`, without final newlines.
 
     Args:

@@ -117,7 +117,9 @@ def _output_lines(parts: NodeParts, indent: str, width: int) -> str:
     if len(indent) + len(flat) + after <= width:
         lines = [flat]
     elif parts.label:
-        lines = [f"{parts.label.rstrip(' ')}\n{inner}{declaration(type, name, inner, after, width)}"]
+        lines = [
+            f"{parts.label.rstrip(' ')}\n{inner}{declaration(type, name, inner, after, width)}"
+        ]
     else:
         lines = [declaration(type, name, indent, after, width)]
     lines += [declaration(*output, inner, 1, width) for output in rest]
