@@ -7,6 +7,7 @@ cdef struct Flat:
     Py_ssize_t line  # the offset of the line in the text
     Py_ssize_t label, operator, attributes  # the ends of these parts
     Py_ssize_t outputs, inputs  # their numbers
+    bint is_ascii
     bint behind  # whether the attributes are behind the inputs, in several lines
     int indent  # of the line on which these begin
 
@@ -20,7 +21,6 @@ cdef class NodePrinter(ValuePrinter):
     cdef int _graph(self, graph, int indent) except -1
     cdef int _node(self, node, int indent) except -1
     cdef int _reserve(self, Py_ssize_t count) except -1
-    cdef Py_ssize_t _width(self, Py_ssize_t start, Py_ssize_t end) noexcept
     cdef bint _wrap(self, Flat* flat, types, int indent) except -1
     cdef bint _outputs(self, Flat* flat, types, int indent) except -1
     cdef int _decorators(self, decorators, int indent) except -1

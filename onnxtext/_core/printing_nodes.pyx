@@ -11,7 +11,7 @@ from libc.string cimport memcmp, memcpy
 from onnxtext._core.decimals cimport LONGEST, write_float32
 from onnxtext._core.numbers cimport POINT
 from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
-from onnxtext._core.text cimport Text, characters
+from onnxtext._core.text cimport Text, characters, is_wide
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.values import (
@@ -112,7 +112,9 @@ cdef class NodePrinter(ValuePrinter):
                 self.ends[flat.outputs + count] = out.size - flat.line
             out.character(c")")
             if flat.behind or indent + out.size - flat.line > LINE:
-                if flat.behind or indent + self._width(flat.line, out.size) > LINE:
+                count = out.width(flat.line + out.before)
+                flat.is_ascii = count == out.size - flat.line
+                if flat.behind or indent + count > LINE:
                     if not self._wrap(&flat, types or (), indent):
                         out.size = start
                         return out.text(node_text(self.owner, node, " " * indent))
@@ -139,9 +141,6 @@ cdef class NodePrinter(ValuePrinter):
             self.ends, self.room = ends, 2 * count
         return 0
 
-    cdef Py_ssize_t _width(self, Py_ssize_t start, Py_ssize_t end) noexcept:
-        return characters(self.out.data + start, end - start)
-
     cdef bint _wrap(self, Flat* flat, types, int indent) except -1:
         """Lay out the last line, a node; return False if it must be printed in Python."""
         cdef Text out = self.out
@@ -149,28 +148,27 @@ cdef class NodePrinter(ValuePrinter):
         cdef Py_ssize_t size = out.size - flat.line, width, inputs, index, start
         cdef int end = 0
         cdef const char* data
-        width = self._width(flat.line + flat.operator, flat.line + call)
-        if not flat.behind and width and (
-            width - 3 > SHORT
-            or indent + 2 + self._width(flat.line + head + 1, flat.line + call) > LINE
-        ):
-            flat.behind = True
-        if flat.behind:
-            call, end = flat.operator, 2
-        width = indent + self._width(flat.line, flat.line + call)
-        inputs = self._width(flat.line + flat.attributes, out.size)
-        flat.indent = indent
         self.flat.size = 0
         self.flat.add(out.data + flat.line, size)
         data = self.flat.data
         out.size = flat.line
+        width = span(flat, data, flat.operator, call)
+        if not flat.behind and width and (
+            width - 3 > SHORT or indent + 2 + span(flat, data, head + 1, call) > LINE
+        ):
+            flat.behind = True
+        if flat.behind:
+            call, end = flat.operator, 2
+        width = indent + span(flat, data, 0, call)
+        inputs = span(flat, data, flat.attributes, size)
+        flat.indent = indent
         if width + (2 if flat.inputs else 3 + end) > LINE:
             if not self._outputs(flat, types, indent):
                 return False
             flat.indent = indent + INDENT
             out.line(flat.indent)
             out.add(data + head + 1, call - head - 1)
-            width = flat.indent + characters(data + head + 1, call - head - 1)
+            width = flat.indent + span(flat, data, head + 1, call)
         else:
             out.add(data, call)
         if flat.inputs and width + inputs + end > LINE:
@@ -194,13 +192,13 @@ cdef class NodePrinter(ValuePrinter):
         cdef Py_ssize_t index, start = 0, width, column = indent
         cdef bint is_last
         for index in range(flat.outputs):
-            width = column + characters(data + start, self.ends[index] - start)
+            width = column + span(flat, data, start, self.ends[index])
             is_last = flat.outputs == 1
             if width + (not is_last) > LINE and not index and flat.label:
                 out.add(data, flat.label - 1)
                 out.line(indent + INDENT)
                 start = flat.label
-                width = indent + INDENT + characters(data + start, self.ends[0] - start)
+                width = indent + INDENT + span(flat, data, start, self.ends[0])
             if width + (not is_last) > LINE and types and types[index] is not None:
                 return False
             out.add(data + start, self.ends[index] - start)
@@ -272,7 +270,9 @@ cdef class NodePrinter(ValuePrinter):
             out.add(b" = ", 3)
             return self._graph(value, indent)
         budget = LINE - indent - out.width(mark) - 4
-        if not self._attribute_value(attribute, cls, value, indent, budget) or out.is_wide(mark, indent):
+        if not self._attribute_value(attribute, cls, value, indent, budget) or is_wide(
+            out, mark, indent, LINE
+        ):
             out.size = mark - out.before
             return out.part(attribute_text(attribute, " " * indent, self.owner.graph_value))
         return 0
@@ -332,3 +332,8 @@ cdef class NodePrinter(ValuePrinter):
             if item.__class__ is not bytes:
                 return False
         return True
+
+
+cdef inline Py_ssize_t span(Flat* flat, const char* data, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Return the width of a part of a node."""
+    return end - start if flat.is_ascii else characters(data + start, end - start)

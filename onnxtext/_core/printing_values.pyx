@@ -6,7 +6,7 @@ from libc.string cimport memcmp
 
 from onnxtext._core.numbers cimport BOOL, OTHER, Elements, Numbers
 from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
-from onnxtext._core.text cimport Text
+from onnxtext._core.text cimport Text, is_wide
 
 from onnxtext.ast.values import RawData, SparseTensor, TypedData
 from onnxtext.printer.graphs import GraphPrinter
@@ -66,7 +66,7 @@ cdef class ValuePrinter:
                 out.part(sparse_text(data, " " * indent, LINE - column - 4))
             else:
                 self._data(type, data, indent, LINE - column - 4)
-            if not out.is_wide(line, indent):
+            if not is_wide(out, line, indent, LINE):
                 return 0
         out.size = mark - out.before
         for part in value_parts(self.owner, value, " " * indent):

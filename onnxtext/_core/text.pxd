@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memchr
 
 cdef class Text:
     """A growing UTF-8 text buffer."""
@@ -35,7 +36,6 @@ cdef class Text:
     cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept
     cdef Py_ssize_t column(self) noexcept
-    cdef bint is_wide(self, Py_ssize_t mark, Py_ssize_t before) noexcept
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
     cdef list take(self)
     cdef int settle(self) except -1
@@ -44,4 +44,26 @@ cdef class Text:
     cdef bint _quote(self, const char* data, Py_ssize_t size) except -1
     cdef bint _printable(self, const char* data, Py_ssize_t size) except -1
 
-cdef Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept
+
+cdef inline Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:
+    """Return the number of characters of UTF-8."""
+    cdef Py_ssize_t at, count = 0
+    for at in range(size):
+        count += (<uint8_t>data[at] & 0xC0) != 0x80
+    return count
+
+
+cdef inline bint is_wide(Text text, Py_ssize_t mark, Py_ssize_t before, int most) noexcept:
+    """Whether the first line since a mark, with the comma behind it, has too many columns.
+
+    `before` is the column of the mark. A text that was flushed is a long literal, whose first line
+    was tested before.
+    """
+    cdef const char* end
+    cdef Py_ssize_t start = mark - text.before, size = text.size - start
+    if start < 0 or before + size < most:
+        return False
+    end = <const char*>memchr(text.data + start, c"\n", size)
+    if end is not NULL:
+        return before + characters(text.data + start, end - text.data - start) > most
+    return before + characters(text.data + start, size) >= most

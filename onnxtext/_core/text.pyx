@@ -8,7 +8,6 @@ from libc.string cimport memchr, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_integer
 
-from onnxtext.printer.layout import WIDTH
 from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value
 
 cdef extern from "Python.h":
@@ -26,7 +25,6 @@ cdef extern from "Python.h":
 cdef enum:
     LARGE = 1 << 16  # larger texts become parts of their own without a copy
 
-cdef Py_ssize_t LINE = WIDTH
 cdef uint64_t ONES = 0x0101010101010101ULL, HIGHEST = 0x8080808080808080ULL
 
 cdef enum Class:
@@ -107,10 +105,9 @@ cdef class Text:
     cdef int text(self, text) except -1:
         """Add a text unchanged."""
         cdef Py_ssize_t size
-        cdef const char* data
         if PyUnicode_IS_COMPACT_ASCII(<str?>text):
             return self.add(<const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text))
-        data = PyUnicode_AsUTF8AndSize(text, &size)
+        cdef const char* data = PyUnicode_AsUTF8AndSize(text, &size)
         return self.add(data, size)
 
     cdef int part(self, text) except -1:
@@ -370,40 +367,15 @@ cdef class Text:
             at -= 1
         return characters(self.data + at, self.size - at) + (0 if at else self.start)
 
-    cdef bint is_wide(self, Py_ssize_t mark, Py_ssize_t before) noexcept:
-        """Whether the first line since a mark is too long, with the comma behind it.
-
-        `before` is the column of the mark. A text that was flushed is a long literal, whose first
-        line was tested before.
-        """
-        cdef const char* end
-        cdef Py_ssize_t start = mark - self.before, size = self.size - start
-        if start < 0 or before + size < LINE:
-            return False
-        end = <const char*>memchr(self.data + start, c"\n", size)
-        if end is not NULL:
-            return before + characters(self.data + start, end - self.data - start) > LINE
-        return before + characters(self.data + start, size) >= LINE
-
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept:
         """Whether the text since a mark is one line of at most `most` characters."""
         cdef Py_ssize_t start = mark - self.before
-        if self.width(mark) > most:
-            return False
-        return memchr(self.data + start, c"\n", self.size - start) is NULL
+        return self.width(mark) <= most and not memchr(self.data + start, c"\n", self.size - start)
 
     cdef list take(self):
         """Return the whole text in parts."""
         self._flush()
         return self.parts
-
-
-cdef Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:
-    """Return the number of characters of UTF-8."""
-    cdef Py_ssize_t at, count = 0
-    for at in range(size):
-        count += (<uint8_t>data[at] & 0xC0) != 0x80
-    return count
 
 
 cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
