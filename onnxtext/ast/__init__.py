@@ -51,6 +51,7 @@ from onnxtext.ast.values import (
     StringData,
     Tensor,
     TensorData,
+    TypedBlob,
     TypedData,
 )
 
@@ -97,6 +98,7 @@ __all__ = [
     "TensorType",
     "Training",
     "Type",
+    "TypedBlob",
     "TypedData",
     "ValueInfo",
     "WeightPlace",

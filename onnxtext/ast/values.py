@@ -169,6 +169,20 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
+class TypedBlob:
+    """A reference to a list that is stored elsewhere: `{blob"9f2c…"}`.
+
+    In a tensor it is the typed field, in an attribute a list of floats, ints or strings. The bytes
+    are those of a packed field: varints for integers, and before each string its length.
+
+    Attributes:
+        digest: as in `Blob`.
+    """
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class DataFile:
     """A reference to an array in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
 
@@ -181,7 +195,17 @@ class DataFile:
     entry: str | None = None
 
 
-TensorData = Blob | DataFile | RawData | TypedData | StringData | ExternalData | NoData | FieldData
+TensorData = (
+    Blob
+    | TypedBlob
+    | DataFile
+    | RawData
+    | TypedData
+    | StringData
+    | ExternalData
+    | NoData
+    | FieldData
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +272,7 @@ AttributeValue = Union[
     Float32,
     bytes,
     Blob,
+    TypedBlob,
     Tensor,
     SparseTensor,
     "Graph",

@@ -238,6 +238,11 @@ class StatementWriter(LiteralWriter):
         if isinstance(first, Token) and first.terminal == "NUMBERS":
             return filled(numbers_of(first), "[]", indent, budget)
         found = listing(tree)
+        if found is not None and found.opening.text == "{":
+            blob = only_token(found.items[0].tree).text
+            if tree.commented:
+                return self.broken(found, [blob], "{}", indent)
+            return f"{{{blob}}}"
         if found is None:
             assert isinstance(first, Tree)
             if first.origin == "record":

@@ -19,6 +19,7 @@ from onnxtext.ast.values import (
     Reference,
     SparseTensor,
     Tensor,
+    TypedBlob,
 )
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
 from onnxtext.printer.records import inline_decorators, record_text, value_decorators
@@ -54,6 +55,8 @@ def attribute_text(attribute: Attribute, indent: str, graph_text: GraphText) -> 
         text = f"@{word(value.name)}"
     elif isinstance(value, Blob) and kind in _LISTS:
         text = f'blob"{value.digest}"'
+    elif isinstance(value, TypedBlob):
+        text = f'{{blob"{value.digest}"}}'
     elif kind in _LISTS and not value:
         text = "[]"
     elif isinstance(value, Graph) or kind is _A.GRAPHS:  # printing twice is exponential
@@ -95,7 +98,7 @@ def _value_text(value: AttributeValue, indent: str, budget: int) -> str:
             items = [_value_text(item, inner, WIDTH - len(inner) - 1) for item in value]
             lay_out = filled if isinstance(value[0], (bytes, Blob)) else bracketed
             return lay_out(items, "[]", indent, budget)
-        case Reference() | Graph():
+        case Reference() | Graph() | TypedBlob():
             raise AssertionError("printed with its type, or as a graph")
     text = inline_decorators(value.decorators, indent) + type_text(value)
     return text if len(text) <= budget or value.decorators else broken_type(text, indent)

@@ -29,6 +29,7 @@ from onnxtext.ast.values import (
     StringData,
     Tensor,
     TensorData,
+    TypedBlob,
     TypedData,
 )
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, fill, filled
@@ -110,7 +111,9 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
         return f"{head}{type.element}{value}"
     # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
     # a data field as the name of the tensor.
-    direct = type.shape or isinstance(tensor.data, (TypedData, StringData, Blob, DataFile))
+    direct = type.shape or isinstance(
+        tensor.data, (TypedData, TypedBlob, StringData, Blob, DataFile)
+    )
     equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
     head += f"{type_text(type)}{name}{equals}"
     return head + data_text(type, tensor.data, indent, budget - column(head, 0))
@@ -154,6 +157,8 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
             return ""
         case Blob(digest):
             return f'blob"{digest}"'
+        case TypedBlob(digest):
+            return f'{{blob"{digest}"}}'
         case DataFile(path, entry):
             return f'file"{path}"' if entry is None else f'file"{path}#{entry}"'
         case ExternalData(entries):

@@ -30,6 +30,7 @@ from onnxtext.ast.values import (
     Reference,
     SparseTensor,
     Tensor,
+    TypedBlob,
 )
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
@@ -126,6 +127,8 @@ def attribute(
     result: Any
     if type(value) is Blob:
         kind, result = _blob(wanted), value
+    elif type(value) is TypedBlob:
+        kind, result = _typed_blob(wanted), value
     elif type(value) is list or type(value) is NumberList:
         kind, result = _list(wanted, value)
     elif type(value) is Reference:
@@ -147,6 +150,17 @@ def _blob(wanted: AttributeType | None) -> AttributeType:
     if wanted not in (_A.FLOATS, _A.INTS):
         assert wanted is not None
         _mismatch(wanted, _A.STRING)
+    assert wanted is not None
+    return wanted
+
+
+def _typed_blob(wanted: AttributeType | None) -> AttributeType:
+    if wanted not in (_A.FLOATS, _A.INTS, _A.STRINGS):
+        raise SemanticError(
+            "a blob in braces is a list, whose type must be declared",
+            help='write ints, floats or strings, as in `xs: ints = {blob"9f2c…"}`',
+            code="attribute-type-unknown" if wanted is None else "attribute-type-mismatch",
+        )
     assert wanted is not None
     return wanted
 

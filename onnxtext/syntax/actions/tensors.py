@@ -23,6 +23,7 @@ from onnxtext.ast.values import (
     StringData,
     Tensor,
     TensorData,
+    TypedBlob,
     TypedData,
 )
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
@@ -81,6 +82,7 @@ class FieldCalls:
 
 Pending = (
     Blob
+    | TypedBlob
     | DataFile
     | ScalarText
     | TypedText
@@ -178,6 +180,8 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
             "a tensor with data needs an element type",
             help='where none is stored, name the field: raw_data(b"…")',
         )
+    if isinstance(data, TypedBlob):
+        return data
     try:
         match data:
             case ScalarText():
