@@ -8,10 +8,17 @@ from math import prod
 from typing import Any
 
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import AttributeType, Floats, StringData, TypedBlob, TypedData
+from onnxtext.ast.values import (
+    AttributeType,
+    Float32,
+    Floats,
+    RepeatedList,
+    StringData,
+    TypedBlob,
+    TypedData,
+)
 from onnxtext.tensor.blobs import SIZE, BlobError
-from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.format import is_typed_expressible
+from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings
 from onnxtext.tensor.varints import pack_entries, unpack_entries
 
@@ -33,6 +40,18 @@ def entry_count(type: TensorType, data: TypedData | StringData) -> int:
     if isinstance(data, StringData):
         return len(data.values)
     return len(data.entries) // ENTRY_WIDTHS[ELEMENTS[type.element].field]
+
+
+def wanted_entries(type: TensorType) -> int:
+    """Return the number of entries of a tensor of a type; -1 if unknown."""
+    element = ELEMENTS.get(type.element)
+    dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+    if element is None or any(dim < 0 for dim in dims):
+        return -1
+    count = prod(dims)
+    if element.kind == "complex":
+        return 2 * count
+    return raw_size(element, count) if element.bits in (2, 4) else count
 
 
 def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
@@ -58,16 +77,17 @@ def data_of_blob(
     element = ELEMENTS.get(type.element)
     if element is None:
         raise BlobError(f"a tensor of type {type.element} has no typed field", SIZE)
+    held: TypedData | StringData
     if element.kind == "string":
-        return StringData(_strings(blob, data))
-    dims = [dim for dim in type.shape or () if isinstance(dim, int)]
-    count = prod(dims) if all(dim >= 0 for dim in dims) else -1
-    entries = _entries(element.field, blob, data)
-    if not is_typed_expressible(element, entries, count):
-        found = len(entries) // ENTRY_WIDTHS[element.field]
-        message = f"the {found} entries of the blob {blob.digest} do not fit the tensor's type"
-        raise BlobError(message, SIZE)
-    return TypedData(entries)
+        held = StringData(_strings(blob, data))
+    else:
+        held = TypedData(_entries(element.field, blob, data))
+    found, wanted = entry_count(type, held), wanted_entries(type)
+    if found != wanted:
+        raise BlobError(
+            f"the blob {blob.digest} has {found} entries, a tensor of this type has {wanted}", SIZE
+        )
+    return held
 
 
 def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
@@ -95,6 +115,29 @@ def list_of_blob(
     if kind not in _LISTS:
         raise BlobError("only lists of numbers or strings are written as a blob in braces", SIZE)
     return _entries(_LISTS[kind], blob, data)
+
+
+def repeated(value: Any, least: int) -> RepeatedList | None:
+    """Return a list of more than `least` equal items; None for other values."""
+    match value:
+        case Floats(data) if len(value) > least and data == data[:4] * len(value):
+            return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
+        case (int() as number, *_) if len(value) > least and value == (number,) * len(value):
+            return RepeatedList((number,), len(value))
+        case (bytes() as text, *_) if len(value) > least and value == (text,) * len(value):
+            return RepeatedList((text,), len(value))
+    return None
+
+
+def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
+    """Return all items of a list."""
+    items = value.items
+    more = value.count - len(items)
+    if isinstance(items[0], Float32):
+        parts = [item.bits.to_bytes(4, "little") for item in items if isinstance(item, Float32)]
+        return Floats(b"".join(parts) + parts[-1] * more)
+    whole: Any = items + items[-1:] * more
+    return whole  # type: ignore[no-any-return]
 
 
 def _strings(blob: TypedBlob, data: bytes | memoryview) -> tuple[bytes, ...]:

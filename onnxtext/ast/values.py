@@ -183,6 +183,19 @@ class TypedBlob:
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatedList:
+    """A list in an attribute whose last item is repeated: `a: ints[64] = [0, ...]`.
+
+    Attributes:
+        items: the items that are written.
+        count: the length of the list, at least that of `items`.
+    """
+
+    items: tuple[int, ...] | tuple[Float32, ...] | tuple[bytes, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class DataFile:
     """A reference to an array in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
 
@@ -273,6 +286,7 @@ AttributeValue = Union[
     bytes,
     Blob,
     TypedBlob,
+    RepeatedList,
     Tensor,
     SparseTensor,
     "Graph",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Graph, ValueInfo
-from onnxtext.ast.typed_blobs import list_of_blob
+from onnxtext.ast.typed_blobs import expanded, list_of_blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
     Attribute,
@@ -18,6 +18,7 @@ from onnxtext.ast.values import (
     Floats,
     NoData,
     RawData,
+    RepeatedList,
     SparseTensor,
     Tensor,
     TensorData,
@@ -229,8 +230,15 @@ class ValueComparer:
         return values[0] is not None and values[0] == values[1]
 
 
+_MOST_REPEATED = 1 << 20
+"""Longer lists are not compared with lists of another spelling."""
+
+
 def _stored(attribute: Attribute, side: Side) -> Any:
     """A string or list of an attribute without blobs; None if it is none."""
+    if isinstance(attribute.value, RepeatedList):
+        few = attribute.value.count <= _MOST_REPEATED
+        return _numbers(expanded(attribute.value), side) if few else None
     if not isinstance(attribute.value, TypedBlob):
         return _numbers(attribute.value, side)
     try:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TypeGuard
 
 from onnxtext.format.attach import Listing, listing
-from onnxtext.format.literals import LiteralWriter, dims_of
+from onnxtext.format.literals import LiteralWriter, dims_of, items_text
 from onnxtext.format.token_text import (
     name_text,
     numbers_of,
@@ -221,7 +222,8 @@ class StatementWriter(LiteralWriter):
         name_tree, type_tree = tree.child("name"), tree.child("attribute_type")
         assert name_tree is not None
         type = "" if type_tree is None else f": {only_token(type_tree).text}"
-        name = word_text(name_tree) + type
+        count = next((part.text for part in tree.parts if _is_numbers(part)), "")
+        name = word_text(name_tree) + type + "".join(count.split())
         if tree.alias == "attribute_type_only":
             return value_text(decorators, "", name, None, indent, self.width)
         write = partial(self.attribute_value, tree.trees()[-1])
@@ -233,6 +235,16 @@ class StatementWriter(LiteralWriter):
     def attribute_value(self, tree: Tree, indent: str, budget: int) -> str:
         """Write the value of an attribute."""
         first = tree.parts[0]
+        if tree.origin == "repeated":
+            elements = tree.child("elements")
+            if elements is None:
+                assert isinstance(first, Token)
+                items = numbers_of(first)
+            else:
+                inner = indent + STEP
+                items = [self._element(item, inner, self.width) for item in elements.trees()]
+                items.append("...")
+            return items_text(items, indent, budget)
         if tree.origin == "dataless_tensor":
             return f"{self._dataless(tree)} ="
         if isinstance(first, Token) and first.terminal == "NUMBERS":
@@ -304,6 +316,10 @@ def _names(tree: Tree | None) -> list[Tree | None]:
             names.append(part)
             missing = False
     return names
+
+
+def _is_numbers(part: Tree | Token) -> TypeGuard[Token]:
+    return isinstance(part, Token) and part.terminal == "NUMBERS"
 
 
 def _nothing(indent: str, budget: int) -> str:

@@ -133,7 +133,7 @@ def _without_last_commas(tokens: list[str]) -> list[str]:
     """Remove commas before closing brackets, which only broken lists have."""
     return [
         token
-        for token, following in zip(tokens, [*tokens[1:], ""], strict=True)
+        for token, following in zip(tokens, [*tokens[1:], ""], strict=False)
         if token != "," or following not in _CLOSING
     ]
 

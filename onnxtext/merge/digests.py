@@ -27,8 +27,8 @@ from onnxtext.ast.values import (
     TensorData,
     TypedBlob,
 )
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.writer import Piece, delimited
 

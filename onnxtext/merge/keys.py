@@ -196,7 +196,7 @@ def _without_last_commas(texts: list[str]) -> tuple[str, ...]:
     return tuple(
         [
             text
-            for text, following in zip(texts, [*texts[1:], ")"], strict=True)
+            for text, following in zip(texts, [*texts[1:], ")"], strict=False)
             if text != "," or following not in _CLOSING
         ]
     )

@@ -17,6 +17,7 @@ from onnxtext.ast.values import (
     Float32,
     Floats,
     Reference,
+    RepeatedList,
     SparseTensor,
     Tensor,
     TypedBlob,
@@ -57,6 +58,9 @@ def attribute_text(attribute: Attribute, indent: str, graph_text: GraphText) -> 
         text = f'blob"{value.digest}"'
     elif isinstance(value, TypedBlob):
         text = f'{{blob"{value.digest}"}}'
+    elif isinstance(value, RepeatedList):
+        name = f"{named}[{value.count}]"
+        return value_text(decorators, "", name, partial(_repeated_text, value), indent)
     elif kind in _LISTS and not value:
         text = "[]"
     elif isinstance(value, Graph) or kind is _A.GRAPHS:  # printing twice is exponential
@@ -73,6 +77,13 @@ def _graphs_text(value: Any, indent: str, start: int, graph_text: GraphText) -> 
     inner = indent + STEP
     items = [graph_text(item, inner, len(inner)) for item in value]
     return bracketed(items, "[]", indent, WIDTH - start - 1)
+
+
+def _repeated_text(value: RepeatedList, indent: str, budget: int) -> str:
+    items = [_value_text(item, indent + STEP, WIDTH) for item in value.items]
+    if len(items) == 1 and "\n" not in items[0]:
+        return f"[{items[0]}, ...]"
+    return filled([*items, "..."], "[]", indent, budget)
 
 
 def _value_text(value: AttributeValue, indent: str, budget: int) -> str:
@@ -98,7 +109,7 @@ def _value_text(value: AttributeValue, indent: str, budget: int) -> str:
             items = [_value_text(item, inner, WIDTH - len(inner) - 1) for item in value]
             lay_out = filled if isinstance(value[0], (bytes, Blob)) else bracketed
             return lay_out(items, "[]", indent, budget)
-        case Reference() | Graph() | TypedBlob():
+        case Reference() | Graph() | TypedBlob() | RepeatedList():
             raise AssertionError("printed with its type, or as a graph")
     text = inline_decorators(value.decorators, indent) + type_text(value)
     return text if len(text) <= budget or value.decorators else broken_type(text, indent)

@@ -9,7 +9,13 @@ from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite import Rewriter
-from onnxtext.ast.typed_blobs import blob_of_data, blob_of_list, entry_count
+from onnxtext.ast.typed_blobs import (
+    blob_of_data,
+    blob_of_list,
+    entry_count,
+    repeated,
+    wanted_entries,
+)
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
     AttributeType,
@@ -63,6 +69,8 @@ class Mover(Rewriter):
         if isinstance(data, (TypedData, StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:
                 return data
+            if entry_count(type, data) != wanted_entries(type):
+                return data  # a broken model is easier to read
             return TypedBlob(self.blob(blob_of_data(type, data)).digest)
         if not isinstance(data, RawData):
             return data
@@ -77,10 +85,11 @@ class Mover(Rewriter):
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
             case Floats(data) if len(value) > self.limit:
-                return self.blob(data)
+                return repeated(value, self.limit) or self.blob(data)
             case tuple() if kind in _LISTS and len(value) > self.limit:
-                packed = blob_of_list(kind, value)
-                return value if packed is None else TypedBlob(self.blob(packed).digest)
+                splat = repeated(value, self.limit)
+                packed = None if splat else blob_of_list(kind, value)
+                return splat or (value if packed is None else TypedBlob(self.blob(packed).digest))
         return super().value(kind, value, name)
 
 

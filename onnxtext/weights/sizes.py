@@ -14,6 +14,7 @@ from onnxtext.ast.values import (
     Blob,
     DataFile,
     RawData,
+    RepeatedList,
     SparseTensor,
     Tensor,
     TypedBlob,
@@ -74,7 +75,9 @@ def _attributes(
         if isinstance(item, Attribute):
             values = item.value if isinstance(item.value, tuple) else (item.value,)
             for value in values:
-                if isinstance(value, TypedBlob):
+                if isinstance(value, RepeatedList):
+                    total += 2 * value.count
+                elif isinstance(value, TypedBlob):
                     total += len(resources.get(value.digest, b""))
                 elif isinstance(value, Blob):
                     size = len(resources.get(value.digest, b""))

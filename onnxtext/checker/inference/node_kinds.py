@@ -26,7 +26,7 @@ from onnxtext.checker.inference.symbolic.operators import TYPES_ALONE
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.type_merging import merged
 from onnxtext.proto.encode.lower import lower_pieces
-from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic import RecordError
 
 _LEAST_NODES = 200

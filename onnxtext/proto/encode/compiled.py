@@ -9,8 +9,8 @@ from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute
 from onnxtext.proto.encode.fields import TENSOR_FIELDS, tensor_head
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering, own_decorators
-from onnxtext.proto.encode.values import LowerError
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.writer import Piece
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
 from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.records import Decorator, Record
-from onnxtext.ast.typed_blobs import data_of_blob, list_of_blob
+from onnxtext.ast.typed_blobs import data_of_blob, expanded, list_of_blob
 from onnxtext.ast.types import TensorType, Type, type_depth
 from onnxtext.ast.values import (
     Attribute,
@@ -21,6 +22,7 @@ from onnxtext.ast.values import (
     Floats,
     RawData,
     Reference,
+    RepeatedList,
     SparseTensor,
     SplatData,
     Tensor,
@@ -29,6 +31,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.proto.encode.decorators import FieldTable, targeted
 from onnxtext.proto.encode.fields import lower_tensor, lower_type, metadata_fields, text_bytes
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
@@ -42,30 +45,6 @@ _SMALL = 4096
 """Larger attributes are not cached, because they rarely repeat."""
 _SHAPE_LIMIT = 8 << 16
 """Tensors of more bits than this (64 KiB) cannot be shapes, so inference can omit them."""
-
-
-class LowerError(ValueError):
-    """A statement cannot be lowered.
-
-    Attributes:
-        message: the reason.
-        at: the statement's offset in its text; -1 if unknown.
-        code: the code of the diagnostic.
-        mark: the wrong text in the statement, such as a blob's digest; "" if unknown.
-    """
-
-    def __init__(self, message: str, at: int, code: str = "invalid-record", mark: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at
-        self.code = code
-        self.mark = mark
-
-    def placed(self, at: int) -> LowerError:
-        """Set the offset if it is unknown; return the error itself."""
-        if self.at < 0:
-            self.at = at
-        return self
 
 
 class ValueLowering(ABC):
@@ -328,6 +307,9 @@ class ValueLowering(ABC):
                 return self._blob_value(attribute.type, self.blob(value, -1), value.digest)
             case _, TypedBlob():
                 return self._typed_value(attribute.type, value)
+            case _, RepeatedList():
+                self._call_guard()
+                return self.attribute_value(replace(attribute, value=expanded(value)))
             case _A.TENSOR, Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, Graph():
@@ -369,9 +351,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), -1, error.code, blob.digest) from None
         if isinstance(held, tuple):
             return b"".join([delimited(b"\x4a", item) for item in held])
-        if kind is _A.FLOATS:
-            return varints.float_fields(b"\x3d", held)
-        return varints.int_fields(b"\x40", held)
+        return self._blob_value(kind, held, blob.digest)
 
     def _list_value(self, kind: AttributeType | None, items: Sequence[object]) -> bytes:
         parts = []

@@ -28,6 +28,7 @@ from onnxtext.ast.values import (
     Float32,
     Floats,
     Reference,
+    RepeatedList,
     SparseTensor,
     Tensor,
     TypedBlob,
@@ -142,6 +143,60 @@ def attribute(
     else:
         kind, result = _single(wanted, value)
     return Attribute(name, kind, result, tuple(decorators or ()))
+
+
+def repeated_attribute(
+    decorators: list[Decorator] | None,
+    name: str,
+    wanted: AttributeType,
+    count: str,
+    items: list[Any],
+) -> Attribute:
+    """`name: ints[64] = [0, ...]`: a list whose last item is repeated.
+
+    Raises:
+        SemanticError: the type is not that of the items, or the length is invalid.
+    """
+    one = ITEM_OF.get(wanted)
+    if one not in (_A.FLOAT, _A.INT, _A.STRING):
+        raise SemanticError(
+            "only lists of floats, ints and strings are repeated",
+            help="write the length behind their type, as in `xs: ints[64] = [0, ...]`",
+            code="attribute-type-mismatch",
+        )
+    length = count[1:-1].strip(" \t\n\v\f\r")
+    if not length.isdigit() or not len(items) <= int(length) < 1 << 31:
+        raise SemanticError(
+            "the length of the list must be at least the number of its items",
+            token=count,
+            help="write the number of all items, as in `xs: ints[64] = [0, ...]`",
+        )
+    values = tuple([_single(one, item)[1] for item in items])
+    return Attribute(name, wanted, RepeatedList(values, int(length)), tuple(decorators or ()))  # type: ignore[arg-type]
+
+
+def repeated_numbers(token: str) -> list[Number]:
+    """`[0, ...]` as one token.
+
+    Raises:
+        SemanticError: it does not end in `...`, or an item is not a number.
+    """
+    texts = [text.strip(" \t\n\v\f\r") for text in token[1:-1].split(",")]
+    if texts.pop() != "..." or not texts:
+        raise SemanticError(
+            "a list with a length ends in `...`",
+            token=token,
+            help="remove the length behind the type, or write `...` after the last item",
+        )
+    for text in texts:
+        if _NUMBER.fullmatch(text) is None:
+            raise SemanticError(f"`{text}` is not a number", token=token)
+    return [Number(text) for text in texts]
+
+
+_NUMBER = re.compile(
+    r"-?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|inf|infinity|nan(?:\(0x[0-9A-Fa-f]+\))?)", re.I
+)
 
 
 def _blob(wanted: AttributeType | None) -> AttributeType:

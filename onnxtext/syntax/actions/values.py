@@ -25,6 +25,9 @@ Decorators = list[Decorator] | None
 ACTIONS.update(
     attribute=attribute_rules.attribute,
     attribute_type_only=attribute_rules.attribute_type_only,
+    repeated_attribute=attribute_rules.repeated_attribute,
+    repeated_numbers=attribute_rules.repeated_numbers,
+    repeated_items=lambda items, _: items,
     dataless_attribute=attribute_rules.attribute,
     attribute_type=attribute_rules.attribute_type,
     number_list=attribute_rules.NumberList,
