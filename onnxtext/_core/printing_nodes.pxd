@@ -22,7 +22,7 @@ cdef class NodePrinter(ValuePrinter):
     cdef int _node(self, node, int indent) except -1
     cdef int _reserve(self, Py_ssize_t count) except -1
     cdef bint _wrap(self, Flat* flat, types, int indent) except -1
-    cdef bint _outputs(self, Flat* flat, types, int indent) except -1
+    cdef char* _outputs(self, char* at, Flat* flat, types, int indent) except? NULL
     cdef int _decorators(self, decorators, int indent) except -1
     cdef bint _flat_attributes(self, attributes) except -1
     cdef int _attribute(self, attribute, int indent) except -1

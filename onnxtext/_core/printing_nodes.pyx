@@ -6,7 +6,7 @@ Python.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_float32
 from onnxtext._core.numbers cimport POINT
@@ -148,6 +148,7 @@ cdef class NodePrinter(ValuePrinter):
         cdef Py_ssize_t size = out.size - flat.line, width, inputs, index, start
         cdef int end = 0
         cdef const char* data
+        cdef char* at
         self.flat.size = 0
         self.flat.add(out.data + flat.line, size)
         data = self.flat.data
@@ -162,52 +163,51 @@ cdef class NodePrinter(ValuePrinter):
         width = indent + span(flat, data, 0, call)
         inputs = span(flat, data, flat.attributes, size)
         flat.indent = indent
+        # Room for all pieces, with a line break before and a comma behind each name.
+        out.need(size + (flat.outputs + flat.inputs + 4) * (indent + 2 * INDENT + 4))
+        at = out.data + out.size
         if width + (2 if flat.inputs else 3 + end) > LINE:
-            if not self._outputs(flat, types, indent):
+            at = self._outputs(at, flat, types, indent)
+            if at is NULL:
                 return False
             flat.indent = indent + INDENT
-            out.line(flat.indent)
-            out.add(data + head + 1, call - head - 1)
+            at = put(put_line(at, flat.indent), data + head + 1, call - head - 1)
             width = flat.indent + span(flat, data, head + 1, call)
         else:
-            out.add(data, call)
+            at = put(at, data, call)
         if flat.inputs and width + inputs + end > LINE:
-            out.add(b" (", 2)
+            at = put(at, b" (", 2)
             start = flat.attributes + 2
             for index in range(flat.outputs, flat.outputs + flat.inputs):
-                out.line(flat.indent + INDENT)
-                out.add(data + start, self.ends[index] - start)
-                out.character(c",")
+                at = put_line(at, flat.indent + INDENT)
+                at = put(at, data + start, self.ends[index] + 1 - start)
+                (at - 1)[0] = c","
                 start = self.ends[index] + 2
-            out.line(flat.indent)
-            out.character(c")")
+            at = put(put_line(at, flat.indent), b")", 1)
         else:
-            out.add(data + flat.attributes, size - flat.attributes)
+            at = put(at, data + flat.attributes, size - flat.attributes)
+        out.size = at - out.data
         return True
 
-    cdef bint _outputs(self, Flat* flat, types, int indent) except -1:
-        """Print the label and one output per line; return False if a type does not fit."""
-        cdef Text out = self.out
+    cdef char* _outputs(self, char* at, Flat* flat, types, int indent) except? NULL:
+        """Write the label and one output per line; return NULL if a type does not fit."""
         cdef const char* data = self.flat.data
         cdef Py_ssize_t index, start = 0, width, column = indent
-        cdef bint is_last
+        cdef int after = flat.outputs > 1
         for index in range(flat.outputs):
             width = column + span(flat, data, start, self.ends[index])
-            is_last = flat.outputs == 1
-            if width + (not is_last) > LINE and not index and flat.label:
-                out.add(data, flat.label - 1)
-                out.line(indent + INDENT)
+            if width + after > LINE and not index and flat.label:
+                at = put_line(put(at, data, flat.label - 1), indent + INDENT)
                 start = flat.label
                 width = indent + INDENT + span(flat, data, start, self.ends[0])
-            if width + (not is_last) > LINE and types and types[index] is not None:
-                return False
-            out.add(data + start, self.ends[index] - start)
+            if width + after > LINE and types and types[index] is not None:
+                return NULL
+            at = put(at, data + start, self.ends[index] - start)
             start = self.ends[index] + 2
             column = indent + INDENT
             if index + 1 < flat.outputs:
-                out.character(c",")
-                out.line(indent + INDENT)
-        return True
+                at = put_line(put(at, b",", 1), column)
+        return at
 
     cdef int _decorators(self, decorators, int indent) except -1:
         """Print the decorators of a node, usually on their own lines."""
@@ -337,3 +337,16 @@ cdef class NodePrinter(ValuePrinter):
 cdef inline Py_ssize_t span(Flat* flat, const char* data, Py_ssize_t start, Py_ssize_t end) noexcept:
     """Return the width of a part of a node."""
     return end - start if flat.is_ascii else characters(data + start, end - start)
+
+
+cdef inline char* put(char* at, const char* data, Py_ssize_t size) noexcept:
+    """Copy a piece; return its end."""
+    memcpy(at, data, size)
+    return at + size
+
+
+cdef inline char* put_line(char* at, int indent) noexcept:
+    """Start a new line; return the end of its indentation."""
+    at[0] = c"\n"
+    memset(at + 1, c" ", indent)
+    return at + 1 + indent
