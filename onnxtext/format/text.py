@@ -55,15 +55,15 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
         printed = print_model(model)
         if printed == text:
             return text
+        commented = "#" in text
+        if not commented and (formatted := _proven_lines(source, model, printed)) is not None:
+            return formatted
         formatted = _shortened(source, model)
         if formatted is not None:
             if read_again and formatted != text:
                 _compare(source, model, formatted)
             return formatted
-        formatted = _by_lines(text, printed)
-        if formatted == text:
-            return formatted
-        if formatted is not None and _difference(source, model, formatted) is None:
+        if commented and (formatted := _proven_lines(source, model, printed)) is not None:
             return formatted
         formatted = write_document(text)
     except RecursionError:
@@ -97,6 +97,14 @@ def _shortened(source: Source, model: Model) -> str | None:
     except OnnxTextError:  # sections refer to extracted statements
         proven = _difference(source, model, cut.put_back(formatted)) is None
     return cut.put_back(formatted) if proven else None
+
+
+def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
+    """Format a text with the lines of its printed form, and verify the result."""
+    formatted = _by_lines(source.text, printed)
+    if formatted is None or formatted == source.text:
+        return formatted
+    return formatted if _difference(source, model, formatted) is None else None
 
 
 def _by_lines(text: str, printed: str) -> str | None:
