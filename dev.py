@@ -131,19 +131,27 @@ def bench(words: list[str]) -> int:
 def bless(words: list[str]) -> int:
     """Rewrite golden files and the outputs in docs/, then show what changed."""
     python = set_up("dev")
-    names = words or sorted(
+    tests = [str(python), "-m", "pytest", "-m", "not slow", *golden_tests(words)]
+    status = run(*tests, ONNXTEXT_BLESS="1")
+    if status:  # some tests fail when they write; all have to pass afterwards
+        status = run(*tests, "--last-failed")
+    if shutil.which("git") and (ROOT / ".git").exists():
+        run("git", "--no-pager", "diff", "--stat")
+        run("git", "ls-files", "--others", "--exclude-standard")  # new golden files
+    print("Read `git diff` and the new files before you commit: they show what users will see.")
+    return status
+
+
+def golden_tests(words: list[str]) -> list[str]:
+    """Return arguments of pytest; if they name no tests, add those that write golden files."""
+    if any("tests" in Path(word).parts for word in words):
+        return words
+    files = [
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "tests").rglob("test_*.py")
         if "ONNXTEXT_BLESS" in path.read_text(encoding="utf-8")
-    )
-    tests = [str(python), "-m", "pytest", "-m", "not slow"]
-    status = run(*tests, *names, ONNXTEXT_BLESS="1")
-    if status:  # some tests fail when they write; all have to pass afterwards
-        status = run(*tests, "--last-failed", *names)
-    if shutil.which("git") and (ROOT / ".git").exists():
-        run("git", "--no-pager", "diff", "--stat")
-    print("Read `git diff` before you commit: it shows what users will see.")
-    return status
+    ]
+    return [*words, *sorted(files)]
 
 
 def release(words: list[str]) -> int:

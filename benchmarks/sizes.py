@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from benchmarks import reading
 from benchmarks.meaning import same_meaning
 from benchmarks.peers import official, ours, protobuf_json, protobuf_text
 from benchmarks.tables import amount
@@ -130,6 +131,14 @@ def _report(models: Sequence[Sizes]) -> str:
             *(f"- {count} {outcome}" for outcome, count in outcomes),
             "",
             *_table(whole, (*everywhere, "official")),
+            "",
+            "## How well they can be read",
+            "",
+            f"Lines of statements that are wider than {reading.WIDTH} columns, those of them that",
+            "no string makes so wide, values whose type is declared twice, and the line of the",
+            "first node: the median of the shared models.",
+            "",
+            *reading.tabulate(),
             "",
         ]
     )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         to_binary,
     )
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
+    from onnxtext.serialization import register
 
 __all__ = [
     "Diagnostic",
@@ -43,8 +44,17 @@ __all__ = [
     "load",
     "loads",
     "parse",
+    "register",
     "to_binary",
 ]
+
+_MODULES = {
+    "Diagnostic": "diagnostics",
+    "OnnxTextError": "diagnostics",
+    "OnnxTextWarning": "diagnostics",
+    "register": "serialization",
+}
+"""Where a name comes from, unless it is `api`."""
 
 
 def __getattr__(name: str) -> object:
@@ -54,7 +64,7 @@ def __getattr__(name: str) -> object:
 
     if name == "ast":
         return importlib.import_module("onnxtext.ast")
-    module = "diagnostics" if name in ("Diagnostic", "OnnxTextError", "OnnxTextWarning") else "api"
+    module = _MODULES.get(name, "api")
     value = getattr(importlib.import_module(f"onnxtext.{module}"), name)
     globals()[name] = value
     return value

@@ -18,13 +18,13 @@ from onnxtext.errors import (
     warn_if_suspicious,
 )
 from onnxtext.files import write_atomically
-from onnxtext.filetype import decode_text
+from onnxtext.filetype import BINARY_SUFFIX, decode_text, has_binary_content
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
     import onnx
 
-    from onnxtext.conversion import Metadata
+    from onnxtext.printing import Metadata
     from onnxtext.proto.official.losses import Loss
     from onnxtext.weights.writer import Weights
 
@@ -104,7 +104,7 @@ def from_binary(
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
     """
-    from onnxtext.conversion import print_binary
+    from onnxtext.printing import print_binary
 
     return print_binary(
         data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
@@ -119,7 +119,8 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         name: the name of the data in messages, such as its file name.
 
     Returns:
-        The text, and what is lost; the last of the losses may be harmless.
+        The text, and what it loses. If fields are only stored differently, the last loss is
+        `harmless` and sums them up.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
@@ -250,7 +251,8 @@ def check(
             `FunctionProto` or `NodeProto`.
         base_dir: the directory of external data; for a file, its own by default. Without one,
             external files are not read.
-        select: rules to turn on besides the default ones; `all` is every rule.
+        select: rules to turn on besides the default ones: slugs, the profile `style`, or `all` for
+            every rule that belongs to no profile.
         ignore: rules to turn off.
 
     Returns:
@@ -269,16 +271,32 @@ def check(
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
-    """Read a model from a text file.
+    """Read a model from a file: a text, or a binary model.
+
+    The content decides which. External data stays where it is: the model refers to it.
 
     Args:
-        path: a file in UTF-8, with or without a byte order mark.
+        path: the file. A text is in UTF-8, with or without a byte order mark.
 
     Raises:
-        OnnxTextError: the text has errors.
+        OnnxTextError: the text has errors, or the bytes are not a `ModelProto`.
         OSError: the file cannot be read.
     """
-    return loads(read_text(path), base_dir=Path(path).parent, name=os.fspath(path))
+    path = Path(path)
+    data = path.read_bytes()
+    if has_binary_content(data) or (not data and path.suffix == BINARY_SUFFIX):
+        return _load_binary(data, str(path))
+    return loads(decode_text(data, str(path)), base_dir=path.parent, name=str(path))
+
+
+def _load_binary(data: bytes, name: str) -> onnx.ModelProto:
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    try:
+        return onnx.ModelProto.FromString(data)
+    except DecodeError as error:
+        raise invalid_model_error(data, ValueError(str(error)), name) from None
 
 
 def dump(
@@ -306,7 +324,7 @@ def dump(
     """
     if _message_name(type(proto)) != "ModelProto":
         raise TypeError(f"dump writes models, not {type(proto).__name__}")
-    from onnxtext.conversion import print_binary
+    from onnxtext.printing import print_binary
 
     text, beside = print_binary(
         proto.SerializeToString(),
@@ -320,16 +338,6 @@ def dump(
     write_atomically(Path(path), text.encode())
     if beside is not None:
         beside.remove_obsolete()
-
-
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file in UTF-8; line ends are kept.
-
-    Raises:
-        OnnxTextError: the file is not UTF-8.
-        OSError: the file cannot be read.
-    """
-    return decode_text(Path(path).read_bytes(), os.fspath(path))
 
 
 def _message_name(kind: type) -> str:

@@ -3,22 +3,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import gc
-from collections.abc import Iterator
 from functools import cache
 
 
-@contextlib.contextmanager
-def paused_collector() -> Iterator[None]:
+class paused_collector:  # noqa: N801 (a context manager, used like a function)
     """Pause garbage collection while a tree grows: the collector would traverse it repeatedly."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
+
+    __slots__ = ("_enabled",)
+
+    def __enter__(self) -> None:
+        self._enabled = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self._enabled:
             gc.enable()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert between binary and text, with weights in the text or in files beside it.
+"""Convert text to binary, with weights in the text or in files beside it.
 
 `onnxtext.api` is built on this; the command line uses it directly.
 """
@@ -13,21 +13,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from onnxtext.ast.model import EncodingPatch, Function, Graph, Model
-from onnxtext.ast.visit import list_graphs
+from onnxtext.ast.model import EncodingPatch, Model
 from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.errors import (
     check_declared_size,
     check_encoded_size,
-    invalid_model_error,
     left_out,
     lowering_error,
-    warn_if_suspicious,
 )
+from onnxtext.proto.encode.lower import LowerError, lower_guarded
 from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,142 +37,9 @@ if TYPE_CHECKING:
     from onnxtext.ast.values import DataFile
     from onnxtext.tensor.blobs import Elsewhere
     from onnxtext.weights.external import ExternalFile
-    from onnxtext.weights.writer import WeightFiles, Weights
     from onnxtext.wire.writer import Piece
 
     P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
-
-Metadata = Literal["auto", "inline", "section", "none"]
-
-# ---- Binary to text -------------------------------------------------------------------------
-
-
-def print_binary(
-    data: bytes,
-    target: Path | None,
-    *,
-    weights: Weights = "section",
-    inline_limit: int = 32,
-    metadata: Metadata = "auto",
-    place: str | None = None,
-    embed_from: Path | None = None,
-    stats: bool = False,
-    name: str = "<bytes>",
-) -> tuple[str, WeightFiles | None]:
-    """Print a binary model as text, with its weights in the text or beside it.
-
-    Args:
-        data: as for `from_binary`; mapped bytes are not copied.
-        target: the file of the text; without one, no weights are written beside it, and `auto`
-            means `section`.
-        weights: as for `dump`.
-        inline_limit: as for `from_binary`.
-        metadata: as for `from_binary`.
-        place: the name of the store or file; derived from the text's name if None.
-        embed_from: the directory of the model's file, to embed its external data; None to keep
-            references.
-        stats: whether to add comments with statistics of each blob.
-        name: as for `from_binary`.
-
-    Returns:
-        The text, and the weight files that have to be written before it, if any.
-
-    Raises:
-        OnnxTextError: the bytes are not a valid `ModelProto`.
-    """
-    from onnxtext.printer import print_model
-    from onnxtext.tensor.blobs import BlobError
-
-    beside: WeightFiles | None = None
-    reuse_memory(len(data))
-    try:
-        with paused_collector():
-            digests: dict[str, str] = {}
-            model = lift_placed(
-                data,
-                weights=weights,
-                inline_limit=inline_limit,
-                metadata=metadata,
-                digests=digests,
-                embed_from=embed_from,
-            )
-            comments = ""
-            if stats and model.resources:
-                from onnxtext.weights.statistics import describe_blobs
-
-                comments = describe_blobs(model)
-            if weights == "none" and model.resources:
-                model.resources, model.resources_left_out = {}, True
-            if target is not None and digests:
-                from onnxtext.weights.writer import move_resources
-
-                beside = move_resources(model, digests, weights, target, place)
-            text = print_model(model)
-            if comments:
-                text = comments.join(text.rpartition("\nresources ")[::2])
-            del model  # before the collector traverses it
-    except BlobError as error:
-        raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
-    except ValueError as error:  # LiftError, and numpy's errors on corrupt lists
-        raise invalid_model_error(data, error, name) from None
-    warn_if_suspicious(data, name)
-    return text, beside
-
-
-def lift_placed(
-    data: bytes,
-    *,
-    weights: str = "section",
-    inline_limit: int = 32,
-    metadata: str = "auto",
-    digests: dict[str, str] | None = None,
-    embed_from: Path | None = None,
-) -> Model:
-    """Return the syntax tree that `from_binary` prints; it is checked to lower to the same bytes.
-
-    Args:
-        data: an encoded `ModelProto`.
-        weights: as for `from_binary`.
-        inline_limit: as for `from_binary`.
-        metadata: as for `from_binary`.
-        digests: filled with the full digests of the resources.
-        embed_from: as for `print_binary`; the tree then lowers to another model.
-
-    Raises:
-        LiftError: the bytes are not a valid `ModelProto`.
-    """
-    from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
-    from onnxtext.printer.weights import move_weights
-    from onnxtext.proto.decode.lift import lift_model
-
-    def move(model: Model, graphs: list[Graph | Function]) -> None:
-        if weights != "inline":
-            moved = move_weights(model, graphs, inline_limit=inline_limit)
-            if digests is not None:
-                digests.clear()
-                digests.update(moved)
-
-    def finish(model: Model, graphs: list[Graph | Function]) -> None:
-        if metadata in ("auto", "section"):
-            place_metadata(model, graphs, short_too=metadata == "section")
-        else:
-            keep_metadata(graphs)
-        if embed_from is None:
-            move(model, graphs)
-
-    model = lift_model(data, finish)
-    if embed_from is not None:
-        from onnxtext.weights.external import embed_external
-
-        if embed_external(model, embed_from):
-            model.encoding = None  # it was for the unchanged model
-        move(model, list_graphs(model))
-    if metadata == "none":
-        leave_metadata_out(model)
-    return model
-
-
-# ---- Text to binary -------------------------------------------------------------------------
 
 
 def encode_text(
@@ -189,8 +55,6 @@ def encode_text(
     Raises:
         OnnxTextError: as for `to_binary`.
     """
-    from onnxtext.syntax.parse import parse_model
-
     source = Source(text, name)
     reuse_memory(len(text))
     with paused_collector():
@@ -218,8 +82,6 @@ def encode(
     Raises:
         OnnxTextError: the model cannot be encoded, or its weights are missing.
     """
-    from onnxtext.proto.encode.lower import LowerError
-
     missing = left_out(model, source)
     if missing:
         raise OnnxTextError(*missing)
@@ -242,8 +104,6 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
         LowerError: the model does not fit the schema, or its weights are missing.
         OnnxTextError: the model is too large, or nested too deep.
     """
-    from onnxtext.proto.encode.lower import lower_guarded
-
     pieces, depth = lower_guarded(
         model, elsewhere, guard=lambda: check_declared_size(model, source)
     )

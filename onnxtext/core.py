@@ -10,9 +10,10 @@ import math
 import os
 import sys
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Core = Literal["native", "python"]
 
@@ -43,6 +44,16 @@ def core() -> Core:
     if wanted == "native":
         raise CoreError(f"ONNXTEXT_CORE is `native`, and the native core {missing}")
     return "python"
+
+
+@cache
+def core_module(name: str) -> Any:
+    """Return a module of the compiled core; faster than an import statement in a function.
+
+    Raises:
+        ImportError: the compiled core is not installed.
+    """
+    return import_module(f"onnxtext._core.{name}")
 
 
 def _is_current(directory: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
 from onnxtext.source import Source, Span
+from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
@@ -90,8 +91,6 @@ def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> 
     Raises:
         OnnxTextError: it is too large.
     """
-    from onnxtext.wire.writer import MOST_BYTES
-
     if size > MOST_BYTES:
         raise OnnxTextError(
             Diagnostic(
@@ -142,6 +141,7 @@ _HELPS = {
     "blob-missing": "print the text again from its model, or copy the blob into `resources`",
     "blob-damaged": "print the text again from its model: what the bytes were is lost",
     "blob-ambiguous": "write more digits of the digest",
+    "weights-ambiguous": "write more digits of the digest",
     "blob-size": "correct the type, or name the blob that was meant",
 }
 

@@ -6,6 +6,7 @@ A `Span` holds character offsets; lines and columns are computed only when a pos
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -14,6 +15,9 @@ STRING = r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\]*(?:\\.[^"\\]*)*"'
 """Matches a string literal; needs `re.DOTALL`. Try it before `COMMENT`: strings may contain `#`."""
 
 COMMENT = r"#[^\n]*"
+
+STRING_OR_COMMENT = re.compile(f"({STRING}|{COMMENT})", re.DOTALL)
+"""Finds the string literals and comments of a text. It ignores the quote of an unclosed string."""
 
 ColumnUnit = Literal["characters", "utf-8", "utf-16"]
 

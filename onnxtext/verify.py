@@ -171,7 +171,7 @@ def _compare_with_printed(
 
 def _compare_model(data: bytes, model: Model) -> list[Difference]:
     """Compare a parsed text with the binary that it was printed from."""
-    from onnxtext.conversion import lift_placed
+    from onnxtext.printing import lift_placed
 
     return _compare_trees(lift_placed(data), model)
 

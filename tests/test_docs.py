@@ -211,6 +211,16 @@ def test_wrong_usage(words: list[str]) -> None:
     assert "dev.py: " in done.stderr
 
 
+def test_golden_files_are_written_by_their_tests_alone() -> None:
+    """Options without a path select among the tests that write golden files, not among all."""
+    writers = dev.golden_tests([])
+    assert "tests/diagnostics/test_messages.py" in writers
+    assert "tests/laws/test_encoding.py" not in writers
+    assert dev.golden_tests(["-k", "docs"]) == ["-k", "docs", *writers]
+    for words in (["tests/merge"], ["tests/test_docs.py::test_links", "-n", "0"]):
+        assert dev.golden_tests(words) == words
+
+
 def test_it_needs_only_the_standard_library() -> None:
     code = "import dev, sys; print([n for n in sys.modules if n.split('.')[0] == 'onnxtext'])"
     done = subprocess.run(

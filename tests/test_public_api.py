@@ -32,6 +32,7 @@ NAMES = [
     "load",
     "loads",
     "parse",
+    "register",
     "to_binary",
 ]
 
@@ -57,6 +58,7 @@ SIGNATURES = {
         "(text: str, message_type: type[Any] | None = None, *, "
         "base_dir: str | os.PathLike[str] | None = None, name: str = '<string>') -> Any"
     ),
+    "register": "() -> None",
     "parse": "(text: str, *, name: str = '<string>') -> Model",
     "to_binary": (
         "(text: str, *, base_dir: str | os.PathLike[str] | None = None, "

@@ -18,7 +18,8 @@ from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.token import Comment, Error, Keyword, Name, Number, String, _TokenType
 
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.pygments_lexer import _KINDS, OnnxTextLexer
+from onnxtext.highlight import KINDS
+from onnxtext.pygments_lexer import OnnxTextLexer
 from onnxtext.syntax.grammar.table_cache import load_tables
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.onnxtxt"))
@@ -47,7 +48,7 @@ def test_every_terminal_has_a_type() -> None:
     words = {
         t.name for t in load_tables().terminals if t.literal is None and not t.name.startswith("_")
     }
-    assert words - set(_KINDS) == {
+    assert words - set(KINDS) == {
         "TYPE",
         "NUMBERS",
         "NESTED",

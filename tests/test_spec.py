@@ -30,7 +30,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import Rule
-from onnxtext.syntax.parse import parse_fragment, parse_model, parse_type
+from onnxtext.syntax.parse import parse_fragment, parse_model, parse_start
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -132,7 +132,7 @@ def read(kind: str, text: str) -> Any:
     source = Source(text, NAME)
     if kind == "model":
         return parse_model(source)
-    return parse_type(source) if kind == "type" else parse_fragment(source, kind)
+    return parse_start(source, "type_fragment") if kind == "type" else parse_fragment(source, kind)
 
 
 def lower(made: Any) -> bytes:

@@ -4,21 +4,27 @@
 Each function returns None for rare forms, which Python builds.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
+from libc.stdint cimport int64_t, uint32_t
 
-from onnxtext._core.grammar cimport ONE_INNER, ONE_STRING, Rule
+from onnxtext._core.grammar cimport ONE_INNER, ONE_STRING, TOKEN, Rule
 from onnxtext._core.literals cimport Layout, read_literal
 from onnxtext._core.slots cimport (
-    NODE, OF_NODE, OF_RAW, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR, TYPED_DATA, VALUE_INFO,
-    PyType_GenericAlloc, get, put,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE,
+    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, put,
 )
 from onnxtext._core.stack cimport Entry, Stack
+
+from onnxtext.ast.model import OpsetImport
+from onnxtext.ast.values import AttributeType, Float32, Floats
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
     void* PyUnicode_DATA(object)
+    uint32_t PyUnicode_READ(int, void*, Py_ssize_t)
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef tuple EMPTY = ()
+cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
 
 cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts):
@@ -150,6 +156,50 @@ cdef object make_node(
     put(made, OF_NODE.metadata, EMPTY)
     put(made, OF_NODE.at, at)
     return made
+
+
+cdef object integer_of(Stack stack, Py_ssize_t place):
+    """Return the integer of a token with at most 18 digits; None for others."""
+    cdef Entry* entry = &stack.entries[place]
+    cdef int kind = PyUnicode_KIND(stack.text)
+    cdef void* data = PyUnicode_DATA(stack.text)
+    cdef Py_ssize_t at = entry.start
+    cdef int64_t number = 0
+    cdef bint is_negative
+    if entry.form != TOKEN or entry.end <= at or entry.end - at > 18:
+        return None
+    is_negative = PyUnicode_READ(kind, data, at) == c"-"
+    at += is_negative
+    if at == entry.end:
+        return None
+    while at < entry.end:
+        if not c"0" <= PyUnicode_READ(kind, data, at) <= c"9":
+            return None
+        number = number * 10 + <int>PyUnicode_READ(kind, data, at) - c"0"
+        at += 1
+    return -number if is_negative else number
+
+
+cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):
+    """Build an `OpsetImport` of a version, and a domain before it if there are two children."""
+    version = integer_of(stack, base + rule.take[rule.count - 1])
+    if version is None:
+        return None
+    return OpsetImport(stack.child(rule, base, 0) if rule.count == 2 else None, version)
+
+
+cdef bint is_shareable(object made):
+    """Whether a value consists of immutable plain objects, so that several texts may share it."""
+    if type(made) is ATTRIBUTE:
+        if get(made, OF_ATTRIBUTE.decorators) or type(get(made, OF_ATTRIBUTE.name)) is not str:
+            return False
+        made = get(made, OF_ATTRIBUTE.value)
+        if type(made) is tuple:
+            made = (<tuple>made)[0] if made else 0
+        return type(made) in PLAIN_VALUES
+    if type(made) is TENSOR_TYPE:
+        return not get(made, OF_TENSOR_TYPE.decorators)
+    return type(made) is AttributeType
 
 
 cdef bint is_plain_node(object node):

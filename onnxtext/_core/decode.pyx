@@ -3,17 +3,11 @@
 
 Rare forms are decoded in Python, in order with the others.
 """
-cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
-from onnxtext._core.decode_values cimport (
-    SMALL,
-    Values,
-    copied,
-    text_of,
-)
+from onnxtext._core.decode_values cimport SMALL, Values, copied, text_of
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put, record
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
@@ -29,21 +23,7 @@ cdef enum:
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 
 
-@cython.final
-cdef class Tail:
-    """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
-    cdef object op_type, domain, overload
-    cdef tuple attributes, decorators, metadata
-    cdef object whole  # a node that also has names there
-
-
-@cython.final
 cdef class Decoder:
-    """Decodes the messages of one model."""
-    cdef Values values
-    cdef dict tails
-    cdef object lifter
-
     def __cinit__(self, dict types):
         """Create the caches.
 
@@ -88,54 +68,63 @@ cdef class Decoder:
             WireError: the bytes are not a message.
         """
         cdef const unsigned char[::1] whole = data
-        cdef Bytes start_of
-        cdef Field field
-        cdef Py_ssize_t at = start
-        cdef int number, patience = UNINTERRUPTED
-        cdef list into, others = []
         if not 0 <= start <= end <= whole.shape[0]:
             raise ValueError("message out of bounds")
         if start == end:
-            return others
-        start_of = &whole[0]
-        view = memoryview(data)
+            return []
         caller, self.lifter = self.lifter, lifter
         try:
-            while at < end:
-                patience -= 1
-                if not patience:
-                    patience = UNINTERRUPTED
-                    PyErr_CheckSignals()
-                if not read_field(start_of, at, end, &field) or field.key & 7 != LENGTH:
-                    found = next(read_fields(data, at, end))
-                    at = found.end
-                    if found.wire_type != LENGTH:
-                        continue
-                    number = found.number
-                    field.value, field.end = found.value, at
-                else:
-                    number = field.key >> 3
-                at = field.end
-                into = lists.get(number)
-                if into is None:
-                    into = texts.get(number)
-                    if into is not None:
-                        into.append(text_of(start_of, field.value, at))
-                    elif at - field.value > SMALL:
-                        others.append((number, view[field.value:at]))
-                    else:
-                        others.append((number, copied(start_of, field.value, at)))
-                elif into is nodes:
-                    into.append(self._node(start_of, view, field.value, at, depth + 1))
-                elif into is initializers:
-                    made = self.values.initializer(start_of, view, field.value, at)
-                    into.append(lifter.initializer(view[field.value:at]) if made is None else made)
-                else:
-                    made = self.values.value_info(start_of, field.value, at)
-                    into.append(lifter.value_info(view[field.value:at]) if made is None else made)
-            return others
+            return self._fields(
+                &whole[0], memoryview(data), start, end, depth, lists, nodes, initializers, texts
+            )
         finally:
             self.lifter = caller
+
+    cdef list _fields(
+        self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth, dict lists, list nodes,
+        list initializers, dict texts,
+    ):
+        cdef Field field
+        cdef int number, patience = UNINTERRUPTED
+        cdef list into, others = []
+        while at < end:
+            patience -= 1
+            if not patience:
+                patience = UNINTERRUPTED
+                PyErr_CheckSignals()
+            if not read_field(data, at, end, &field) or field.key & 7 != LENGTH:
+                found = next(read_fields(view, at, end))
+                at = found.end
+                if found.wire_type != LENGTH:
+                    continue
+                number = found.number
+                field.value, field.end = found.value, at
+            else:
+                number = field.key >> 3
+            at = field.end
+            into = lists.get(number)
+            if into is None:
+                into = texts.get(number)
+                if into is not None:
+                    into.append(text_of(data, field.value, at))
+                elif at - field.value > SMALL:
+                    others.append((number, view[field.value:at]))
+                else:
+                    others.append((number, copied(data, field.value, at)))
+            elif into is nodes:
+                into.append(self._node(data, view, field.value, at, depth + 1))
+            elif into is initializers:
+                made = self.values.initializer(data, view, field.value, at)
+                into.append(self._rare("initializer", view[field.value:at]) if made is None else made)
+            else:
+                made = self.values.value_info(data, field.value, at)
+                into.append(self._rare("value_info", view[field.value:at]) if made is None else made)
+        return others
+
+    cdef object _rare(self, str method, data):
+        """Return an item that the lifter decodes."""
+        self.values.is_plain = False
+        return getattr(self.lifter, method)(data)
 
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
         cdef Field field
@@ -156,6 +145,8 @@ cdef class Decoder:
             if tail is None:
                 tail = self._tail(data, view, at, end, depth, key)
         made = tail.whole
+        if tail.is_rare:
+            self.values.is_plain = False
         if made is not None:  # fields in an unusual order
             inputs += made.inputs
             outputs += made.outputs
@@ -193,6 +184,7 @@ cdef class Decoder:
             elif field.key == NODE_ATTRIBUTE:
                 made = self.values.attribute(data, view, field.value, at)
                 if made is None:
+                    tail.is_rare = True
                     made = self.lifter.attribute(view[field.value:at], depth + 1)
                     is_shared = is_shared and made.type is not GRAPH and made.type is not GRAPHS
                 attributes.append(made)
@@ -206,12 +198,15 @@ cdef class Decoder:
                 entries.append(entry_of(data, field.value, at))
         tail.attributes = tuple(attributes)
         tail.metadata = tuple(entries)
+        if tail.decorators or entries or tail.domain == "":
+            tail.is_rare = True
         if is_shared:
             self.tails[key] = tail
         return tail
 
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail()
+        tail.is_rare = True
         node = self.lifter.read_node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators

@@ -8,8 +8,16 @@ cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef class Values:
-    """Decodes values; equal attributes and types are the same object."""
+    """Decodes values; equal attributes and types are the same object.
+
+    Attributes:
+        most: the number of elements of the largest tensor with raw data so far.
+        is_strict: whether to raise `NotCanonical` at lists that are packed against the schema.
+        is_plain: whether no tensor in an attribute had an empty name, and no attribute was long.
+    """
     cdef dict attributes, types, heads
+    cdef Py_ssize_t most
+    cdef bint is_plain, is_strict
     cdef object held, name  # of the last tensor
     cdef object tensor_type
 

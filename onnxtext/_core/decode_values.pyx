@@ -13,26 +13,28 @@ from onnxtext._core.slots cimport (
     ATTRIBUTE,
     OF_ATTRIBUTE,
     OF_RAW,
-    RAW_DATA,
-    VALUE_INFO,
+    OF_TENSOR,
+    OF_TENSOR_TYPE,
+    OF_TYPED,
     OF_VALUE,
+    RAW_DATA,
+    TENSOR,
+    TENSOR_TYPE,
+    TYPED_DATA,
+    VALUE_INFO,
     PyType_GenericAlloc,
     put,
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
-from onnxtext.ast.model import ValueInfo
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
-    AttributeType,
-    Float32,
-    Floats,
-    Reference,
-    Tensor,
-    TypedData,
-)
-from onnxtext.proto.decode.values import lift_tensor
+from onnxtext.ast.values import AttributeType, Float32, Floats, Reference
+from onnxtext.proto.decode.values import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
+
+cdef enum:  # the keys of lists that the schema does not pack
+    PACKED_FLOATS = 0x3A
+    PACKED_INTS = 0x42
+    PACKED_DIMS = 0x0A
 
 cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
@@ -75,6 +77,7 @@ cdef class Head:
     """The type of tensors whose encodings begin with the same dims and element type."""
     cdef object type
     cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
+    cdef Py_ssize_t count  # of their elements
     cdef int typed_key
     cdef bint is_bool
 
@@ -89,11 +92,12 @@ cdef class Head:
             0 < dim < 1 << 40 for dim in self.type.shape
         ):
             return
-        size = element.bits // 8
+        count = 1
         for dim in self.type.shape:
-            size *= dim
-        if size < 1 << 40:
-            self.size = size
+            count *= dim
+        if count < 1 << 40:
+            self.count = count
+            self.size = count * (element.bits // 8)
             self.is_bool = element.kind == "bool"
             self.typed_key = -1 if element.kind == "complex" else TYPED_KEYS[element.field]
 
@@ -107,6 +111,7 @@ cdef class Values:
             types: by encoded type, a value info with this type.
         """
         self.attributes, self.heads, self.types = {}, {}, types
+        self.is_plain = True
 
     # ---- Value infos ----------------------------------------------------------------------------
 
@@ -126,7 +131,7 @@ cdef class Values:
             type = tensor_type(data, field.value, field.end)
             if type is None:
                 return None
-            known = self.types[key] = ValueInfo("", type)
+            known = self.types[key] = new_value_info("", type, None)
         elif known.decorators:
             return None
         return new_value_info(name, known.type, None)
@@ -148,6 +153,8 @@ cdef class Values:
         while at < end:
             if not read_field(data, at, end, &field):
                 return False
+            if self.is_strict and field.key == PACKED_DIMS:
+                raise NotCanonical
             if field.key != TENSOR_DIMS and field.key != TENSOR_DATA_TYPE:
                 break
             at = field.end
@@ -173,6 +180,7 @@ cdef class Values:
                     for index in range(field.value, at):
                         if data[index] > 1:
                             return False
+                self.most = max(self.most, head.count)
                 self.held = PyType_GenericAlloc(RAW_DATA, 0)
                 held = view[field.value:at] if head.size > SMALL else copied(data, field.value, at)
                 put(self.held, OF_RAW, held)
@@ -180,7 +188,8 @@ cdef class Values:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
                     return False
-                self.held = TypedData(entries)
+                self.held = PyType_GenericAlloc(TYPED_DATA, 0)
+                put(self.held, OF_TYPED, entries)
             else:
                 return False
         self.tensor_type = head.type
@@ -199,6 +208,8 @@ cdef class Values:
             known = self.attributes.get(small)
             if known is not None:
                 return known
+        else:
+            self.is_plain = False
         while at < end:
             if not read_field(data, at, end, &field):
                 return None
@@ -210,6 +221,8 @@ cdef class Values:
                 kind = <int>field.number
             elif field.key == ATTRIBUTE_REF_ATTR_NAME:
                 value = Reference(text_of(data, field.value, field.end))
+            elif self.is_strict and (field.key == PACKED_FLOATS or field.key == PACKED_INTS):
+                raise NotCanonical
             elif not key:
                 key, first, last = field.key, at, field.end
             elif field.key == key and at == last:
@@ -273,7 +286,13 @@ cdef class Values:
             )
         if not self._tensor(data, view, field.value, at):
             return None
-        return Tensor(self.tensor_type, self.held, self.name)
+        self.is_plain = self.is_plain and self.name != ""
+        made = PyType_GenericAlloc(TENSOR, 0)
+        put(made, OF_TENSOR.type, self.tensor_type)
+        put(made, OF_TENSOR.data, self.held)
+        put(made, OF_TENSOR.name, self.name)
+        put(made, OF_TENSOR.decorators, ())
+        return made
 
 
 cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
@@ -286,7 +305,7 @@ cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
     if start == end or not read_field(data, start, end, &field) or field.end != end:
         return None
     element = ELEMENT_NUMBERS.get(field.number) if field.key == TENSOR_DATA_TYPE else None
-    return None if element is None else TensorType(element.name, tuple(dims))
+    return None if element is None else new_tensor_type(element.name, tuple(dims))
 
 
 cdef object new_value_info(name, type, data):
@@ -322,7 +341,15 @@ cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end):
                 return None
         else:
             return None
-    return None if element is None else TensorType(element.name, shape)
+    return None if element is None else new_tensor_type(element.name, shape)
+
+
+cdef object new_tensor_type(element, shape):
+    made = PyType_GenericAlloc(TENSOR_TYPE, 0)
+    put(made, OF_TENSOR_TYPE.element, element)
+    put(made, OF_TENSOR_TYPE.shape, shape)
+    put(made, OF_TENSOR_TYPE.decorators, ())
+    return made
 
 
 cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):

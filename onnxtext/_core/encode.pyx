@@ -25,6 +25,35 @@ cdef type SPARSE_TENSOR = SparseTensor, TENSOR_TYPE = TensorType
 cdef class Encoder(ValueEncoder):
     """Encodes the graphs and functions of one model."""
 
+    def model(self, model):
+        """Return a `ModelProto` in pieces; None for rare forms."""
+        cdef Py_ssize_t size = 0
+        graph = model.graph
+        if (
+            model.decorators or graph.decorators or model.training or model.configurations
+            or self.lowering.defaults.others
+        ):
+            return None
+        # In the order of `messages.Lowering.model`, so that the same error comes first.
+        for item in model.opset_imports:
+            self._opset(MODEL_OPSET_IMPORT, item)
+        self.entries(MODEL_METADATA_PROPS, model.metadata)
+        self._functions(model.functions)
+        tail = self.out.take(0)
+        self.depth = 0
+        self.graph_fields(graph)
+        cdef list pieces = [*self.pieces, self.out.take(0)]
+        self.some_integer(MODEL_IR_VERSION, model.ir_version)
+        self.some_text(MODEL_PRODUCER_NAME, model.producer_name)
+        self.some_text(MODEL_PRODUCER_VERSION, model.producer_version)
+        self.some_text(MODEL_DOMAIN, model.domain)
+        self.some_integer(MODEL_MODEL_VERSION, model.model_version)
+        self.some_text(MODEL_DOC_STRING, model.doc_string)
+        for piece in pieces:
+            size += len(piece)
+        self.out.head(MODEL_GRAPH, size)
+        return [self.out.take(0), *pieces, tail]
+
     def graph(self, graph):
         """Return a `GraphProto` in pieces."""
         self.graph_fields(graph)
@@ -32,12 +61,7 @@ cdef class Encoder(ValueEncoder):
 
     def functions(self, functions):
         """Return functions as fields of their model."""
-        cdef Py_ssize_t start
-        self.depth = 1
-        for function in functions:
-            start = self.out.open(MODEL_FUNCTIONS)
-            self._function(function)
-            self.out.close(start)
+        self._functions(functions)
         return self.out.take(0)
 
     def function(self, function):
@@ -68,7 +92,7 @@ cdef class Encoder(ValueEncoder):
         for value in graph.outputs:
             self._value(GRAPH_OUTPUT, value)
         if self.values_in_python or graph.value_metadata or graph.decorators:
-            for made in self.lowering.value_infos(graph, defaults + others):
+            for made in self.lowering.value_infos(graph):
                 out.field(GRAPH_VALUE_INFO, made)
         else:
             for value in graph.values:
@@ -89,6 +113,15 @@ cdef class Encoder(ValueEncoder):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0
 
+    cdef int _functions(self, functions) except -1:
+        cdef Py_ssize_t start
+        self.depth = 1
+        for function in functions:
+            start = self.out.open(MODEL_FUNCTIONS)
+            self._function(function)
+            self.out.close(start)
+        return 0
+
     cdef int _function(self, function) except -1:
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size
@@ -104,7 +137,7 @@ cdef class Encoder(ValueEncoder):
             self._node(FUNCTION_NODE, node)
         self.some_text(FUNCTION_DOC_STRING, function.doc_string)
         for item in function.opset_imports:
-            self._opset(item)
+            self._opset(FUNCTION_OPSET_IMPORT, item)
         self.some_text(FUNCTION_DOMAIN, function.domain)
         for item in function.attributes:
             if not isinstance(item, str):
@@ -130,13 +163,21 @@ cdef class Encoder(ValueEncoder):
             )
         return 0
 
-    cdef int _opset(self, item) except -1:
+    cdef int some_integer(self, int key, value) except -1:
+        """Add an integer field unless the value is None."""
+        cdef int64_t number
+        if value is not None:
+            number = value
+            self.out.number(key, <uint64_t>number)
+        return 0
+
+    cdef int _opset(self, int key, item) except -1:
         cdef Py_ssize_t start
         cdef int64_t version
         if self.opsets_in_python:
-            return self.out.field(FUNCTION_OPSET_IMPORT, self.lowering.opset(item))
+            return self.out.field(key, self.lowering.opset(item))
         version = item.version
-        start = self.out.open(FUNCTION_OPSET_IMPORT)
+        start = self.out.open(key)
         self.some_text(OPERATOR_SET_ID_DOMAIN, item.domain)
         self.out.number(OPERATOR_SET_ID_VERSION, <uint64_t>version)
         return self.out.close(start)

@@ -35,6 +35,7 @@ cdef class ValueEncoder:
     cdef int initializers(self, list values, bint is_input) except -1
     cdef int large(self, list pieces) except -1
     cdef bint tensor(self, type_, name, data) except -1
+    cdef TensorForm form(self, type_)
     cdef int varints(self, TensorForm form, bytes data) except -1
 
 cdef class TensorForm:

@@ -14,6 +14,8 @@ from onnxtext._core.slots cimport (
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.values import Attribute, Float32, Floats, Reference, SparseTensor, Tensor
+from onnxtext.proto.encode.fields import TENSOR_FIELDS, tensor_head
+from onnxtext.tensor.elements import ELEMENTS
 
 cdef extern from "Python.h":
     int64_t PyLong_AsLongLongAndOverflow(object, int*) except? -1
@@ -33,6 +35,17 @@ cdef enum:
 
 cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
 cdef type A_REFERENCE = Reference, A_FLOATS = Floats, A_SPARSE = SparseTensor
+
+
+# By element type: its number, and the `key` and `width` of a `TensorForm`.
+cdef dict FORMS = {"undefined": (0, 0, 0)}
+for _element in ELEMENTS.values():
+    _key, _entries = TENSOR_FIELDS[_element.field]
+    FORMS[_element.name] = (
+        _element.number,
+        0 if _element.kind == "string" else _key[0],
+        int(_entries[2]) if _entries else 0,
+    )
 
 
 cdef class TensorForm:
@@ -230,7 +243,7 @@ cdef class ValueEncoder:
             return False
         form = self.forms.get(identity(type_))
         if form is None:
-            form = self.forms[identity(type_)] = self.lowering.tensor_form(type_)
+            form = self.forms[identity(type_)] = self.form(type_)
             self.alive.append(type_)
         if not raw:
             key = form.key
@@ -246,6 +259,17 @@ cdef class ValueEncoder:
         if key < TENSOR_NAME:
             self.some_text(TENSOR_NAME, name)
         return True
+
+    cdef TensorForm form(self, type_):
+        """Return the encoding parameters of tensors of a type."""
+        cdef Py_ssize_t start = self.out.size
+        number, key, width = FORMS[type_.element]
+        for dim in type_.shape or ():
+            if not self.integer(TENSOR_DIMS, dim):
+                self.out.size = start
+                return TensorForm(tensor_head(type_), 0, 0)
+        self.out.number(TENSOR_DATA_TYPE, number)
+        return TensorForm(self.out.take(start), key, width)
 
     cdef int varints(self, TensorForm form, bytes data) except -1:
         """Add a packed field of varints."""

@@ -40,6 +40,9 @@ cdef enum Op:
     TENSOR  # a `Tensor`
     DECORATED  # the last child, if there are no decorators
     NODES  # like LIST_MORE, for nodes
+    ENTRY  # a tuple of the offset and the two children
+    INTEGER  # the integer of a token, if it is short; otherwise like CALL
+    OPSET  # an `OpsetImport` of an optional domain and a version
 
 cdef struct Rule:
     int size
@@ -60,5 +63,11 @@ cdef class Grammar:
     cdef int kinds, origins, end
     cdef list functions, reductions
     cdef object token, fault, layout, read_token, error_node
-    cdef int16_t* _targets(self, rows, dict origins) except NULL
+    cdef Py_ssize_t token_at, token_kind  # slots of a token
+    cdef dict known  # by rule and text: values that texts share
+    cdef dict layouts  # by the id of a type: layouts that texts share
+    cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
+    cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1
+    cdef int _unit_of(self, int state) except -2
+    cdef bint _fits(self, int state, int following) noexcept
     cdef object _add_rules(self, list rules)

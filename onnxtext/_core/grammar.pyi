@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Sequence
 from typing import Any
 
 from onnxtext._core.scanner import Scanner
@@ -10,9 +9,8 @@ class Grammar:
     def __init__(
         self,
         scanner: Scanner,
-        actions: Sequence[dict[str, int]],
-        gotos: Sequence[dict[str, int]],
-        jumps: Sequence[dict[str, int]],
+        actions: bytes,
+        gotos: bytes,
         rules: list[tuple[Any, ...]],
         terminals: dict[str, int],
         end: str,

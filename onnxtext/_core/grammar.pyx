@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parse tables and actions in the form that the loop in `parser` uses."""
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.string cimport memset
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from libc.string cimport memcpy
+
+from onnxtext._core.slots cimport slot_of
 
 OPS = {
     "CALL": CALL,
@@ -25,21 +27,23 @@ OPS = {
     "TENSOR": TENSOR,
     "DECORATED": DECORATED,
     "NODES": NODES,
+    "ENTRY": ENTRY,
+    "INTEGER": INTEGER,
+    "OPSET": OPSET,
 }
 
 
 cdef class Grammar:
     """The parse tables, validated on creation, so that the parser needs no bounds checks."""
 
-    def __cinit__(self, Scanner scanner, actions, gotos, jumps, list rules, dict terminals,
+    def __cinit__(self, Scanner scanner, bytes actions, bytes gotos, list rules, dict terminals,
                   str end, dict origins, dict types):
         """Copy the tables.
 
         Args:
             scanner: finds tokens.
-            actions: for each state, a state or ~rule by terminal name.
-            gotos: for each state, a state by rule name.
-            jumps: like `gotos`, but to the state after all unit rules.
+            actions: by state and terminal, a state, ~rule or NO_ACTION, as 16-bit integers.
+            gotos: by state and origin, a state or NO_ACTION.
             rules: for each rule, its size, origin, operation, whether it is located, the symbols
                 of its children, its function and its `Reduction`.
             terminals: the numbers of the terminals, by name.
@@ -47,51 +51,92 @@ cdef class Grammar:
             origins: the numbers of the origins, by name.
             types: the Python classes and functions that the core uses.
         """
-        cdef Py_ssize_t state
-        cdef int at, to, kinds = len(terminals)
+        cdef Py_ssize_t at
+        cdef int kinds = len(terminals)
         self.scanner = scanner
-        self.states = len(actions)
         self.rule_count = len(rules)
         self.kinds = kinds
         self.end = terminals[end]
         check(sorted(terminals.values()) == list(range(kinds)))
         self.origins = len(origins)
+        check(sorted(origins.values()) == list(range(self.origins)))
+        self.states = len(actions) // (2 * kinds)
         check(0 < self.states < 1 << 15 and 0 < self.rule_count < 1 << 15)
-        check(len(gotos) == len(jumps) == self.states)
-        self.actions = <int16_t*>PyMem_Malloc(self.states * kinds * sizeof(int16_t))
-        self.gotos = self._targets(gotos, origins)
-        self.jumps = self._targets(jumps, origins)
-        self.rules = <Rule*>PyMem_Malloc(self.rule_count * sizeof(Rule))
-        if self.actions is NULL or self.rules is NULL:
+        self.actions = self._cells(actions, kinds, -self.rule_count)
+        self.gotos = self._cells(gotos, self.origins, 0)
+        self.jumps = self._cells(gotos, self.origins, 0)
+        self.rules = <Rule*>PyMem_Calloc(self.rule_count, sizeof(Rule))
+        if self.rules is NULL:
             raise MemoryError
-        for state in range(self.states):
-            for at in range(kinds):
-                self.actions[state * kinds + at] = NO_ACTION
-            for name, target in (<dict?>actions[state]).items():
-                to = target
-                check(-self.rule_count <= to < self.states)
-                self.actions[state * kinds + <int>terminals[name]] = to
         self._add_rules(rules)
+        for at in range(self.states):
+            self._add_jumps(&self.gotos[at * self.origins], &self.jumps[at * self.origins])
         self.token = types["Token"]
+        self.token_at, self.token_kind = slot_of(self.token, "at"), slot_of(self.token, "kind")
+        self.known, self.layouts = {}, {}
         self.fault = types["SemanticError"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]
         self.error_node = types["error_node"]
 
-    cdef int16_t* _targets(self, rows, dict origins) except NULL:
-        """Return a table of goto states by origin."""
-        cdef Py_ssize_t state
-        cdef int origin, to
-        cdef int16_t* made = <int16_t*>PyMem_Malloc(self.states * self.origins * sizeof(int16_t))
+    cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL:
+        """Return a copy of a table, whose cells are NO_ACTION or from `least` to the last state."""
+        cdef Py_ssize_t at, count = self.states * width
+        cdef int16_t* made
+        check(len(data) == 2 * count)
+        made = <int16_t*>PyMem_Malloc(2 * count)
         if made is NULL:
             raise MemoryError
-        memset(made, 0xFF, self.states * self.origins * sizeof(int16_t))  # -1
-        for state in range(self.states):
-            for name, target in (<dict?>rows[state]).items():
-                origin, to = origins[name], target
-                check(0 <= origin < self.origins and 0 <= to < self.states)
-                made[state * self.origins + origin] = to
+        memcpy(made, <const char*>data, 2 * count)
+        for at in range(count):
+            if made[at] != NO_ACTION and not least <= made[at] < self.states:
+                PyMem_Free(made)
+                raise ValueError("invalid parse tables")
         return made
+
+    cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1:
+        """Shorten the gotos of a state by unit reductions.
+
+        A unit reduction is kept if more tokens are valid after it than before.
+        """
+        cdef Py_ssize_t at, patience
+        cdef int state, origin
+        for at in range(self.origins):
+            state = gotos[at]
+            patience = self.states
+            while state != NO_ACTION:
+                origin = self._unit_of(state)
+                if origin < 0 or gotos[origin] == NO_ACTION or not self._fits(state, gotos[origin]):
+                    break
+                state = gotos[origin]
+                patience -= 1
+                check(patience > 0)
+            jumps[at] = state
+        return 0
+
+    cdef int _unit_of(self, int state) except -2:
+        """Return the origin of a unit rule, if a state has no other action; else -1."""
+        cdef int at, target = 0
+        cdef const int16_t* row = &self.actions[state * self.kinds]
+        for at in range(self.kinds):
+            if row[at] != NO_ACTION:
+                if row[at] >= 0 or (target and row[at] != target):
+                    return -1
+                target = row[at]
+        if not target or not self.reductions[~target].unit:
+            return -1
+        return self.rules[~target].origin
+
+    cdef bint _fits(self, int state, int following) noexcept:
+        """Whether every token that is valid in a state is valid in another before it."""
+        cdef int at
+        for at in range(self.kinds):
+            if (
+                self.actions[following * self.kinds + at] != NO_ACTION
+                and self.actions[state * self.kinds + at] == NO_ACTION
+            ):
+                return False
+        return True
 
     cdef object _add_rules(self, list rules):
         cdef Rule* rule

@@ -7,15 +7,17 @@ it takes over the machine's stacks and returns them before the wrong token, whic
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
-from onnxtext._core.build cimport is_plain_node, make_node, make_tensor, make_value_info
+from onnxtext._core.build cimport (
+    integer_of, is_plain_node, is_shareable, make_node, make_opset, make_tensor, make_value_info,
+)
 from onnxtext._core.grammar cimport (
-    DECORATED, DEFER, INNER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION,
-    NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, PAIR, PASS, REMEMBER, STAYS, STRING,
-    TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
+    DECORATED, DEFER, ENTRY, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE,
+    NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS, REMEMBER,
+    STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.memo cimport Memo
 from onnxtext._core.scanner cimport END, LONG
-from onnxtext._core.stack cimport Entry, Stack
+from onnxtext._core.stack cimport SLACK, Entry, Stack
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -25,6 +27,9 @@ cdef extern from "Python.h":
 
 cdef enum:
     LONGEST_REMEMBERED = 200
+    MOST_SHARED = 64  # values that a text adds to those that texts share
+    MOST_KNOWN = 4096
+    SHORT = 1 << 14  # texts of fewer characters share layouts
     UNINTERRUPTED = 1 << 14
 
 
@@ -42,13 +47,17 @@ cdef class LalrLoop(Stack):
     cdef Memo memo
     cdef int width  # bytes of a character
     cdef dict layouts
+    cdef int shared  # how many more values may be shared with other texts
 
     def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
         self.machine = machine
         self.most = most
         self.memo = Memo(text)
         self.width = PyUnicode_KIND(text)
-        self.layouts = {}
+        self.shared = MOST_SHARED
+        if len(grammar.known) > MOST_KNOWN:
+            grammar.known, grammar.layouts = {}, {}
+        self.layouts = grammar.layouts if PyUnicode_GET_LENGTH(text) < SHORT else {}
 
     def advance(self, Py_ssize_t at):
         """Feed tokens to the machine until the first syntax error.
@@ -69,9 +78,10 @@ cdef class LalrLoop(Stack):
         cdef list states = self.machine.states, values = self.machine.values
         cdef list where = self.machine.where
         cdef Py_ssize_t at
-        if not len(values) == len(where) == len(states) - 1 < self.room:
+        if not len(values) == len(where) == len(states) - 1:
             raise ValueError("stacks differ in height")
         self.depth = len(values)
+        self.grow(self.depth + 1)
         for at in range(len(states)):
             self.entries[at].state = states[at]
             if not 0 <= self.entries[at].state < self.grammar.states:
@@ -129,6 +139,8 @@ cdef class LalrLoop(Stack):
             if self.depth + 2 > self.most:
                 return self.start
             self.depth += 1
+            if self.depth + SLACK >= self.room:
+                self.grow(self.depth + 1)
             self.origin = -1
             entry = &self.entries[self.depth]
             entry.state = action
@@ -241,6 +253,12 @@ cdef class LalrLoop(Stack):
             if is_plain_node(node):
                 made = self.child(rule, base, 0)
                 (<list?>made).append(node)
+        elif op == ENTRY:
+            return (start, self.child(rule, base, 0), self.child(rule, base, 1))
+        elif op == INTEGER:
+            made = integer_of(self, base + rule.take[0])
+        elif op == OPSET:
+            made = make_opset(self, rule, base)
         elif op == TENSOR:
             made = make_tensor(self, rule, base, self.layouts)
         elif op == DECORATED:
@@ -287,9 +305,19 @@ cdef class LalrLoop(Stack):
         if not 0 < size <= LONGEST_REMEMBERED:
             return self._call(number, base, start)
         made = self.memo.find(number, first, size, &place)
+        if made is not None:
+            return made
+        key = None
+        if self.shared:
+            self.shared -= 1
+            key = (number, PyUnicode_Substring(self.text, start, end))
+            made = self.grammar.known.get(key)
         if made is None:
             self.is_faulty = False
             made = self._call(number, base, start)
-            if self.placed < start and not self.is_faulty:  # it contains no offset
-                self.memo.keep(place, number, first, size, made)
+            if self.placed >= start or self.is_faulty:  # it contains an offset
+                return made
+            if key is not None and is_shareable(made):
+                self.grammar.known[key] = made
+        self.memo.keep(place, number, first, size, made)
         return made

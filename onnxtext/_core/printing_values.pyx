@@ -12,13 +12,14 @@ from onnxtext.ast.values import RawData, SparseTensor, TypedData
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.sections import REPEATED
 from onnxtext.printer.values import data_parts, sparse_text, type_text
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
 
 cdef object value_parts = GraphPrinter.value_parts
-cdef int LINE = WIDTH, INDENT = len(STEP)
+cdef int LINE = WIDTH, INDENT = len(STEP), LONG = REPEATED
 
 
 cdef class ValuePrinter:
@@ -198,6 +199,7 @@ def metadata_blocks(blocks):
     cdef Text out = Text(None)
     cdef int indent
     cdef bint is_first = True
+    cdef dict above = {}
     for before, block in blocks:
         indent = len(before)
         if not is_first:
@@ -206,14 +208,36 @@ def metadata_blocks(blocks):
         if isinstance(block, str):
             out.spaces(indent)
             out.text(block)
+            above = {}
         elif block.kind == "function":
-            out.entries(block.item.metadata, indent)
+            _entries(out, block.item.metadata, indent, {})
+            above = {}
         else:
             out.spaces(indent)
             out.text(block.kind)
             out.path(block.path)
             out.add(b" {\n", 3)
-            out.entries(block.item.metadata, indent + 2)
+            entries = block.item.metadata
+            _entries(out, entries, indent + 2, above)
+            above = dict(entries)
             out.line(indent)
             out.character(c"}")
     return "".join(out.take())
+
+
+cdef int _entries(Text out, tuple entries, int indent, dict above) except -1:
+    """Add metadata entries, each on its own lines; `above` are those of the block above."""
+    cdef bint is_first = True
+    cdef str key, value
+    for key, value in entries:
+        if not is_first:
+            out.character(c"\n")
+        is_first = False
+        out.spaces(indent)
+        out.word(key)
+        out.add(b": ", 2)
+        if len(value) >= LONG and value == <str>above.get(key):
+            out.add(b"above", 5)
+        else:
+            out.string(value, indent)
+    return 0

@@ -39,8 +39,16 @@ cdef struct TensorSlots:
     Py_ssize_t name
     Py_ssize_t decorators
 
-cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA, TENSOR
+cdef struct TensorTypeSlots:
+    Py_ssize_t element
+    Py_ssize_t shape
+    Py_ssize_t decorators
+
+cdef Py_ssize_t slot_of(cls, str name) except -1
+
+cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE
 cdef TensorSlots OF_TENSOR
+cdef TensorTypeSlots OF_TENSOR_TYPE
 cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE

@@ -6,6 +6,7 @@ This is ten times faster than access by name, and a node has eleven slots.
 from types import MemberDescriptorType
 
 from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute, RawData, Tensor, TypedData
 
 cdef extern from "structmember.h":
@@ -38,8 +39,9 @@ def slots_of(cls):
 
 
 NODE, VALUE_INFO, ATTRIBUTE = Node, ValueInfo, Attribute
-RAW_DATA, TYPED_DATA, TENSOR = RawData, TypedData, Tensor
+RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE = RawData, TypedData, Tensor, TensorType
 OF_TENSOR = slots_of(Tensor)
+OF_TENSOR_TYPE = slots_of(TensorType)
 OF_NODE = slots_of(Node)
 OF_VALUE = slots_of(ValueInfo)
 OF_ATTRIBUTE = slots_of(Attribute)

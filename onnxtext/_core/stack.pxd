@@ -3,6 +3,7 @@ from onnxtext._core.grammar cimport Grammar, Rule
 
 cdef enum:
     SLACK = 64  # the maximum entries that empty rules add before the next token
+    SHALLOW = 128  # the entries at first
 
 cdef struct Entry:
     int state
@@ -17,6 +18,8 @@ cdef class Stack:
     cdef Entry* entries
     cdef list values
     cdef Py_ssize_t room, depth
+    cdef int grow(self, Py_ssize_t depth) except -1
+    cdef object token(self, Py_ssize_t start, Py_ssize_t end)
     cdef object value(self, Py_ssize_t at)
     cdef object child(self, Rule* rule, Py_ssize_t base, int number)
     cdef list children(self, Rule* rule, Py_ssize_t base)

@@ -1,33 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """The LALR stack: states, and the symbols that led to them."""
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Free, PyMem_Realloc
 
 from onnxtext._core.grammar cimport DEFER, INNER, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN
+from onnxtext._core.slots cimport put
 
 cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        object (*tp_new)(type, tuple, void*)
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 
 cdef class Stack:
-    def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
+    def __cinit__(self, Grammar grammar, machine, str text, most):
         """Create the stack.
 
         Args:
             grammar: the tables.
             machine: the machine that owns the stacks between calls.
             text: the text.
-            most: the maximum number of states after a token.
         """
         self.grammar = grammar
         self.text = text
-        self.room = most + SLACK
-        self.entries = <Entry*>PyMem_Malloc(self.room * sizeof(Entry))
-        if self.entries is NULL:
-            raise MemoryError
-        self.values = [None] * self.room
+        self.values = []
+        self.grow(0)
 
     def __dealloc__(self):
         PyMem_Free(self.entries)
+
+    cdef int grow(self, Py_ssize_t depth) except -1:
+        """Make room for a number of entries, and for those of empty rules above them."""
+        cdef Py_ssize_t room = self.room or SHALLOW
+        cdef Entry* entries
+        while room < depth + SLACK:
+            room *= 2
+        if room > self.room:
+            entries = <Entry*>PyMem_Realloc(self.entries, room * sizeof(Entry))
+            if entries is NULL:
+                raise MemoryError
+            self.entries = entries
+            self.values += [None] * (room - self.room)
+            self.room = room
+        return 0
+
+    cdef object token(self, Py_ssize_t start, Py_ssize_t end):
+        """Return a span of the text as a token."""
+        text = PyUnicode_Substring(self.text, start, end)
+        made = (<PyTypeObject*>str).tp_new(<type>self.grammar.token, (text,), NULL)
+        put(made, self.grammar.token_at, start)
+        put(made, self.grammar.token_kind, "")
+        return made
 
     cdef object value(self, Py_ssize_t at):
         """Return the value of an entry."""
@@ -41,12 +63,11 @@ cdef class Stack:
             return PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)
         if form == ONE_INNER:
             return [PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)]
-        text = PyUnicode_Substring(self.text, entry.start, entry.end)
         if form == STRING:
-            return text
+            return PyUnicode_Substring(self.text, entry.start, entry.end)
         if form == ONE_STRING:
-            return [text]
-        token = self.grammar.token(text, entry.start)
+            return [PyUnicode_Substring(self.text, entry.start, entry.end)]
+        token = self.token(entry.start, entry.end)
         return token if form == TOKEN else self.grammar.functions[form](token)
 
     cdef object child(self, Rule* rule, Py_ssize_t base, int number):

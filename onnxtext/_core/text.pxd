@@ -28,7 +28,6 @@ cdef class Text:
     cdef int word(self, text) except -1
     cdef int name(self, text) except -1
     cdef int string(self, text, int indent) except -1
-    cdef int entries(self, tuple entries, int indent) except -1
     cdef int path(self, tuple steps) except -1
     cdef int bytes_string(self, bytes data, int indent) except -1
     cdef Py_ssize_t here(self) noexcept

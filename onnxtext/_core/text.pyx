@@ -302,26 +302,17 @@ cdef class Text:
         self.add(b'"""', 3)
         return True
 
-    cdef int entries(self, tuple entries, int indent) except -1:
-        """Add metadata entries, each on its own lines."""
-        cdef bint is_first = True
-        for key, value in entries:
-            if not is_first:
-                self.character(c"\n")
-            is_first = False
-            self.spaces(indent)
-            self.word(key)
-            self.add(b": ", 2)
-            self.string(value, indent)
-        return 0
-
     cdef int path(self, tuple steps) except -1:
         """Add a space and the path of an item; nothing for the model itself."""
         cdef char between = c" "
-        for name, number in steps:
+        for name, number, is_label in steps:
             self.character(between)
             between = c"."
+            if is_label:
+                self.character(c"[")
             self.word(name)
+            if is_label:
+                self.character(c"]")
             if number is not None:
                 self.character(c"[")
                 self.integer(number)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk over nodes: the compiled `onnxtext.ast.visit`."""
-from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get, record
+from onnxtext._core.slots cimport (
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, VALUE_INFO, get, record,
+)
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
@@ -94,6 +96,25 @@ cdef int add_graphs(attributes, list found) except -1:
     return 0
 
 
+def has_sections(model):
+    """Whether a model may have sections after its functions, except `encoding` and `resources`."""
+    if model.functions or model.training or model.configurations or model.metadata_left_out:
+        return True
+    for graph in list_graphs([model.graph]):
+        if not isinstance(graph, Graph) or graph.metadata or graph.value_metadata:
+            return True
+        if graph.quantization:
+            return True
+        for values in (graph.inputs, graph.outputs, graph.values):
+            for value in values:
+                if get(value, OF_VALUE.metadata) if type(value) is VALUE_INFO else value.metadata:
+                    return True
+        for node in graph.nodes:
+            if get(node, OF_NODE.metadata) if type(node) is NODE else node.metadata:
+                return True
+    return False
+
+
 def large_values(values, Py_ssize_t most):
     """Return the same as `onnxtext.ast.visit.large_values`."""
     cdef list found = []
@@ -116,9 +137,10 @@ def large_values(values, Py_ssize_t most):
 
 def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
     """Return the same as `onnxtext.ast.paths.named_nodes`, made of `named` and `step`."""
-    cdef dict counts = {}
+    cdef dict counts = {}, labels = {}
     cdef list names = [], made = []
     cdef str name
+    cdef bint fits
     for node in nodes:
         name = ""
         for output in get(node, OF_NODE.outputs) if type(node) is NODE else node.outputs:
@@ -127,8 +149,16 @@ def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
                 break
         names.append(name)
         counts[name] = counts.get(name, 0) + 1
+        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
+        if label is not None:
+            labels[label] = label not in labels
     for node, name in zip(nodes, names):
-        path = prefix + (record(step, (name, None)),)
-        fits = tied and bool(name) and <object>counts[name] == 1
+        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
+        if label and labels[label] is True:
+            path = prefix + (record(step, (label, None, True)),)
+            fits = tied
+        else:
+            path = prefix + (record(step, (name, None, False)),)
+            fits = tied and bool(name) and <object>counts[name] == 1
         made.append(record(named, ("node", path, node, fits)))
     return made

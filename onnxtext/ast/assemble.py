@@ -8,11 +8,11 @@ output becomes the type before that output, but only if lowering restores the sa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
-from onnxtext.ast.paths import INITIALIZERS_DECORATOR
-from onnxtext.ast.records import Decorator, Field
+from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.value_info_order import place_infos, place_types
+from onnxtext.ast.value_infos import order_of
 from onnxtext.ast.values import SparseTensor
 
 Pairs = tuple[tuple[str, str], ...]
@@ -32,13 +32,15 @@ def assemble_graph(
         The decorators that the graph needs for this.
     """
     rest = _make_defaults(graph.inputs, initializers)
-    decorators = []
-    with_data = [value for value in graph.inputs if value.data is not None] + rest
-    if with_data and _begins_with(infos, with_data):
-        decorators.append(INITIALIZERS_DECORATOR)
-        infos = infos[len(with_data) :]
-    graph.values = rest + place_types(graph.nodes, infos)
-    return decorators
+    graph.values = rest
+    described = {i.name for i in infos for item in i.decorators if item.name == "meta"}
+    values = (*graph.inputs, *graph.outputs, *rest)
+    if described and not described.isdisjoint([value.name for value in values]):
+        graph.values = rest + place_types(graph.nodes, infos)  # `regroup` does the others
+        return []
+    decorator, infos = place_infos(graph, infos, any_order=not described)
+    graph.values = rest + infos
+    return [] if decorator is None else [decorator]
 
 
 def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
@@ -82,51 +84,6 @@ def _same_declaration(value: ValueInfo, initializer: ValueInfo) -> bool:
     )
 
 
-def _begins_with(infos: Sequence[ValueInfo], initializers: Sequence[ValueInfo]) -> bool:
-    """Whether a `value_info` list begins with one plain entry for each initializer."""
-    return len(infos) >= len(initializers) and all(
-        info.name == initializer.name and info.type == initializer.type and not info.decorators
-        for info, initializer in zip(infos, initializers, strict=False)
-    )
-
-
-def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
-    """Move types to their outputs, if they are in order at the end of the list.
-
-    Returns:
-        The entries that stay in the list.
-    """
-    if not infos:
-        return []
-    left = len(infos)
-    placed: list[tuple[Node, int, ValueInfo]] = []
-    info = infos[-1]
-    for node in reversed(nodes):
-        index = len(node.outputs)
-        for name in reversed(node.outputs):
-            index -= 1
-            if info.name == name and info.type is not None and not info.decorators:
-                placed.append((node, index, info))
-                left -= 1
-                if not left:
-                    break
-                info = infos[left - 1]
-        if not left:
-            break
-    if left:
-        defined = {name for node in nodes for name in node.outputs}
-        if any(info.name in defined for info in infos[:left]):
-            return infos
-    for node, index, info in placed:
-        if len(node.outputs) == 1:
-            node.output_types = (info.type,)
-            continue
-        types = list(node.output_types or (None,) * len(node.outputs))
-        types[index] = info.type
-        node.output_types = tuple(types)
-    return infos[:left]
-
-
 def regroup(owner: Graph | Function) -> None:
     """Combine value infos again after their metadata is moved to a section.
 
@@ -134,26 +91,32 @@ def regroup(owner: Graph | Function) -> None:
         owner: a graph or function with a unique path, by which the section can name its values.
     """
     infos = [value for value in owner.values if value.data is None]
-    entries = _sole_metadata(owner, infos)
-    if not entries:
+    if not infos:
         return
+    entries = _sole_metadata(owner, infos)
     plain = [ValueInfo(i.name, i.type) if i.name in entries else i for i in infos]
-    first = 0
-    if isinstance(owner, Graph) and INITIALIZERS_DECORATOR not in owner.decorators:
-        with_data = [v for v in (*owner.inputs, *owner.values) if v.data is not None]
-        if with_data and _begins_with(plain, with_data):
-            owner.decorators = (INITIALIZERS_DECORATOR, *owner.decorators)
-            first = len(with_data)
-    last = first + len(place_types(owner.nodes, plain[first:]))
-    for info in (*infos[:first], *infos[last:]):
-        if info.name in entries:
+    order = order_of(owner) if isinstance(owner, Graph) else None
+    if isinstance(owner, Graph) and order is None:
+        decorator, rest = place_infos(owner, plain)
+        if decorator is not None:
+            owner.decorators = (decorator, *owner.decorators)
+    elif order is None or not {Word("values"), Word("nodes")} & set(order.items):
+        rest = place_types(owner.nodes, plain)
+    else:  # the order says where the entries in `<…>` are
+        rest = plain
+    statements = {id(info) for info in rest}
+    kept = []
+    for info, stripped in zip(infos, plain, strict=True):
+        if id(stripped) in statements:
+            kept.append(info)
+        elif info.name in entries:
             owner.value_metadata[info.name] = entries[info.name]
-    owner.values = [v for v in owner.values if v.data is not None] + infos[first:last]
+    owner.values = [v for v in owner.values if v.data is not None] + kept
 
 
 def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
     """Return the metadata of value infos with unique names and no other decorators."""
-    names = Counter(value.name for value in (*owner.inputs, *owner.outputs, *infos))
+    names = Counter(value.name for value in infos)
     entries: dict[str, Pairs] = {}
     for info in infos:
         if names[info.name] > 1:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the paths by which sections refer to parts of a model (SPEC 13).
 
-A node is named by its first output, which does not change when nodes are inserted, deleted or
-moved; a nested node by the path `output.attribute.output`.
+A node is named by its label where that is unique, otherwise by its first output; neither changes
+when nodes are inserted, deleted or moved. A nested node is named by the path
+`[label].attribute.[label]`.
 """
 
 from __future__ import annotations
@@ -12,27 +13,31 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.value_infos import ValueInfoError, entries, order_of
 from onnxtext.ast.values import SparseTensor
 from onnxtext.ast.visit import nested_graphs
-from onnxtext.core import core
-
-INITIALIZERS_DECORATOR = Decorator("value_info", (Field(None, Word("initializers")),))
-"""`@value_info(initializers)`: each initializer has a `value_info` entry too (SPEC 10)."""
+from onnxtext.core import core, core_module
 
 
 class Step(NamedTuple):
-    """One step of a path: a name, and a number for a graph in a list of graphs."""
+    """One step of a path.
+
+    Attributes:
+        name: the label or first output of a node, or the name of an attribute or value.
+        number: of a graph in a list of graphs.
+        is_label: whether the name is the label of a node.
+    """
 
     name: str
     number: int | None = None
+    is_label: bool = False
 
 
 class Named(NamedTuple):
     """A part of a model and its path.
 
     Attributes:
-        kind: `graph`, `value`, `tensor`, `node` or `function`.
+        kind: `graph`, `value`, `output`, `value_info`, `tensor`, `node` or `function`.
         path: from the enclosing function, or from the main graph.
         item: the part.
         tied: whether the path identifies this part.
@@ -52,10 +57,13 @@ def first_output(node: Node) -> str:
 
 def generated_values(owner: Graph | Function) -> Iterator[str]:
     """Return the names of the `value_info` entries without a statement, in order."""
-    if isinstance(owner, Graph) and INITIALIZERS_DECORATOR in owner.decorators:
-        for value in (*owner.inputs, *owner.values):
-            if value.data is not None:
-                yield value.name
+    if isinstance(owner, Graph) and owner.decorators:
+        try:
+            found = list(entries(owner, order_of(owner)))
+        except ValueInfoError:
+            found = list(entries(owner, None))
+        yield from [entry.name for entry in found if entry.statement is None]
+        return
     for node in owner.nodes:
         if node.output_types:
             for name, type in zip(node.outputs, node.output_types, strict=True):
@@ -73,17 +81,8 @@ def walk_named(
         prefix: its path.
         tied: whether that path identifies it.
     """
-    found: list[Named] = []
+    found = _named_values(owner, prefix, tied)
     seen: set[str] = set()
-    declared = [value for value in owner.values if value.data is None]
-    for value in (*owner.inputs, *owner.outputs, *declared):
-        fits = tied and value.name not in seen
-        found.append(Named("value", (*prefix, Step(value.name)), value, fits))
-        seen.add(value.name)
-    for name, entries in owner.value_metadata.items():
-        value = ValueInfo(name, metadata=entries)
-        found.append(Named("value", (*prefix, Step(name)), value, tied and name not in seen))
-    seen = set()
     for value in owner.values:
         if value.data is not None:
             fits = tied and value.name not in seen and not isinstance(value.data, SparseTensor)
@@ -99,6 +98,32 @@ def walk_named(
     return found
 
 
+def _named_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: bool) -> list[Named]:
+    """Return the inputs, outputs and value infos of a graph or function.
+
+    The first one of a name is a `value`. Others are `output` or `value_info`.
+    """
+    found: list[Named] = []
+    declared = [value for value in owner.values if value.data is None]
+    generated = [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
+    lists = (
+        ("value", owner.inputs),
+        ("output", owner.outputs),
+        ("value_info", declared + generated),
+    )
+    named: set[str] = set()
+    for kind, values in lists:
+        earlier, seen = frozenset(named), set[str]()
+        for value in values:
+            name = value.name
+            fits = tied and name not in seen
+            seen.add(name)
+            own = kind if name in earlier else "value"
+            found.append(Named(own, (*prefix, Step(name)), value, fits))
+        named |= seen
+    return found
+
+
 def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list[Named]:
     """Return the nodes of a graph or function with their paths.
 
@@ -108,15 +133,18 @@ def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list
         tied: whether that path identifies it.
     """
     if core() == "native":
-        from onnxtext._core.walk import named_nodes as compiled
-
-        return compiled(nodes, prefix, tied, Named, Step)
+        found: list[Named] = core_module("walk").named_nodes(nodes, prefix, tied, Named, Step)
+        return found
     counts = Counter(map(first_output, nodes))
+    labels = Counter([node.name for node in nodes])
     named = []
     for node in nodes:
-        name = first_output(node)
-        fits = tied and bool(name) and counts[name] == 1
-        named.append(Named("node", (*prefix, Step(name)), node, fits))
+        if node.name and labels[node.name] == 1:
+            step, fits = Step(node.name, None, True), tied
+        else:
+            step = Step(first_output(node))
+            fits = tied and bool(step.name) and counts[step.name] == 1
+        named.append(Named("node", (*prefix, step), node, fits))
     return named
 
 

@@ -35,8 +35,10 @@ class Rewriter:
         """
         return data
 
-    def run(self, model: Model, graphs: list[Graph | Function] | None = None) -> None:
-        """Rewrite a model in place.
+    def run(
+        self, model: Model | Graph | Function, graphs: list[Graph | Function] | None = None
+    ) -> None:
+        """Rewrite a model, graph or function in place.
 
         Args:
             model: the model.

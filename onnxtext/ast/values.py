@@ -133,9 +133,34 @@ class StringData:
 
 @dataclass(frozen=True, slots=True)
 class ExternalData:
-    """`external_data` with `data_location` EXTERNAL: `["location": "w.bin", "offset": "0"]`."""
+    """`external_data` with `data_location` EXTERNAL: `external("w.bin", 0)`.
+
+    Attributes:
+        entries: keys and values, in order.
+    """
 
     entries: tuple[tuple[str, str], ...]
+
+    def arguments(self) -> tuple[str, ...] | None:
+        """Return the values if `external(…)` can write them, without their keys; None otherwise.
+
+        The keys are `location`, `offset` and `length`, of which the last can be missing, and the
+        numbers are decimal, without a sign or leading zeros.
+        """
+        keys = tuple([key for key, _ in self.entries])
+        values = tuple([value for _, value in self.entries])
+        if not keys or keys != EXTERNAL_KEYS[: len(keys)]:
+            return None
+        return values if all(map(is_external_number, values[1:])) else None
+
+
+EXTERNAL_KEYS = ("location", "offset", "length")
+"""The keys of the arguments of `external(…)`."""
+
+
+def is_external_number(text: str) -> bool:
+    """Whether `external(…)` can write a value: decimal, without a sign or leading zeros."""
+    return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute, RawData
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 from onnxtext.tensor.elements import ELEMENTS
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """Return the distinct attribute lists of some nodes, in the order of the nodes."""
     if core() == "native":
-        from onnxtext._core.walk import attribute_lists as compiled
-
-        return compiled(nodes)
+        found: list[tuple[Attribute, ...]] = core_module("walk").attribute_lists(nodes)
+        return found
     return list(
         {id(node.attributes): node.attributes for node in nodes if node.attributes}.values()
     )
@@ -38,9 +37,8 @@ def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
 def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
     """Return the graphs in the attributes of some nodes."""
     if core() == "native":
-        from onnxtext._core.walk import nested_graphs as compiled
-
-        return compiled(nodes)
+        graphs: list[Graph] = core_module("walk").nested_graphs(nodes)
+        return graphs
     return [graph for held in attribute_lists(nodes) for graph in attribute_graphs(held)]
 
 
@@ -52,9 +50,8 @@ def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
         most: maximum number of elements of excluded raw data.
     """
     if core() == "native":
-        from onnxtext._core.walk import large_values as compiled
-
-        return compiled(values, most)
+        found: list[ValueInfo] = core_module("walk").large_values(values, most)
+        return found
     return [value for value in values if value.data is not None and not _is_small(value, most)]
 
 
@@ -80,9 +77,8 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the list of `walk_graphs`."""
     if core() == "native":
-        from onnxtext._core.walk import list_graphs as compiled
-
-        return compiled(_outermost(root))
+        found: list[Graph | Function] = core_module("walk").list_graphs(_outermost(root))
+        return found
     return list(walk_graphs(root))
 
 

@@ -81,7 +81,15 @@ def _slugs(
     multiple=True,
     metavar="RULE",
     callback=_slugs,
-    help="Turn on a rule that is off by default; `all` turns on every such rule.",
+    help="Turn on a rule that is off by default; `all` turns on every such rule that belongs to no "
+    "profile.",
+)
+@click.option(
+    "--profile",
+    multiple=True,
+    type=click.Choice(["style"]),
+    help="Turn on a group of rules. style: conventions that exporters do not follow, such as names "
+    "that are identifiers.",
 )
 @click.option("--ignore", multiple=True, metavar="RULE", callback=_slugs, help="Turn off a rule.")
 @click.option("--strict", is_flag=True, help="Warnings count like errors.")
@@ -101,6 +109,7 @@ def _slugs(
 def command(
     files: tuple[str, ...],
     select: tuple[str, ...],
+    profile: tuple[str, ...],
     ignore: tuple[str, ...],
     strict: bool,
     fix: bool,
@@ -113,7 +122,7 @@ def command(
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
     reported in one run, with their positions, on standard error.
     """
-    choice = CheckOptions(select, ignore, strict, fix, max_findings)
+    choice = CheckOptions((*select, *profile), ignore, strict, fix, max_findings)
     _check_slugs(choice)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
@@ -129,10 +138,10 @@ def command(
 def _check_slugs(choice: CheckOptions) -> None:
     from onnxtext.checker.context.registry import rules
     from onnxtext.checker.context.suggestions import nearest
-    from onnxtext.checker.engine.selection import ALL
+    from onnxtext.checker.engine.selection import is_known
 
     for slug in (*choice.select, *choice.ignore):
-        if slug not in rules() and slug != ALL:
+        if not is_known(slug):
             near = nearest(slug, rules())
             hint = f" Did you mean {near}?" if near else ""
             raise click.UsageError(f"There is no rule {slug!r}.{hint}")

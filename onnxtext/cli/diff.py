@@ -64,7 +64,7 @@ _FILE = click.Path(exists=False, readable=False)
 @click.argument("old", metavar="OLD", type=_FILE)
 @click.argument("new", metavar="NEW", type=_FILE)
 @click.option("--json", "form", flag_value="json", help="One JSON object, see docs/diff.md.")
-@click.option("--stat", "form", flag_value="stat", help="Counts of differences only.")
+@click.option("--stat", "form", flag_value="stat", help="Counts of differences and operators only.")
 @click.option("--markdown", "form", flag_value="markdown", help="For comments on pull requests.")
 @click.option(
     "--ignore",
@@ -72,6 +72,13 @@ _FILE = click.Path(exists=False, readable=False)
     metavar="KIND",
     callback=_categories,
     help=f"Leave out a kind of difference: {', '.join(CATEGORIES)}.",
+)
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Show every difference of a large diff, instead of groups of what happened. --json lists "
+    "every one in any case.",
 )
 @click.option(
     "-o",
@@ -87,6 +94,7 @@ def command(
     new: str,
     form: Form | None,
     ignore: tuple[str, ...],
+    every: bool,
     output: str | None,
     quiet: bool,
     output_format: str,
@@ -103,6 +111,7 @@ def command(
         labels=(old, new),
         form=form or "text",
         ignore=ignore,
+        every=every,
         output=None if output is None else Path(output),
         quiet=quiet,
         color=color,
@@ -117,6 +126,7 @@ def run_diff(
     labels: tuple[str, str],
     form: Form = "text",
     ignore: Sequence[str] = (),
+    every: bool = False,
     output: Path | None = None,
     quiet: bool = False,
     color: str = "auto",
@@ -130,6 +140,7 @@ def run_diff(
         labels: their names in output.
         form: the format of the diff.
         ignore: categories to leave out.
+        every: whether to show every difference of a large diff.
         output: the file to write; None for standard output.
         quiet: whether to write nothing.
         color: `auto`, `always` or `never`.
@@ -153,7 +164,7 @@ def run_diff(
             return ERROR_STATUS
         if not quiet:
             with reporter.reporting(labels[1]):
-                _show(diff, form, output, color)
+                _show(diff, form, output, color, every=every)
         return ERROR_STATUS if reporter.failed else int(diff.differs)
 
 
@@ -165,15 +176,15 @@ def _read(path: Path, label: str) -> object:
         return Side.of_file(path, label=label)
 
 
-def _show(diff: ModelDiff, form: Form, output: Path | None, color: str) -> None:
+def _show(diff: ModelDiff, form: Form, output: Path | None, color: str, *, every: bool) -> None:
     from onnxtext.diff.render import json, markdown, stat, text
 
     colored = output is None and wants_color(color, sys.stdout)
     renderers: dict[str, Callable[[ModelDiff], str]] = {
-        "text": lambda diff: text.render(diff, color=colored),
+        "text": lambda diff: text.render(diff, color=colored, every=every),
         "json": json.render,
         "stat": stat.render,
-        "markdown": markdown.render,
+        "markdown": lambda diff: markdown.render(diff, every=every),
     }
     shown = renderers[form](diff)
     data = shown.encode("utf-8", "backslashreplace")

@@ -17,16 +17,24 @@ from onnxtext.diagnostics.library import codes, read_page, summary
 def command(context: click.Context, code: str | None, all_codes: bool) -> None:
     """Explain the CODE of a finding: what it means, why, and how to fix it.
 
-    A finding shows its code in brackets, such as error[missing-comma].
+    A finding shows its code in brackets, such as error[missing-comma]. For the name of a profile of
+    `onnxtext check`, its rules are listed.
     """
+    from onnxtext.checker.context.registry import profiles
+
     if all_codes:
         for name in codes():
-            say(f"{name}: {summary(name)}")
+            say(f"{name}: {summary(name)}{_profile(name)}")
         return
     if code is None:
         raise click.UsageError("name a CODE, or use --list")
+    if code in profiles():
+        say(f"profile {code}: `onnxtext check --profile {code}` turns on")
+        for name in sorted(profiles()[code]):
+            say(f"  {name}: {summary(name)}")
+        return
     try:
-        say(read_page(code), "")
+        say(read_page(code) + _when(code), "")
     except LookupError:
         from onnxtext.syntax.heuristics.suggestions import nearest
 
@@ -34,3 +42,22 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
         hint = f"did you mean {meant}?" if meant else "--list shows all of them"
         plain_error(f"there is no code {code}: {hint}")
         context.exit(ERROR_STATUS)
+
+
+def _profile(code: str) -> str:
+    """Return a remark on the profile of a rule; "" if it belongs to none."""
+    from onnxtext.checker.context.registry import rules
+
+    rule = rules().get(code)
+    return f" (profile {rule.profile})" if rule is not None and rule.profile else ""
+
+
+def _when(code: str) -> str:
+    """Return how to turn on a rule that is off by default; "" for others."""
+    from onnxtext.checker.context.registry import rules
+
+    rule = rules().get(code)
+    if rule is None or rule.level != "lint":
+        return ""
+    group = f"--profile {rule.profile}" if rule.profile else "--select all"
+    return f"\n`--select {code}` or `{group}` turns it on.\n"

@@ -233,8 +233,11 @@ def checkout(output_format: str, color: str) -> int:
 @command.command("diff", epilog=EPILOG)
 @click.argument("old", metavar="COMMIT")
 @click.argument("new", metavar="[COMMIT]", default="HEAD")
-@click.option("--stat", "form", flag_value="stat", help="Counts of differences only.")
+@click.option("--stat", "form", flag_value="stat", help="Counts of differences and operators only.")
 @click.option("--markdown", "form", flag_value="markdown", help="For comments on pull requests.")
+@click.option(
+    "--all", "every", is_flag=True, help="Show every difference of a large diff, not groups."
+)
 @click.option(
     "--most",
     type=click.IntRange(min=0),
@@ -243,7 +246,13 @@ def checkout(output_format: str, color: str) -> int:
 )
 @reporting_options
 def diff(
-    old: str, new: str, form: Form | None, most: int | None, output_format: str, color: str
+    old: str,
+    new: str,
+    form: Form | None,
+    every: bool,
+    most: int | None,
+    output_format: str,
+    color: str,
 ) -> int:
     """Show the differences of the models of two commits, like `onnxtext diff`.
 
@@ -255,7 +264,7 @@ def diff(
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         top, left = _top(), most
         for change in find_changes(top, old, new):
-            shown = _shown_change(top, change, form or "text", color)
+            shown = _shown_change(top, change, form or "text", color, every=every)
             if left is not None and (left := left - len(shown)) < 0:
                 what = f"{' and '.join(dict.fromkeys(change.labels))}: not shown, too long"
                 shown, left = f"- `{what}`\n" if form == "markdown" else f"{what}\n", 0
@@ -263,7 +272,7 @@ def diff(
     return reporter.status
 
 
-def _shown_change(top: Path, change: Change, form: Form, color: str) -> str:
+def _shown_change(top: Path, change: Change, form: Form, color: str, *, every: bool) -> str:
     from tempfile import TemporaryDirectory
 
     from onnxtext.cli.diff import run_diff
@@ -272,7 +281,9 @@ def _shown_change(top: Path, change: Change, form: Form, color: str) -> str:
     with TemporaryDirectory(prefix="onnxtext-") as directory:
         place = Path(directory, "diff")
         with files_of(top, change) as (old, new):
-            run_diff(old, new, labels=change.labels, form=form, output=place, color=color)
+            run_diff(
+                old, new, labels=change.labels, form=form, every=every, output=place, color=color
+            )
         shown = place.read_text("utf-8") if place.exists() else ""
     names = " and ".join(dict.fromkeys(change.labels))
     return shown or f"{names}: cannot be compared\n"

@@ -46,9 +46,9 @@ _MAX_SIZE = click.option(
 @click.command("filter-process")
 @_MAX_SIZE
 def filter_process(max_size: int | None) -> int:
-    """Convert files for git in one process.
+    """Convert all files of one git command.
 
-    This is `filter.onnxtext.process`: git starts it once for all files of a command.
+    This is `filter.onnxtext.process`: git starts it once, instead of once for each file.
     """
     from onnxtext.git.filter_process import serve
     from onnxtext.git.pktline import PacketError

@@ -16,6 +16,8 @@ VERBS = (
     "from-binary",
     "check",
     "fmt",
+    "info",
+    "show",
     "diff",
     "verify",
     "merge",

@@ -75,7 +75,8 @@ def _handle_signals() -> None:
     # End quietly if the reader closes our pipe.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    # The default would leave temporary files behind. Keep a handler set by `nohup`.
+    # The default action ends the process without removing temporary files. `_terminate` removes
+    # them. `nohup` ignores SIGHUP; then keep it ignored.
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:

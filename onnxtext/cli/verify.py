@@ -16,6 +16,7 @@ from onnxtext.cli.jobs import Job, files_below
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.sizes import size_text
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input
@@ -117,7 +118,7 @@ class _Output:
             return
         laws = " ".join(verdict.laws) or "no law"
         word = "ok" if verdict.ok else "BROKEN"
-        rows = [f"{word} {job.name}  {laws}  {_size(size)}  {seconds * 1000:,.0f} ms"]
+        rows = [f"{word} {job.name}  {laws}  {size_text(size)}  {seconds * 1000:,.0f} ms"]
         rows += [f"  {found.law}: {found.message}" for found in verdict.differences]
         self._say("\n".join(map(safe, rows)))
 
@@ -149,11 +150,3 @@ def _as_object(
         "ok": verdict.ok if verdict else False,
         "differences": [asdict(found) for found in verdict.differences] if verdict else [],
     }
-
-
-def _size(count: int) -> str:
-    if count < 1000:
-        return f"{count} B"
-    unit = "kB" if count < 999_500 else "MB" if count < 999_500_000 else "GB"
-    value = count / {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
-    return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"

@@ -140,7 +140,10 @@ class Aligner:
                 self._join(index, other)
 
     def _candidates(self) -> list[int]:
-        """Return for each old node the first unused new node with an equal statement, or -1."""
+        """For each old node, return the first unused new node with the same statement.
+
+        A node is given by its index; -1: there is none.
+        """
         old, new = self.old.statements, self.new.statements
         if old == new:
             return list(range(len(old)))

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
-from onnxtext.ast.paths import INITIALIZERS_DECORATOR
 from onnxtext.ast.records import Decorator, Word
+from onnxtext.ast.value_infos import ValueInfoError, entries, order_of
 from onnxtext.ast.values import SparseTensor
 
 NODE = "node"
@@ -62,7 +62,7 @@ class Body:
             owner,
             path,
             *_interface(owner),
-            _infos(owner, with_data),
+            _infos(owner),
             [value for value in with_data if not isinstance(value.data, SparseTensor)],
             defaults,
             [value for value in with_data if isinstance(value.data, SparseTensor)],
@@ -122,22 +122,29 @@ def replaces_lists(owner: Graph | Function) -> bool:
     return bool(owner.decorators) and not replaced_fields(owner.decorators).isdisjoint(LISTS)
 
 
-def _infos(owner: Graph | Function, with_data: list[ValueInfo]) -> list[ValueInfo]:
+def _infos(owner: Graph | Function) -> list[ValueInfo]:
     """Return the `value_info` list in its order (SPEC 10)."""
     metadata = dict(owner.value_metadata)
     infos: list[ValueInfo] = []
     if isinstance(owner, Function):
         values = (*owner.inputs, *owner.outputs)
         infos += [value for value in values if value.type is not None]
-    if INITIALIZERS_DECORATOR in owner.decorators:
-        for value in with_data:
-            entries = metadata.pop(value.name, ())
-            infos.append(ValueInfo(value.name, value.type, None, (), entries, value.at))
+    if isinstance(owner, Graph) and owner.decorators:
+        try:
+            found = list(entries(owner, order_of(owner)))
+        except ValueInfoError:
+            found = list(entries(owner, None))
+        return [
+            ValueInfo(e.name, e.type, None, (), metadata.pop(e.name, ()), e.at)
+            if e.statement is None
+            else e.statement
+            for e in found
+        ]
     infos += [value for value in owner.values if value.data is None]
     for node in owner.nodes:
         if node.output_types:
             for name, type in zip(node.outputs, node.output_types, strict=True):
                 if type is not None:
-                    entries = metadata.pop(name, ()) if metadata else ()
-                    infos.append(ValueInfo(name, type, None, (), entries, node.at))
+                    own = metadata.pop(name, ()) if metadata else ()
+                    infos.append(ValueInfo(name, type, None, (), own, node.at))
     return infos

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from onnxtext.diff.records import Difference
 from onnxtext.diff.result import (
@@ -17,16 +18,27 @@ from onnxtext.diff.result import (
     Stored,
 )
 
+if TYPE_CHECKING:
+    from onnxtext.diff.graph_match import GraphMatch
+
 _INDEX = re.compile(r"\[[^\]]*\]")
 
 
 class Collector:
-    """Collects differences."""
+    """Collects differences.
+
+    Attributes:
+        items: what was added, removed, changed or moved.
+        renames: what was renamed.
+        notes: what could not be compared.
+        matches: the graphs and functions that were compared.
+    """
 
     def __init__(self) -> None:
         self.items: list[ItemChange] = []
         self.renames: list[Rename] = []
         self.notes: dict[str, None] = {}
+        self.matches: list[GraphMatch] = []
         self._stored: dict[tuple[str, str, str], tuple[int, str]] = {}
 
     @property

@@ -14,8 +14,10 @@ from onnxtext.diff.collector import Collector, NameMap, field_changes
 from onnxtext.diff.encoding_diff import collect_encoding_differences
 from onnxtext.diff.graph_match import match_graphs
 from onnxtext.diff.graphs import GraphComparer
+from onnxtext.diff.groups import find_groups
 from onnxtext.diff.lists import match_keys, unmatched, walk
 from onnxtext.diff.model_side import Side
+from onnxtext.diff.operators import count_operators
 from onnxtext.diff.records import compare_messages
 from onnxtext.diff.result import Category, FieldChange, ModelDiff
 from onnxtext.diff.statement_text import function_statement, graph_statement, indented
@@ -39,7 +41,11 @@ def compare(old: Side, new: Side) -> ModelDiff:
     except RecursionError:
         message = "graphs or types are nested too deeply to be compared"
         raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
-    made = comparer.out.made(old.label, new.label)
+    made = replace(
+        comparer.out.made(old.label, new.label),
+        operators=count_operators(old.model, new.model),
+        groups=find_groups(comparer.out.items, comparer.out.matches),
+    )
     if old.model.metadata_left_out or new.model.metadata_left_out:
         return _without_metadata(made)
     return made

@@ -12,6 +12,7 @@ from onnxtext.diff.align import Aligner
 from onnxtext.diff.body import Body
 from onnxtext.diff.collector import NameMap
 from onnxtext.diff.lists import Pairs, match_keys, unmatched
+from onnxtext.diff.match_derived import match_derived
 from onnxtext.diff.match_side import MatchSide
 from onnxtext.diff.model_side import Side
 from onnxtext.diff.signatures import Interner, NodeKinds
@@ -76,6 +77,8 @@ def match_graphs(
                 if old.producers.get(name) == (one, slot):
                     match.names.add(name, other_name)
     _match_by_use(match)
+    more = match_derived(old.initializers, new.initializers, match.initializers, sides)
+    match.initializers = sorted([*match.initializers, *more], key=lambda pair: pair[1])
     match.outputs = _match_outputs(match, nested)
     return match
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from onnxtext.ast.model import Annotation, Graph, Node, ValueInfo
+from onnxtext.ast.value_infos import DECORATOR
 from onnxtext.ast.values import SparseTensor
 from onnxtext.diff.body import Body
 from onnxtext.diff.collector import Collector, NameMap, field_changes
@@ -53,7 +54,7 @@ class GraphComparer:
         ):
             head_only = Graph(
                 graph.name,
-                decorators=graph.decorators,
+                decorators=tuple([d for d in graph.decorators if d.name != DECORATOR]),
                 metadata=graph.metadata,
                 quantization=[
                     Annotation(
@@ -76,6 +77,7 @@ class GraphComparer:
 
     def bodies(self, match: GraphMatch) -> None:
         """Compare the lists of two graphs or functions."""
+        self.out.matches.append(match)
         old, new, names = match.old, match.new, match.names
         main = new.path == "graph"
         for kind, pairs, one, other in (

@@ -19,6 +19,9 @@ equal values that are stored differently.
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 IGNORABLE = tuple([name for name in CATEGORIES if name != "model"])
 
+ItemKey = tuple[str, str | None, str | None]
+"""The kind of an item, its old path and its new path."""
+
 Action = Literal["added", "removed", "changed", "moved"]
 Verdict = Literal["same", "stored-differently", "names-differ", "differ"]
 
@@ -50,6 +53,8 @@ class WeightChange:
         old_nans: number of NaNs in the old tensor; None if unknown or if elements are not floats.
         new_nans: number of NaNs in the new tensor, likewise.
         note: the reason why more is unknown, such as a missing file.
+        how: how the new elements follow from the old ones: `transposed`, `cast from float to
+            float16`, `quantized from float to uint8`; None if they do not.
     """
 
     elements: int
@@ -59,6 +64,7 @@ class WeightChange:
     old_nans: int | None = None
     new_nans: int | None = None
     note: str | None = None
+    how: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,12 @@ class ItemChange:
     old_text: str | None = None
     new_text: str | None = None
     fields: tuple[FieldChange, ...] = ()
+
+    @property
+    def key(self) -> ItemKey:
+        """What identifies the item in a diff."""
+        old = None if self.old is None else self.old.path
+        return self.kind, old, None if self.new is None else self.new.path
 
     def without(self, ignored: Collection[Category]) -> ItemChange | None:
         """Return the item without some categories; None if nothing remains."""
@@ -158,6 +170,28 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class OperatorCount:
+    """The number of nodes of an operator, in nested graphs and functions too."""
+
+    operator: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Differences of the same kind.
+
+    Attributes:
+        title: what happened: `MatMul + Add became FusedMatMul`.
+        occurrences: the items of each time that it happened.
+    """
+
+    title: str
+    occurrences: list[tuple[ItemKey, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class ModelDiff:
     """All differences of two models.
 
@@ -168,6 +202,8 @@ class ModelDiff:
         renames: in the order of the new model.
         stored: equal fields that are stored differently.
         notes: what could not be compared, and why.
+        operators: the operators of both models.
+        groups: the items by what happened, for diffs with many of them.
     """
 
     old_label: str
@@ -176,6 +212,8 @@ class ModelDiff:
     renames: tuple[Rename, ...] = ()
     stored: tuple[Stored, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    operators: tuple[OperatorCount, ...] = ()
+    groups: tuple[Group, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -113,7 +113,7 @@ class _WithoutLargeData(Mover):
         return replace(node, attributes=tuple([self.attribute(item) for item in node.attributes]))
 
     def graph(self, graph: Graph) -> Graph:
-        """Copy a graph."""
+        """Copy a graph without its large data."""
         return replace(
             graph,
             inputs=[self.value_info(value) for value in graph.inputs],

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite, prod
 from operator import ne
 from pathlib import Path
@@ -30,12 +31,15 @@ from onnxtext.ast.values import (
     TypedBlob,
     TypedData,
 )
+from onnxtext.diff.derived_weights import compare_types, is_transposed, shape_of
+from onnxtext.diff.quantization import Quantization, find_quantizations
 from onnxtext.diff.result import WeightChange
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy import np
 from onnxtext.weights.external import Embedder
 from onnxtext.weights.reader import Reader
+from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +57,7 @@ class DataReader:
 
     Attributes:
         left_out: whether the text was printed without its weights.
+        quantizations: how weights were quantized, by their names.
     """
 
     def __init__(self, model: Model, base: Path | None) -> None:
@@ -63,9 +68,15 @@ class DataReader:
             base: the directory of its file; None if there is none.
         """
         self.left_out = model.resources_left_out
+        self._model = model
         self._blobs = Blobs(model.resources, verified=False)
         self._reader = Reader(base, model.places)
         self._external = Embedder(base)
+
+    @cached_property
+    def quantizations(self) -> dict[str, Quantization]:
+        """How weights were quantized, by their names."""
+        return find_quantizations(self._model)
 
     def blob(self, digest: str) -> Data:
         """Return the bytes of a blob.
@@ -158,8 +169,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
         return WeightChange(count, note=str(error))
     if before is None or after is None:
         return _compare_other(old, new, count)
-    same_type = old.type.element == new.type.element
-    if same_type and _equal(before, after):
+    if old.type.element == new.type.element and _equal(before, after):
         return None
     return _measure(old, new, before, after, count)
 
@@ -233,8 +243,6 @@ def _equal(old: Data, new: Data) -> bool:
 
 
 def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: int) -> WeightChange:
-    from onnxtext.weights.statistics import dtype_of
-
     if _count(old.type) != count:
         return WeightChange(count, note="the number of elements differs")
     left, right = ELEMENTS.get(old.type.element), ELEMENTS.get(new.type.element)
@@ -243,30 +251,29 @@ def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: i
             return WeightChange(count, note="the data does not fit the type of the tensor")
     assert left is not None
     assert right is not None
-    if left.bits < 8 or right.bits < 8:
-        return _measure_packed(left, right, before, after, count)
+    if left is not right:
+        return compare_types(old, new, before, after)
+    if left.bits < 8:
+        return _measure_packed(left, before, after, count)
     one = np.frombuffer(before, dtype_of(left.name) or f"<c{left.bits // 8}")
     other = np.frombuffer(after, dtype_of(right.name) or f"<c{right.bits // 8}")
+    if is_transposed(one, other, shape_of(old.type), shape_of(new.type)):
+        return WeightChange(count, how="transposed")
     blocks = ((one[at : at + BLOCK], other[at : at + BLOCK]) for at in range(0, len(one), BLOCK))
-    return _accumulate(blocks, count, bitwise=left is right, floats=(left.kind, right.kind))
+    return _accumulate(blocks, count, floats=left.kind)
 
 
-def _measure_packed(
-    old: ElementType, new: ElementType, before: Data, after: Data, count: int
-) -> WeightChange:
+def _measure_packed(element: ElementType, before: Data, after: Data, count: int) -> WeightChange:
     """Compare elements narrower than a byte."""
-    if old is not new:
-        return WeightChange(count, note="the element type differs")
 
     def blocks() -> Iterator[tuple[Interner, Interner]]:
-        step = BLOCK // 8 * old.bits  # bytes that hold BLOCK elements
+        step = BLOCK // 8 * element.bits  # bytes that hold BLOCK elements
         for at in range(0, len(before), step):
-            size = min(BLOCK, count - at // old.bits * 8)
-            parts = [_unpacked(old, data[at : at + step], size) for data in (before, after)]
+            size = min(BLOCK, count - at // element.bits * 8)
+            parts = [_unpacked(element, data[at : at + step], size) for data in (before, after)]
             yield parts[0], parts[1]
 
-    numeric = old.kind in ("int", "uint")
-    return _accumulate(blocks(), count, bitwise=True, floats=("", ""), numeric=numeric)
+    return _accumulate(blocks(), count, numeric=element.kind in ("int", "uint"))
 
 
 def _unpacked(element: ElementType, data: Data, count: int) -> Interner:
@@ -283,8 +290,7 @@ def _accumulate(
     blocks: Iterator[tuple[Interner, Interner]],
     count: int,
     *,
-    bitwise: bool,
-    floats: tuple[str, str],
+    floats: str = "",
     numeric: bool = True,
 ) -> WeightChange:
     """Accumulate the differences of blocks.
@@ -292,8 +298,7 @@ def _accumulate(
     Args:
         blocks: corresponding blocks of both tensors.
         count: number of elements.
-        bitwise: whether to compare bits instead of values.
-        floats: the kinds of both element types.
+        floats: the kind of the element type.
         numeric: whether numeric differences have a meaning.
     """
     changed = compared = 0
@@ -301,21 +306,18 @@ def _accumulate(
     largest, total = 0.0, 0.0
     with np.errstate(all="ignore"):
         for one, other in blocks:
-            if bitwise:
-                bits = one.dtype.itemsize
-                width = min(bits, 8)
-                differ = one.view(f"u{width}") != other.view(f"u{width}")
-                if bits > width:
-                    differ = differ.reshape(-1, bits // width).any(axis=1)
-                changed += int(differ.sum())
+            bits = one.dtype.itemsize
+            width = min(bits, 8)
+            differ = one.view(f"u{width}") != other.view(f"u{width}")
+            if bits > width:
+                differ = differ.reshape(-1, bits // width).any(axis=1)
+            changed += int(differ.sum())
             wide = [
                 part.astype(np.complex128 if part.dtype.kind == "c" else np.float64)
                 for part in (one, other)
             ]
             missing = [np.isnan(part) for part in wide]
             nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
-            if not bitwise:
-                changed += int(((wide[0] != wide[1]) & ~(missing[0] & missing[1])).sum())
             distance = np.abs(wide[0] - wide[1])
             distance[wide[0] == wide[1]] = 0  # of infinities too
             known = distance[~(missing[0] | missing[1])]
@@ -324,10 +326,7 @@ def _accumulate(
                 largest = max(largest, float(known.max()))
                 total += float(known.sum())
     known_any = numeric and compared > 0
-    have_nans = [
-        have if kind in ("float", "complex") else None
-        for have, kind in zip(nans, floats, strict=True)
-    ]
+    have_nans = nans if floats in ("float", "complex") else [None, None]
     return WeightChange(
         count,
         changed,

@@ -53,7 +53,7 @@ class Listing:
     Attributes:
         opening: the opening bracket.
         items: in order.
-        closing: the closing bracket, or the `=>` that is one.
+        closing: the closing bracket; for the inputs of a graph it may be `=>`.
     """
 
     opening: Token

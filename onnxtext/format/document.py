@@ -152,6 +152,9 @@ class DocumentWriter(StatementWriter):
         return f"{head} {self.broken(found, texts, '{}', indent, comma='')}"
 
     def _metadata(self, tree: Tree, indent: str) -> str:
+        if tree.alias == "repeated_entry":
+            key, *_, word = tree.parts
+            return f"{word_text(key)}: {only_token(word).text}"
         if tree.alias == "metadata_entry":
             key, value = tree.trees()
             return f"{word_text(key)}: {string_text(value, indent)}"
@@ -208,6 +211,9 @@ def _is_not_colon(part: Tree | Token) -> bool:
 def _path(tree: Tree) -> str:
     steps = []
     for step in tree.trees():
+        if step.alias == "label_step":
+            steps.append(f"[{word_text(step.trees()[0])}]")
+            continue
         name, *index = step.parts
         numbers = f"[{numbers_of(only_token(index[0]))[0]}]" if index else ""
         steps.append(word_text(name) + numbers)

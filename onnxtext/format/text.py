@@ -8,8 +8,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.incremental import extract_lists
-from onnxtext.format.incremental_layout import use_printed_lines
-from onnxtext.format.incremental_lines import merge
+from onnxtext.format.printed_lines import format_by_lines
 from onnxtext.format.tokens import comments_of
 from onnxtext.printer import print_model
 from onnxtext.python_stack import room_for_nesting
@@ -58,7 +57,7 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
         commented = "#" in text
         if not commented and (formatted := _proven_lines(source, model, printed)) is not None:
             return formatted
-        formatted = _shortened(source, model)
+        formatted = format_incrementally(source, model)
         if formatted is not None:
             if read_again and formatted != text:
                 _compare(source, model, formatted)
@@ -83,7 +82,7 @@ def _compare(source: Source, model: Model, formatted: str) -> None:
         raise _refusal(source, f"formatting this text would {difference}")
 
 
-def _shortened(source: Source, model: Model) -> str | None:
+def format_incrementally(source: Source, model: Model) -> str | None:
     """Format and verify a text with long lists; None if other ways are needed."""
     cut = extract_lists(source.text, model)
     if cut is None or not cut.is_proven():
@@ -101,20 +100,10 @@ def _shortened(source: Source, model: Model) -> str | None:
 
 def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
     """Format a text with the lines of its printed form, and verify the result."""
-    formatted = _by_lines(source.text, printed)
+    formatted = format_by_lines(source.text, printed)
     if formatted is None or formatted == source.text:
         return formatted
     return formatted if _difference(source, model, formatted) is None else None
-
-
-def _by_lines(text: str, printed: str) -> str | None:
-    """Format a text with the lines of its printed form; None if other tokens differ."""
-    if printed == text:
-        return text
-    formatted = merge(text, printed)
-    if formatted is None and (relaid := use_printed_lines(text, printed)) is not None:
-        return relaid if relaid is printed else merge(relaid, printed)
-    return formatted
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:

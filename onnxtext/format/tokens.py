@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
-from onnxtext.source import COMMENT, STRING
+from onnxtext.source import STRING_OR_COMMENT
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 
@@ -94,7 +93,5 @@ def comments_of(text: str) -> list[str]:
     """Return the comments of a valid text in order."""
     if "#" not in text:
         return []
-    return [found.rstrip() for found in _COMMENT.findall(text) if found]
-
-
-_COMMENT = re.compile(f"{STRING}|({COMMENT})", re.DOTALL)
+    found = STRING_OR_COMMENT.findall(text)
+    return [piece.rstrip() for piece in found if piece[0] == "#"]

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import re
 
+from onnxtext.source import STRING_OR_COMMENT
 from onnxtext.syntax.grammar.lexer import load_lexer
-
-STRINGS_AND_COMMENTS = re.compile(r'("[^"\\]*"|#[^\n]*)')
-"""Splits code at plain strings and comments."""
 
 _QUOTED_NAME = re.compile(r'(?<!\w)"([^\W\d]\w*)"')
 """A string whose quotes are needless where a name may stand."""
@@ -69,7 +67,7 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
         The code without comments, the comments, and the trivia behind the statement; None if a
         comment may be in a list and stay there.
     """
-    parts = STRINGS_AND_COMMENTS.split(source)
+    parts = STRING_OR_COMMENT.split(source)
     end = len(parts)
     while end > 1 and (parts[end - 1][:1] == "#" or not parts[end - 1].strip()):
         end -= 1
@@ -121,7 +119,7 @@ def same_tokens(one: str, other: str) -> bool:
 
 
 def _same_code(one: str, other: str) -> bool:
-    """Whether code without strings certainly differs in insignificant whitespace only."""
+    """Whether code without strings is equal except for whitespace; False if unsure."""
     one, other = " ".join(one.split()).replace(", ", ","), other.replace(", ", ",")
     if one == other:
         return True

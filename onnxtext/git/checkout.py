@@ -12,7 +12,7 @@ from pathlib import Path
 
 from onnxtext.files import write_atomically
 from onnxtext.filetype import has_binary_content
-from onnxtext.git.clean_smudge import smudge
+from onnxtext.git.clean_smudge import clean, smudge
 from onnxtext.git.repository import read_tracked, run_git
 from onnxtext.git.verification import TrackedFile, objects, tracked
 
@@ -33,7 +33,7 @@ class CheckoutResult:
 def check_out(top: Path) -> list[CheckoutResult]:
     """Replace texts by their models in files to which the filter applies.
 
-    Only texts that git stores unchanged are replaced, so nothing is lost.
+    Only texts that git stores are replaced, so nothing is lost.
 
     Raises:
         OnnxTextError: git fails.
@@ -45,11 +45,12 @@ def check_out(top: Path) -> list[CheckoutResult]:
             text = _text_of(top, file)
             if text is None:
                 continue
-            if text != read(file.object):
+            stored = read(file.object)
+            if text != stored and clean(text, name=file.path).data != stored:
                 problem = "it holds a text that git does not store: add it first"
                 found.append(CheckoutResult(file.path, (problem,)))
                 continue
-            converted = smudge(text)
+            converted = smudge(stored)
             if converted.data is None:
                 found.append(CheckoutResult(file.path, converted.warnings))
                 continue

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import HEAD, TEXT_SUFFIXES, has_binary_content
+from onnxtext.git.note import NOTE
 
 DEFAULT_LIMIT = 64 << 20
 """Maximum size of models to clean, unless `onnxtext.maxSize` is set. It keeps texts below 100 MB,
@@ -63,19 +64,21 @@ def has_markers(data: bytes) -> bool:
 def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
     """Convert a file of the working tree to what git stores.
 
-    A binary model becomes its text, which is verified by converting it back. Text is stored
-    unchanged.
+    A binary model becomes a comment and its text, which is verified by converting it back. Text is
+    stored unchanged, except that the comment is added to a text that only lacks it, and weights
+    that were left out of a conflict are put back.
 
     Args:
         data: the content of the file.
         limit: files with more bytes are stored unchanged.
-        name: name of the file; files with the suffix of a text are stored unchanged.
+        name: path of the file in the repository; files with the suffix of a text are stored
+            unchanged.
     """
     if not data or is_source(name):
         return Converted(None)
     if (why := too_large(len(data), limit)) is not None:
         return Converted(None, (why,))
-    return _guarded(lambda: _clean(data), "stored")
+    return _guarded(lambda: _clean(data, name), "stored")
 
 
 def smudge(data: bytes, *, name: str = "") -> Converted:
@@ -92,14 +95,14 @@ def smudge(data: bytes, *, name: str = "") -> Converted:
     return _guarded(lambda: _smudge(data), "checked out")
 
 
-def _clean(data: bytes) -> Converted:
+def _clean(data: bytes, name: str) -> Converted:
     from onnxtext.api import from_binary, to_binary
 
     try:
-        text = from_binary(data)
+        text = NOTE.decode() + from_binary(data)
     except OnnxTextError as error:
         if not has_binary_content(data) and _is_model_text(data):
-            return Converted(None)
+            return _complete(data, name)
         return Converted(None, (f"stored as it is: {_reason(data, error)}",))
     # from_binary has verified the syntax tree; git stores the text, so verify that too.
     if to_binary(text) != data:
@@ -108,6 +111,20 @@ def _clean(data: bytes) -> Converted:
         )
         return Converted(None, (message,))
     return Converted(text.encode("utf-8"))
+
+
+def _complete(data: bytes, name: str) -> Converted:
+    """Complete a text: the comment that was removed, weights that were left out of a conflict."""
+    from onnxtext.git.left_out import has_left_out, put_back
+
+    if not name or not has_left_out(data):
+        # Without the comment, the model of this text would be a change after a checkout.
+        return Converted(NOTE + data if _is_canonical(data) else None)
+    complete = put_back(data, name)
+    if complete is None:
+        message = "stored without its weights: git does not have them; `git merge` makes them again"
+        return Converted(None, (message,))
+    return Converted(complete)
 
 
 def _smudge(data: bytes) -> Converted:
@@ -131,6 +148,16 @@ def _is_model_text(data: bytes) -> bool:
     except OnnxTextError:
         return False
     return True
+
+
+def _is_canonical(data: bytes) -> bool:
+    """Whether the text of a model is the one that its model gives."""
+    from onnxtext.api import from_binary, to_binary
+
+    try:
+        return from_binary(to_binary(data.decode())).encode() == data
+    except OnnxTextError:  # weights beside the text
+        return False
 
 
 def _reason(data: bytes, error: OnnxTextError) -> str:

@@ -10,11 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from onnxtext.diagnostics import OnnxTextError
 from onnxtext.files import holds, write_atomically
 from onnxtext.filetype import has_binary_content
+from onnxtext.git.clean_smudge import is_source
+from onnxtext.git.left_out import leave_out
+from onnxtext.git.note import NOTE, has_note, without_note
+from onnxtext.git.repository import attribute, read_config
 
 DRIVER_FAILED = 129
 """The exit status by which git recognizes that the driver failed, rather than found conflicts."""
@@ -50,17 +55,42 @@ def merge_files(
         default if given in ("", "%S", "%X", "%Y") else given
         for given, default in zip(named, _LABELS, strict=True)
     ]
+    stored = [base.read_bytes(), ours.read_bytes(), theirs.read_bytes()]
+    plain = [without_note(data) for data in stored]
     made = merge(
-        base.read_bytes(),
-        ours.read_bytes(),
-        theirs.read_bytes(),
+        plain[0],
+        plain[1],
+        plain[2],
         marker_size=marker_size,
         labels=(shown[0], shown[1], shown[2]),
         path=path,
     )
-    if not holds(ours, made.content):
-        write_atomically(ours, made.content)
+    content = made.content
+    if made.conflicts and not made.is_binary and _is_filtered(path):
+        content = leave_out(content, plain[1:])
+    if _wants_note(stored) and not has_binary_content(content):
+        content = NOTE + content
+    if not holds(ours, content):
+        write_atomically(ours, content)
     return made.conflicts, made.notes
+
+
+def _is_filtered(path: str) -> bool:
+    """Whether the filter will convert a file when it is added."""
+    try:
+        return (
+            not is_source(path)
+            and attribute("filter", path) == "onnxtext"
+            and bool(read_config(None, r"^filter\.onnxtext\.(process|clean)$"))
+        )
+    except OnnxTextError:
+        return False
+
+
+def _wants_note(versions: Sequence[bytes]) -> bool:
+    """Whether the merge begins with the comment of the filter: a side may have added it."""
+    base, ours, theirs = map(has_note, versions)
+    return theirs if ours == base else ours
 
 
 @contextlib.contextmanager

@@ -87,7 +87,9 @@ def _answer(
             trouble = _receive(source, content)
             if trouble is not None:
                 raise trouble
-            converted = Converted(None) if is_source(name) else _convert(command, content, limit)
+            converted = (
+                Converted(None) if is_source(name) else _convert(command, name, content, limit)
+            )
             content.seek(0)
         except OSError as error:  # most likely the temporary file
             warn(name, f"left as it is: {error.strerror or error}")
@@ -128,15 +130,19 @@ def _receive(source: IO[bytes], content: IO[bytes]) -> OSError | None:
     return trouble
 
 
-def _convert(command: str, content: IO[bytes], limit: Callable[[], int]) -> Converted | None:
+def _convert(
+    command: str, name: str, content: IO[bytes], limit: Callable[[], int]
+) -> Converted | None:
     """Convert content; content that is passed through in any case is not read entirely."""
+    if is_source(name):
+        return Converted(None)
     size = content.tell()
     content.seek(0)
     if command == "clean":
         most = limit()
         if (why := too_large(size, most)) is not None:
             return Converted(None, (why,))
-        return clean(content.read(), limit=most)
+        return clean(content.read(), limit=most, name=name)
     if command == "smudge":
         head = content.read(HEAD)
         return Converted(None) if has_binary_content(head) else smudge(head + content.read())

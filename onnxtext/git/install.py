@@ -46,12 +46,12 @@ _CACHE = "refs/notes/textconv/onnxtext"
 
 @dataclass(slots=True)
 class Installed:
-    """What is installed in a scope.
+    """What `onnxtext git install` has written in a scope.
 
     Attributes:
-        modes: the modes.
-        file: the attributes file.
-        values: all settings of our sections.
+        modes: the installed modes.
+        file: the attributes file of the scope.
+        values: the values of all our settings in the configuration, by key.
     """
 
     modes: frozenset[Mode]

@@ -6,6 +6,7 @@ Source: gitprotocol-common(5), "pkt-line Format".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import IO
 
@@ -13,6 +14,7 @@ MOST = 65_516
 """Maximum number of bytes in a packet (LARGE_PACKET_DATA_MAX of git)."""
 
 _FLUSH = b"0000"
+_LENGTH = re.compile(rb"[0-9a-fA-F]{4}")
 
 
 class PacketError(Exception):
@@ -29,14 +31,10 @@ def read_packet(stream: IO[bytes]) -> bytes | None:
     head = stream.read(4)
     if not head:
         raise EOFError
-    try:
-        length = int(head.decode("ascii"), 16)
-    except ValueError:
-        raise PacketError(f"{head!r} is no length of a packet") from None
-    if length == 0:
+    if head == _FLUSH:
         return None
-    size = length - 4
-    if len(head) < 4 or not 0 <= size <= MOST:
+    size = int(head, 16) - 4 if _LENGTH.fullmatch(head) else -1
+    if not 0 <= size <= MOST:
         raise PacketError(f"{head!r} is no length of a packet")
     content = stream.read(size)
     if len(content) < size:

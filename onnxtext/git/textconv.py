@@ -37,7 +37,7 @@ def review_text(data: bytes) -> str | bytes:
 
 
 def _of_binary(data: bytes) -> str:
-    from onnxtext.conversion import print_binary
+    from onnxtext.printing import print_binary
 
     if len(data) > MOST_BYTES:
         return _unknown(data, "larger than any model can be")
@@ -61,7 +61,7 @@ def _of_text(data: bytes) -> str | bytes:
     return data if shown.startswith(_NO_MODEL) else shown
 
 
-_NO_MODEL = "# no ONNX model: "
+_NO_MODEL = "# not an ONNX model: "
 
 
 def _unknown(data: bytes, why: str) -> str:

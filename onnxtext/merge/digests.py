@@ -198,7 +198,7 @@ def lift(data: bytes, known: Known, versions: Iterable[Model]) -> Model:
     from onnxtext.printer.placement import place_metadata
     from onnxtext.proto.decode.lift import lift_model
 
-    model = lift_model(data, place_metadata)
+    model = lift_model(data, lambda model, graphs, _: place_metadata(model, graphs))
     model.encoding_habits, model.encoding = (), None
     restorer = _Restorer(known)
     restorer.run(model)

@@ -162,9 +162,9 @@ def _read(data: bytes, path: str) -> _Version:
 
 def _lift(data: bytes, path: str) -> _Version:
     """Print a binary model, with its blobs apart."""
-    from onnxtext.conversion import lift_placed
     from onnxtext.errors import invalid_model_error
     from onnxtext.printer import print_model
+    from onnxtext.printing import lift_placed
 
     try:
         model = lift_placed(data)

@@ -40,7 +40,7 @@ _GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
 def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
-    """Return the keys of the findings that a side already has."""
+    """Find errors in the sides before the merge; return their keys."""
     return {identity(found) for side in sides for found in find(subject_of(side), sides)}
 
 

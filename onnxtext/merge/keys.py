@@ -71,7 +71,7 @@ def label_of(part: Part) -> Hashable:
 
 
 def call_of(part: Part) -> Hashable:
-    """Return the content of a node, initializer or metadata block without its names."""
+    """Return the content of a node, initializer or metadata block without the names in it."""
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
         commas[::2] = node.inputs

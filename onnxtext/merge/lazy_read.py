@@ -33,8 +33,8 @@ def read_model(source: str, model: Model) -> Items:
     nodes, values = [], []
     owners: list[Graph | Function] = [model.graph, *model.functions]
     for owner in owners:
-        nodes.append(list(_lazy_statements(source, owner.nodes, "node")))
-        values.append(list(_lazy_statements(source, owner.values, "value_info")))
+        nodes.append(list(lazy_statements(source, owner.nodes, "node")))
+        values.append(list(lazy_statements(source, owner.values, "value_info")))
     unread = [statement for found in (*nodes, *values) for statement in found]
     whole = grow(_read_tokens(source, sorted(unread, key=lambda statement: statement[0])))
     trees = [tree for tree in top_level(whole) if tree.origin in ("graph", "function")]
@@ -46,7 +46,7 @@ def read_model(source: str, model: Model) -> Items:
     return found
 
 
-def _lazy_statements(
+def lazy_statements(
     source: str, items: Sequence[Node | ValueInfo], origin: str
 ) -> Iterator[Unread]:
     """Return the statements of a list without comments, except the last one, untokenized."""

@@ -93,7 +93,7 @@ def _named(number: int) -> Key:
 
 
 def _without(*numbers: int) -> Key:
-    """Return a key of all fields but these."""
+    """Return a function that joins the bytes of all fields except these."""
     return lambda data: b"".join(
         [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number not in numbers]
     )

@@ -66,7 +66,7 @@ def _arrange(
 
 
 class _Rows:
-    """A list of items into which further items are inserted."""
+    """The merged items so far, into which the missing items of a side are inserted."""
 
     def __init__(self, line: list[Triple]) -> None:
         self._line = line
@@ -136,7 +136,7 @@ def _base(triple: Triple) -> int:
 
 
 def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
-    """Return the items that each side has moved, disjoint sets if possible."""
+    """Return the items that each side has moved; the sets are disjoint if possible."""
     ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
     if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
         return ours, others

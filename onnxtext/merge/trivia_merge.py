@@ -42,7 +42,7 @@ def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) 
 
 
 def with_comments(blanks: str, comments: list[str]) -> str:
-    """Add comments to whitespace, each on its own line unless it can follow a token."""
+    """Insert comments into whitespace: after the token before it if possible, else on own lines."""
     if not comments:
         return blanks
     lines, end, indent = blanks.rpartition("\n")

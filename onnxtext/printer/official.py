@@ -21,6 +21,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
+from onnxtext.ast.value_infos import entries, order_of
 from onnxtext.ast.values import (
     Attribute,
     AttributeType,
@@ -126,9 +127,9 @@ def _listed(graph: Graph | Function) -> list[ValueInfo]:
     """Return the `<…>` list, with the declarations that onnxtext writes elsewhere."""
     values = list(graph.values)
     if isinstance(graph, Graph) and graph.decorators:
-        with_data = [value for value in (*graph.inputs, *values) if value.data is not None]
-        first = next((i for i, value in enumerate(values) if value.data is None), len(values))
-        values[first:first] = [ValueInfo(value.name, value.type) for value in with_data]
+        listed = entries(graph, order_of(graph))
+        infos = [entry.statement or ValueInfo(entry.name, entry.type) for entry in listed]
+        return [value for value in values if value.data is not None] + infos
     for node in graph.nodes:
         if node.output_types:
             for name, type in zip(node.outputs, node.output_types, strict=True):
@@ -192,7 +193,7 @@ def _function(function: Function) -> str:
     parameters = ""
     if function.attributes:
         items = [
-            _word(item) if isinstance(item, str) else _attribute(item, STEP)
+            _word(item) if isinstance(item, str) else attribute_text(item, STEP)
             for item in function.attributes
         ]
         parameters = f" {_list(items, '<>', '', WIDTH - 20)}"
@@ -218,14 +219,14 @@ def _node(node: Node, indent: str) -> str:
     # A graph with nodes never fits on one line. Printing each graph twice would double the time
     # with every level of nesting.
     if not any(isinstance(item.value, Graph) and item.value.nodes for item in node.attributes):
-        flat = [_attribute(item, "") for item in node.attributes]
+        flat = [attribute_text(item, "") for item in node.attributes]
         if sum(map(len, flat)) + 2 * len(flat) <= ATTRIBUTE_WIDTH and "\n" not in "".join(flat):
             return f"{line} <{', '.join(flat)}> {inputs}"
-    items = [_attribute(item, indent + STEP) for item in node.attributes]
+    items = [attribute_text(item, indent + STEP) for item in node.attributes]
     return f"{line} {inputs} {_broken(items, '<>', indent)}"
 
 
-def _attribute(attribute: Attribute, indent: str) -> str:
+def attribute_text(attribute: Attribute, indent: str) -> str:
     """Print `name: type = value`; the type only if the value does not imply it."""
     name, kind, value = _word(attribute.name), attribute.type, attribute.value
     typed = name if kind is None else f"{name}: {kind.name.lower()}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from onnxtext.ast.assemble import (
@@ -24,7 +25,8 @@ def place_metadata(
 ) -> None:
     """Move metadata to the section, except a single entry that fits on one line.
 
-    Metadata stays in the graph if no path can bind it to its owner.
+    Such an entry goes there too if an exporter wrote it: its key begins with `pkg.`, or many items
+    have it. Metadata stays in the graph if no path can bind it to its owner.
 
     Args:
         model: freshly lifted; changed in place.
@@ -36,9 +38,19 @@ def place_metadata(
         return
     owners: list[Graph | Function] = []
     moved: set[int] = set()
+    repeated: frozenset[str] | None = None
+
+    def is_short(entries: Pairs) -> bool:
+        nonlocal repeated
+        if short_too or not _is_short(entries):
+            return False
+        if repeated is None:
+            repeated = _repeated_keys(graphs)
+        return entries[0][0] not in repeated
+
     for _, (kind, _, item, is_bound) in walk_model(model):
         if kind == "node":
-            if item.metadata and is_bound and (short_too or not _is_short(item.metadata)):
+            if item.metadata and is_bound and not is_short(item.metadata):
                 moved.add(id(item))
             if item.metadata:
                 continue
@@ -49,7 +61,7 @@ def place_metadata(
         inline = [d for d in item.decorators if d.name == "meta"]
         if is_bound and len(inline) == 1:
             entries = decorator_entries(inline[0])
-            if short_too or not _is_short(entries):
+            if not is_short(entries):
                 item.metadata = entries
                 moved.add(id(item))
                 item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
@@ -108,9 +120,26 @@ def has_metadata(graphs: list[Graph | Function]) -> bool:
     return any(d.name == "meta" for item in decorated for d in item.decorators)
 
 
+MANY = 8
+"""If more items than this have a key, an exporter wrote it."""
+
+
+def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
+    """Return the keys of metadata that an exporter repeats on item after item."""
+    counts: Counter[str] = Counter()
+    for graph in graphs:
+        for node in graph.nodes:
+            counts.update([key for key, _ in node.metadata])
+        for item in (graph, *graph.inputs, *graph.outputs, *graph.values):
+            for decorator in item.decorators:
+                if decorator.name == "meta":
+                    counts.update([key for key, _ in decorator_entries(decorator)])
+    return frozenset([key for key, count in counts.items() if count > MANY])
+
+
 def _is_short(entries: Pairs) -> bool:
-    """Whether metadata is a single entry that fits on one line."""
-    if len(entries) != 1:
+    """Whether metadata is a single entry that fits on one line, with a key of one's own."""
+    if len(entries) != 1 or entries[0][0].startswith("pkg."):
         return False
     text = decorator_text(meta_of(entries), STEP)
     return "\n" not in text and len(text) <= WIDTH - len(STEP)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, lru_cache
 
 from onnxtext.ast.model import (
     EncodingPatch,
@@ -12,6 +13,7 @@ from onnxtext.ast.model import (
     Graph,
     Model,
     Node,
+    OpsetImport,
     Presence,
     ValueInfo,
 )
@@ -29,11 +31,14 @@ from onnxtext.printer.values import tensor_text, type_text
 
 def graph_printer() -> GraphPrinter:
     """Return the graph printer of the enabled core."""
-    if core() == "python":
-        return GraphPrinter()
+    return GraphPrinter() if core() == "python" else _core_printer()()
+
+
+@cache
+def _core_printer() -> type[GraphPrinter]:
     from onnxtext.printer.compiled import CorePrinter
 
-    return CorePrinter()
+    return CorePrinter
 
 
 def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
@@ -59,11 +64,14 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
     if model.ir_version is not None:
         entries.append(f"ir_version: {model.ir_version}")
     if model.opset_imports:
-        entries.append(f"opset_import: {opsets_text(model.opset_imports, STEP)}")
-    for key in ("producer_name", "producer_version", "domain"):
-        text = getattr(model, key)
-        if text is not None:
-            entries.append(f"{key}: {quoted(text)}")
+        opsets = tuple([(item.domain, item.version) for item in model.opset_imports])
+        entries.append(_opsets(opsets))
+    if model.producer_name is not None:
+        entries.append(f"producer_name: {quoted(model.producer_name)}")
+    if model.producer_version is not None:
+        entries.append(f"producer_version: {quoted(model.producer_version)}")
+    if model.domain is not None:
+        entries.append(f"domain: {quoted(model.domain)}")
     if model.model_version is not None:
         entries.append(f"model_version: {model.model_version}")
     if model.doc_string is not None:
@@ -72,7 +80,7 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
         inner = STEP * 2
         items = [f"{quoted(key)}: {string_value(value, inner)}" for key, value in model.metadata]
         entries.append(f"metadata_props: {bracketed(items, '[]', STEP, WIDTH - 20)}")
-    parts = [decorator_lines(model.decorators, "")]
+    parts = [decorator_lines(model.decorators, "")] if model.decorators else []
     if entries:
         parts.append(broken(entries, "<>", "") + "\n")
     parts += [*printer.graph_statement(model.graph), "\n"]
@@ -135,6 +143,13 @@ def _presence(presence: Presence) -> list[str]:
     if presence.explicit:
         entries.append(f"explicit: {bracketed(presence.explicit, '[]', STEP, WIDTH - 20)}")
     return entries
+
+
+@lru_cache(maxsize=64)
+def _opsets(opsets: tuple[tuple[str | None, int], ...]) -> str:
+    """Return the entry of operator sets, given by domain and version; most models share it."""
+    items = [OpsetImport(domain, version) for domain, version in opsets]
+    return f"opset_import: {opsets_text(items, STEP)}"
 
 
 def _encoding(encoding: EncodingPatch) -> str:

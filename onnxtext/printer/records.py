@@ -55,7 +55,7 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
 
 
 def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:
-    """Return an argument; the keys of metadata are quoted, because they are data."""
+    """Print an argument of a decorator; quote metadata keys, which are no field names."""
     if decorator.name.endswith("meta") and isinstance(field.key, str):
         return f"{quoted(field.key)}: {value_text(field.value, indent)}"
     return field_text(field, indent)

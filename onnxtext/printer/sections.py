@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from onnxtext.ast.model import Configuration, Function, Graph, Model, Node, Training, ValueInfo
+from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, walk_model
 from onnxtext.ast.visit import list_graphs
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import field_text
 from onnxtext.printer.strings import quoted, string_value, word
 
 Pairs = Sequence[tuple[str, str]]
+
+REPEATED = 40
+"""The least characters of a value that is written `above` if the block above has it too."""
 
 
 def section_parts(
@@ -25,6 +28,8 @@ def section_parts(
         model: the model.
         graph_text: prints a graph, given its indentation and the column of its first line.
     """
+    if core() == "native" and not core_module("walk").has_sections(model):
+        return
     graphs = list_graphs(model)
     metadata = ["metadata none"] if model.metadata_left_out else _metadata(model, graphs)
     if metadata:
@@ -41,7 +46,7 @@ def section_parts(
 def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
     if not _in_section(graphs):
         return ()
-    blocks: list[tuple[str, Named | str]] = []
+    blocks: list[tuple[str, Named | str]] = []  # a text begins or ends a function
     inside: Function | None = None  # the function whose block is open
     for function, named in walk_model(model):
         if not named.item.metadata:
@@ -61,40 +66,47 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
 def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
     """Return the text of metadata blocks and other lines, each given with its indentation."""
     if core() == "native":
-        from onnxtext._core.printing_values import metadata_blocks
-
-        return metadata_blocks(blocks)
-    return "\n".join([_block(indent, block) for indent, block in blocks])
-
-
-def _block(indent: str, block: Named | str) -> str:
-    if isinstance(block, str):
-        return indent + block
-    if block.kind == "function":
-        return "\n".join(_entries(block.item.metadata, indent))
-    path = path_text(block.path)
-    title = f"{indent}{block.kind}{' ' if path else ''}{path} {{"
-    return "\n".join([title, *_entries(block.item.metadata, indent + STEP), indent + "}"])
+        text: str = core_module("printing_values").metadata_blocks(blocks)
+        return text
+    lines: list[str] = []
+    above: dict[str, str] = {}  # the entries of the block directly above
+    for indent, block in blocks:
+        if isinstance(block, str):
+            lines.append(indent + block)
+        elif block.kind == "function":
+            lines += _entries(block.item.metadata, indent, {})
+        else:
+            path = path_text(block.path)
+            lines.append(f"{indent}{block.kind}{' ' if path else ''}{path} {{")
+            lines += _entries(block.item.metadata, indent + STEP, above)
+            lines.append(indent + "}")
+            above = dict(block.item.metadata)
+            continue
+        above = {}
+    return "\n".join(lines)
 
 
 def _in_section(graphs: Sequence[Graph | Function]) -> bool:
     """Whether the metadata section is not empty; cheaper than to compute all paths."""
-    items: list[Graph | Function | Node | ValueInfo] = [*graphs]
     for graph in graphs:
-        if graph.value_metadata:
+        if graph.value_metadata or graph.metadata:
             return True
-        items += graph.nodes
-        items += graph.inputs
-        items += graph.outputs
-        items += graph.values
-    return bool([item for item in items if item.metadata])
+        for items in (graph.nodes, graph.inputs, graph.outputs, graph.values):
+            for item in items:
+                if item.metadata:
+                    return True
+    return False
 
 
 def path_text(path: Sequence[Step]) -> str:
-    """Return a path like `output.then_branch.value`."""
-    return ".".join(
-        [word(step.name) + ("" if step.number is None else f"[{step.number}]") for step in path]
-    )
+    """Return a path like `[label].then_branch.value`."""
+    return ".".join(map(_step_text, path))
+
+
+def _step_text(step: Step) -> str:
+    if step.is_label:
+        return f"[{word(step.name)}]"
+    return word(step.name) + ("" if step.number is None else f"[{step.number}]")
 
 
 def _function_path(function: Function) -> str:
@@ -106,8 +118,14 @@ def _function_path(function: Function) -> str:
     return ".".join([*parts, word(function.name)]) + overload
 
 
-def _entries(entries: Pairs, indent: str) -> list[str]:
-    return [f"{indent}{word(key)}: {string_value(value, indent)}" for key, value in entries]
+def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
+    """Return the lines of entries; long ones that the block above has too are `above`."""
+    return [
+        f"{indent}{word(key)}: above"
+        if len(value) >= REPEATED and above.get(key) == value
+        else f"{indent}{word(key)}: {string_value(value, indent)}"
+        for key, value in entries
+    ]
 
 
 def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> str:

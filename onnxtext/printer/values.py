@@ -111,9 +111,10 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
         return f"{head}{type.element}{value}"
     # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
     # a data field as the name of the tensor.
-    direct = type.shape or isinstance(
-        tensor.data, (TypedData, TypedBlob, StringData, Blob, DataFile)
-    )
+    stored = (TypedData, TypedBlob, StringData, Blob, DataFile)
+    direct = type.shape or isinstance(tensor.data, stored)
+    if isinstance(tensor.data, ExternalData) and not direct:
+        direct = data_text(type, tensor.data, indent, budget)[0] != "["
     equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
     head += f"{type_text(type)}{name}{equals}"
     return head + data_text(type, tensor.data, indent, budget - column(head, 0))
@@ -162,6 +163,9 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
         case DataFile(path, entry):
             return f'file"{path}"' if entry is None else f'file"{path}#{entry}"'
         case ExternalData(entries):
+            arguments = data.arguments()
+            if arguments is not None:
+                return f"external({', '.join([quoted(arguments[0]), *arguments[1:]])})"
             items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
             return bracketed(items, "[]", indent, budget)
         case StringData(values):

@@ -11,7 +11,7 @@ from onnxtext.ast.records import Decorator, Field, Record
 
 
 def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function]) -> None:
-    """Convert the annotations of graphs that have no path to `@set` decorators.
+    """Replace annotations by `@set` decorators in graphs that no path of a section leads to.
 
     Args:
         root: freshly lifted; changed in place.

@@ -9,16 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import EncodingHabit
+from onnxtext.core import core, core_module
 from onnxtext.proto.generic import is_known
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec, spelled_messages
 from onnxtext.wire.reader import MAX_DEPTH, WireField, read_fields, read_varint
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, tag
 
+if TYPE_CHECKING:
+    from onnxtext._core.habits import Schema
+
 
 class HabitError(ValueError):
     """An encoding habit is invalid; the message says why."""
+
+
+@cache
+def _core_schema() -> Schema:
+    """Return the tables of the compiled core, built once per process."""
+    schema: Schema = core_module("habits").Schema()
+    return schema
 
 
 # ---- Applying -------------------------------------------------------------------------------
@@ -63,6 +76,12 @@ class Encoder:
             message: the name of the message type.
             data: its canonical encoding.
         """
+        made = None
+        if core() == "native":
+            made = _core_schema().encode(message, data, self.packed, self.orders)
+        return self._encode(message, data) if made is None else made
+
+    def _encode(self, message: str, data: bytes) -> bytes:
         spec = message_spec(message)
         groups: dict[int, list[bytes]] = {}
         unknown: list[bytes] = []
@@ -74,7 +93,7 @@ class Encoder:
             elif (message, item.number) in self.packed:
                 lists.setdefault(item.number, []).append(item)
             elif known.kind == "message" and item.wire_type == LENGTH:
-                inside = self.encode(known.message, data[item.value : item.end])
+                inside = self._encode(known.message, data[item.value : item.end])
                 groups.setdefault(item.number, []).append(
                     delimited(tag(item.number, LENGTH), inside)
                 )
@@ -155,8 +174,12 @@ def observe(data: bytes) -> tuple[EncodingHabit, ...]:
         WireError: the bytes are not a message.
     """
     seen: dict[str, _Observed] = {}
-    _observe("ModelProto", data, seen, 0)
-    names = {message: name for name, message in spelled_messages().items()}
+    found = _core_schema().observe(data) if core() == "native" else None
+    if found is None:
+        _observe("ModelProto", data, seen, 0)
+    else:
+        seen = {message: _Observed(*observed) for message, observed in found.items()}
+    names = _names()
     habits = []
     for message in sorted(seen):
         spec = message_spec(message)
@@ -168,10 +191,18 @@ def observe(data: bytes) -> tuple[EncodingHabit, ...]:
             if spec.by_number[number].packed:
                 name = f"{names[message]}.{spec.by_number[number].name}"
                 habits.append(EncodingHabit("unpacked", (name,)))
+        if _is_ascending(seen[message]):
+            continue
         order = _order(seen[message])
         if order and order != sorted(order):
             habits.append(EncodingHabit("order", (names[message], *order)))
     return tuple(habits)
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Return the names in habits by those of the schema."""
+    return {message: name for name, message in spelled_messages().items()}
 
 
 def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) -> None:
@@ -197,6 +228,13 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
         elif known.repeated and known.wire_type in (VARINT, FIXED32, FIXED64):
             kind = observed.packed if item.wire_type == LENGTH else observed.unpacked
             kind.add(item.number)
+
+
+def _is_ascending(observed: _Observed) -> bool:
+    """Whether the ascending order fits every message."""
+    return not observed.split and all(
+        not before or max(before) < number for number, before in observed.before.items()
+    )
 
 
 def _order(observed: _Observed) -> Sequence[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain
 from operator import is_
 from typing import Any
@@ -13,7 +14,7 @@ from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import attribute_lists
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 from onnxtext.proto.generic import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
@@ -67,6 +68,16 @@ class PresenceDefaults:
             raise RecordError(f"`{name}` in `explicit` is not a field that can be stored empty")
         empty = tag(field.number, field.wire_type) + b"\x00"
         self.others.setdefault(message, []).append((field.number, empty))
+
+
+@lru_cache(maxsize=16)
+def presence_defaults(version: int | None, explicit: tuple[str, ...]) -> PresenceDefaults:
+    """Return the presence defaults of a version of the language and names in `explicit`, cached.
+
+    Raises:
+        RecordError: as for `PresenceDefaults`.
+    """
+    return PresenceDefaults(Presence(version, explicit))
 
 
 # ---- Lifting --------------------------------------------------------------------------------
@@ -131,9 +142,7 @@ class _Found:
 
 def _count(nodes: list[Node]) -> _Found:
     if core() == "native":
-        from onnxtext._core.walk import count_domains
-
-        found = _Found(len(nodes), *count_domains(nodes))
+        found = _Found(len(nodes), *core_module("walk").count_domains(nodes))
     else:
         domains = [node.domain for node in nodes]
         decorated = [node for node in nodes if node.decorators]

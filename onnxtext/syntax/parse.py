@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.ast.types import Type
 from onnxtext.collector import paused_collector
 from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
@@ -58,16 +57,6 @@ def try_fragment(source: Source, kind: str) -> Fragment | None:
         except (Unexpected, SemanticError):
             return None
     return fragment
-
-
-def parse_type(source: Source) -> Type:
-    """Parse a type.
-
-    Raises:
-        OnnxTextError: the text has errors.
-    """
-    type: Type = parse_start(source, "type_fragment")
-    return type
 
 
 def parse_start(source: Source, start: str) -> Any:

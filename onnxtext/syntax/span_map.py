@@ -28,7 +28,7 @@ from onnxtext.syntax.parser.lalr import (
 
 
 @dataclass(slots=True)
-class Places:
+class SpanMap:
     """The spans of a construct and its parts.
 
     Attributes:
@@ -40,10 +40,10 @@ class Places:
 
     span: Span
     rule: str = ""
-    parts: dict[str, Places] = field(default_factory=dict)
-    items: list[Places | None] = field(default_factory=list)
+    parts: dict[str, SpanMap] = field(default_factory=dict)
+    items: list[SpanMap | None] = field(default_factory=list)
 
-    def find(self, *path: str | int) -> Places:
+    def find(self, *path: str | int) -> SpanMap:
         """Return a part by its path, such as `find("attributes", 0, "value")`.
 
         Raises:
@@ -67,31 +67,31 @@ NODE_PARTS = {
     "inputs": "names",
     "decorators": "decorators",
 }
-"""The fields of `ast.Node`, and the names of the same parts in `Places`."""
+"""The fields of `ast.Node`, and the names of the same parts in `SpanMap`."""
 
 
 def _placed(rule: Rule) -> Reduction:
-    """Return a reduction that builds `Places` from those of all its symbols."""
+    """Return a reduction that builds `SpanMap` from those of all its symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
         return Reduction(rule, None)
     names = _parameters(action, rule)
 
-    def place(at: int, *symbols: Places | None) -> Places:
+    def place(at: int, *symbols: SpanMap | None) -> SpanMap:
         last = symbols[-1] if symbols else None
         span = Span(at, at if last is None else last.span.end)
         children = [symbols[index] if index >= 0 else None for index in rule.take]
         first = children[0] if children else None
         if rule.action == "list_first":
-            return Places(span, rule.action, {}, [first])
+            return SpanMap(span, rule.action, {}, [first])
         if rule.action == "list_of" or rule.action in LIST_ACTIONS:
             assert first is not None
             first.items += children[1:]  # in place: a list may have a million items
-            return Places(span, first.rule, first.parts, first.items)
+            return SpanMap(span, first.rule, first.parts, first.items)
         parts = {
             name: child for name, child in zip(names, children, strict=False) if child is not None
         }
-        return Places(span, rule.action, parts)
+        return SpanMap(span, rule.action, parts)
 
     return Reduction(replace(rule, take=tuple(range(len(rule.symbols)))), place, located=True)
 
@@ -112,7 +112,7 @@ def _automaton() -> Automaton:
     return Automaton(load_tables(), _placed)
 
 
-def locate(source: Source, at: int, kind: str, most: int | None = None) -> Places:
+def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> SpanMap:
     """Return the spans of a statement and of all its parts.
 
     Args:
@@ -131,11 +131,11 @@ def locate(source: Source, at: int, kind: str, most: int | None = None) -> Place
         if count == most:
             raise ValueError(f"the {kind} at offset {at} is too long")
         try:
-            machine.feed(terminal, Places(Span(start, start + len(token))), start)
+            machine.feed(terminal, SpanMap(Span(start, start + len(token))), start)
         except Unexpected:  # the statement has ended before it
             break
     try:
-        whole: Places = machine.finish(len(source.text))
+        whole: SpanMap = machine.finish(len(source.text))
     except Unexpected:
         raise ValueError(f"no {kind} begins at offset {at}") from None
     return whole.parts.get("item") or whole.parts.get("graph") or whole.parts["function"]

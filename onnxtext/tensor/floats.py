@@ -37,6 +37,8 @@ _INTEGER = re.compile(r"-?[0-9]+")
 _BITS = re.compile(r"0[xX][0-9a-fA-F]+")
 _HEX = re.compile(r"0x([0-9a-f]+)(?:\.([0-9a-f]*))?p([+-]?[0-9]+)")
 _FLOAT32 = FORMATS["float"]
+_SINGLE, _WORD = struct.Struct("<f"), struct.Struct("<I")
+_DOUBLE, _QUAD = struct.Struct("<d"), struct.Struct("<Q")
 _DOUBLE_INF = 0x7FF0000000000000
 _BELOW_FLOAT32 = 0x1FFFFFFF
 """The bits of a double that a float32 does not have."""
@@ -57,10 +59,10 @@ def float32_bits(text: str) -> int:
     """
     if _PLAIN.fullmatch(text):
         value = float(text)
-        double: int = struct.unpack("<Q", struct.pack("<d", value))[0]
+        double: int = _QUAD.unpack(_DOUBLE.pack(value))[0]
         # Rounding to a double first changes the result only if that double is exactly halfway.
         if double & _BELOW_FLOAT32 != _HALFWAY and 1e-37 < abs(value) < 1e38:
-            bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+            bits: int = _WORD.unpack(_SINGLE.pack(value))[0]
             return bits
     return _float_bits(_FLOAT32, text)
 

@@ -39,7 +39,7 @@ _FEW = 1 << 10
 def format_rows(
     element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
 ) -> list[str]:
-    """Return the elements of ``raw_data`` as text, as `parse.parse_raw` reads it.
+    """Return the elements of ``raw_data`` as text, as `parse.read_raw` reads it.
 
     Args:
         element: The element type.

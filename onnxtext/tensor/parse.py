@@ -49,8 +49,8 @@ _LARGEST = (1 << 31) - 1
 """The largest protobuf message, 2 GiB; ``[0, ...]`` must not allocate more."""
 
 
-def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
-    """Read a literal in brackets as ``raw_data``.
+def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Repetition:
+    """Read a literal in brackets as ``raw_data``; long repetitions are not expanded.
 
     Args:
         element: The element type.
@@ -63,16 +63,6 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
 
     Raises:
         LiteralError: Not such a literal, or the number of elements does not match `dims`.
-    """
-    made = read_raw(element, text, dims)
-    return made.expand() if isinstance(made, Repetition) else made
-
-
-def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Repetition:
-    """Read a literal in brackets as `parse_raw` does; long repetitions are not expanded.
-
-    Raises:
-        LiteralError: As `parse_raw`.
     """
     if element.kind == "string":
         raise _string_error(text)

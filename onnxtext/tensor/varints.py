@@ -90,7 +90,7 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
 
 
 def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
-    """Encode a repeated float field that is not packed: the key before each value.
+    """Encode a repeated float field without packing: each value gets its own key.
 
     Args:
         key: the key, one byte.
@@ -107,7 +107,7 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
     """Decode the payload of a packed field of varints.
 
     Bits beyond the 64th are dropped, as in protobuf. View the result as int64 for the types int32
-    and int64; `varints_are_minimal` tests whether encoding gives `data` again.
+    and int64.
 
     Args:
         data: The payload, without key and length.
@@ -168,26 +168,6 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
             raise ValueError("an entry does not fit in 32 bits")
         return narrow.tobytes()
     return values.tobytes()
-
-
-def varints_are_minimal(data: bytes | memoryview) -> bool:
-    """Whether decoding with `unpack_varints` and encoding again gives exactly `data`.
-
-    Args:
-        data: The payload of a packed field of varints.
-
-    Raises:
-        ValueError: The last varint is cut off, or one is longer than ten bytes.
-    """
-    octets = np.frombuffer(data, np.uint8)
-    ends = _ends(octets)
-    if ends.size == octets.size:
-        return True
-    lengths = np.diff(ends, prepend=-1)
-    last = octets[ends]
-    padded = (last == 0) & (lengths > 1)
-    dropped = (last > 1) & (lengths == _LONGEST)
-    return not (padded | dropped).any()
 
 
 def _ends(octets: NDArray[np.uint8]) -> NDArray[np.intp]:

@@ -130,7 +130,7 @@ def _header(
 
 def _check_shape(held: tuple[int, ...], shape: tuple[int, ...], where: str) -> None:
     if held != shape:
-        message = f"{where} has the shape {list(held)}, the tensor {list(shape)}"
+        message = f"{where} has the shape {list(held)}, but the tensor has {list(shape)}"
         raise BlobError(message, MISMATCH)
 
 

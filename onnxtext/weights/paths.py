@@ -46,7 +46,7 @@ def view_file(path: Path) -> memoryview:
     """Read a regular file; map a large one.
 
     Args:
-        path: the file, resolved by `inside`; a link at this path was created since and is an error.
+        path: the file, resolved by `inside`. A link here was created after that, and is an error.
 
     Raises:
         PathError: it is a link, a directory, a device or a pipe.

@@ -142,8 +142,8 @@ def open_safetensors(
 ) -> tuple[dict[str, tuple[str, tuple[int, ...], memoryview]], dict[str, str]]:
     """Return the type, shape and bytes of each tensor in a safetensors file, and its metadata.
 
-    The library validates the file; the bytes are then views at the offsets of its header, so that
-    nothing is copied.
+    The library validates the file. The bytes are views of the file at the offsets that its header
+    gives: nothing is copied.
 
     Raises:
         BlobError: the library is not installed, or rejects the file.

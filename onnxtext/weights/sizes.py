@@ -13,6 +13,7 @@ from onnxtext.ast.values import (
     AttributeType,
     Blob,
     DataFile,
+    Float32,
     RawData,
     RepeatedList,
     SparseTensor,
@@ -24,6 +25,9 @@ from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
 """An integer has eight bytes in a blob, but as few as two in an attribute."""
+
+
+_WEIGHTLESS = (Float32, int, bytes)
 
 
 def wanted_size(type: TensorType) -> int:
@@ -72,7 +76,7 @@ def _attributes(
 ) -> int:
     total = 0
     for item in attributes:
-        if isinstance(item, Attribute):
+        if type(item) is Attribute and type(item.value) not in _WEIGHTLESS:
             values = item.value if isinstance(item.value, tuple) else (item.value,)
             for value in values:
                 if isinstance(value, RepeatedList):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import AttributeType, Blob, TypedBlob
@@ -75,16 +75,21 @@ _ENTRIES = {
 }
 
 
+def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
+    """Return the name and the element type of each blob's first use, by its digest."""
+    finder = _Finder()
+    finder.run(root)
+    return finder.found
+
+
 def describe_blobs(model: Model) -> str:
     """Return comments on the resources of a model, one line each, and the start of their section.
 
     Args:
         model: the model with its resources.
     """
-    finder = _Finder()
-    finder.run(model)
     lines = [""]
-    for digest, (name, element) in finder.found.items():
+    for digest, (name, element) in find_blobs(model).items():
         data = model.resources.get(digest)
         if data is not None:
             shown = name if name.isprintable() else ascii(name)

@@ -63,7 +63,7 @@ def _insertion(data: bytes) -> bytes:
 
 
 def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
-    """Return the number of equal bytes from two offsets on."""
+    """Return how many bytes are equal from an offset in each byte string."""
     limit = min(len(left) - left_at, len(right) - right_at)
     size = 0
     step = 64

@@ -108,7 +108,7 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
         elif wire_type == GROUP:
             at = _skip_group(data, at, end, number)
         else:
-            raise WireError(f"{wire_type} is no wire type of a field", begin)
+            raise WireError(f"{wire_type} is not a wire type", begin)
         if at > end:
             raise WireError("a field reaches beyond the end of its message", begin)
         # Twice as fast as calling the class.
@@ -148,7 +148,7 @@ def _skip(
         return value, value + size
     if wire_type in (FIXED64, FIXED32):
         return value, at + (8 if wire_type == FIXED64 else 4)
-    raise WireError(f"{wire_type} is no wire type of a field", begin)
+    raise WireError(f"{wire_type} is not a wire type", begin)
 
 
 def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int:
@@ -163,7 +163,7 @@ def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int
         number, wire_type = key >> 3, key & 7
         if wire_type == END_GROUP:
             if number != open_groups.pop():
-                raise WireError("a group is closed by another one's end", start)
+                raise WireError("the end tag of another group closes a group", start)
         elif wire_type == GROUP:
             open_groups.append(number)
             if len(open_groups) > MAX_DEPTH:

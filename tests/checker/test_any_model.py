@@ -22,9 +22,9 @@ long = settings(max_examples=1_500, deadline=None, suppress_health_check=list(He
 
 
 def assert_checkable(data: bytes) -> None:
-    found = onnxtext.check(data, select=["all"])
+    found = onnxtext.check(data, select=["all", "style"])
     assert all(item.path is not None for item in found)
-    in_text = onnxtext.check(onnxtext.from_binary(data), select=["all"])
+    in_text = onnxtext.check(onnxtext.from_binary(data), select=["all", "style"])
     assert all(item.span is not None for item in in_text if item.labels)
     assert {item.code for item in in_text} == {item.code for item in found}
 
@@ -49,7 +49,7 @@ def test_any_fragment(name: str) -> None:
     @quick
     @given(message(message_spec(name)))
     def check_fragment(data: bytes) -> None:
-        onnxtext.check(getattr(onnx, name).FromString(data), select=["all"])
+        onnxtext.check(getattr(onnx, name).FromString(data), select=["all", "style"])
 
     check_fragment()
 
@@ -66,7 +66,7 @@ def test_invalid_texts() -> None:
             for _ in range(chosen.randint(1, 3)):
                 at, other = chosen.randrange(len(changed)), chosen.randrange(len(lines))
                 changed[at : at + chosen.randint(0, 1)] = [lines[other]] * chosen.randint(0, 2)
-            for item in onnxtext.check("\n".join(changed), select=["all"]):
+            for item in onnxtext.check("\n".join(changed), select=["all", "style"]):
                 assert item.message
 
 
@@ -81,6 +81,6 @@ def test_corrupt_binaries() -> None:
             for _ in range(chosen.randint(1, 4)):
                 changed[chosen.randrange(len(changed))] = chosen.randrange(256)
             try:
-                onnxtext.check(bytes(changed), select=["all"])
+                onnxtext.check(bytes(changed), select=["all", "style"])
             except OnnxTextError as error:  # pragma: no cover - a finding, not an exception
                 raise AssertionError(file) from error

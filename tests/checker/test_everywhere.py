@@ -9,6 +9,7 @@ from textwrap import indent
 import pytest
 
 from tests.checker.models import codes, text
+from tests.checker.test_pages import select
 
 OK = "y = Relu (x)"
 BROKEN = {
@@ -130,7 +131,7 @@ def test_the_unbroken_models_have_no_findings(place: object) -> None:
 def test_a_broken_rule_is_found(slug: str, place: object) -> None:
     assert callable(place)
     wanted = CALLED.get(slug, slug) if place is in_function else slug
-    found = codes(place(BROKEN[slug]))
+    found = codes(place(BROKEN[slug]), select=select(slug))
     if slug == "op-type-missing":
         found -= {"op-unknown"}
     assert found == {wanted}

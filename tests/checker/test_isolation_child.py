@@ -30,18 +30,18 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> inference._Pool:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> inference.Pool:
     """Keep no idle child."""
-    pool = inference._Pool()
-    monkeypatch.setattr(inference, "_POOL", pool)
+    pool = inference.Pool()
+    monkeypatch.setattr(inference, "POOL", pool)
     return pool
 
 
 def test_a_missing_child_is_reported_and_shapes_are_not_checked(
-    fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
+    fresh: inference.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
-    monkeypatch.setattr(child, "_may_fork", lambda: False)
+    monkeypatch.setattr(child, "may_fork", lambda: False)
     [found] = onnxtext.check(CALM)
     assert (found.code, found.severity) == (CODE, "warning")
     assert "cannot be run" in found.message
@@ -50,17 +50,17 @@ def test_a_missing_child_is_reported_and_shapes_are_not_checked(
 
 
 def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
-    fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
+    fresh: inference.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "_may_fork", lambda: False)
-    monkeypatch.setattr(child, "_CODE", "import sys; sys.exit('no')")
+    monkeypatch.setattr(child, "may_fork", lambda: False)
+    monkeypatch.setattr(child, "CODE", "import sys; sys.exit('no')")
     [found] = onnxtext.check(CALM)
     assert found.severity == "warning"
     assert "no" in found.message
 
 
 @POSIX
-def test_a_child_killed_by_another_process_is_restarted(fresh: inference._Pool) -> None:
+def test_a_child_killed_by_another_process_is_restarted(fresh: inference.Pool) -> None:
     assert not onnxtext.check(CALM)
     [worker] = fresh._idle
     os.kill(worker._child.pid, signal.SIGKILL)
@@ -257,10 +257,10 @@ del os.set_blocking, select.poll
 
 
 @pytest.fixture
-def windows(fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def windows(fresh: inference.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove everything that both processes lack on Windows."""
-    monkeypatch.setattr(child, "_CODE", ON_WINDOWS + child._CODE)
-    monkeypatch.setattr(child, "_may_fork", lambda: False)
+    monkeypatch.setattr(child, "CODE", ON_WINDOWS + child.CODE)
+    monkeypatch.setattr(child, "may_fork", lambda: False)
     monkeypatch.setattr(process, "_LIMITED", False)
     for module, name in ((os, "set_blocking"), (select, "poll"), (signal, "SIGPIPE")):
         monkeypatch.delattr(module, name, raising=False)
@@ -279,11 +279,11 @@ def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> N
     """On Windows, the one in a virtual environment starts another process that does the work."""
     monkeypatch.setattr(sys, "_base_executable", "base", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
-    assert child._interpreter() == sys.executable
+    assert child.interpreter() == sys.executable
     monkeypatch.setattr(sys, "platform", "win32")
-    assert child._interpreter() == "base"
+    assert child.interpreter() == "base"
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert child._interpreter() == ""
+    assert child.interpreter() == ""
 
 
 @POSIX
@@ -299,7 +299,7 @@ def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.Mo
 @POSIX
 def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
     """It gets no signal when its parent is killed, so it exits after a while."""
-    code = ON_WINDOWS + child._CODE.replace(
+    code = ON_WINDOWS + child.CODE.replace(
         "import worker\n", "import worker; worker._ORPHANED = 1\n"
     )
     worker = Path(child.__file__).parent
@@ -317,12 +317,12 @@ def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
 
 
 def test_a_damaged_answer_is_a_failure(
-    fresh: inference._Pool, monkeypatch: pytest.MonkeyPatch
+    fresh: inference.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process with corrupt memory may live on."""
-    monkeypatch.setattr(child, "_may_fork", lambda: False)
+    monkeypatch.setattr(child, "may_fork", lambda: False)
     lies = "import worker; worker._answer = lambda *arguments: b'12345678'\n"
-    monkeypatch.setattr(child, "_CODE", child._CODE.replace("import worker\n", lies))
+    monkeypatch.setattr(child, "CODE", child.CODE.replace("import worker\n", lies))
     worker = Worker()
     with pytest.raises(Died) as caught:
         worker.ask(5, 1 << 30, "model", b"")

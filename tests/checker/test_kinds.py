@@ -18,6 +18,7 @@ from onnxtext.checker.inference.value_types import value_types
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
+from tests.seeds import fresh_seed
 
 COUNT = 400
 Change = Callable[[GraphProto], object]
@@ -143,24 +144,85 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
 def test_types_by_kind_equal_those_of_a_walk(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
+    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
     found = value_types(find_in(model)[0])
     monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert value_types(find_in(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
 
 
+def _mutate_function(model: onnx.ModelProto, choose: random.Random) -> None:
+    """Change a function or a call, which may break rules of types and shapes."""
+    function = choose.choice(model.functions)
+    node = choose.choice(function.node)
+    call = choose.choice([call for call in model.graph.node if call.op_type == function.name])
+    match choose.randrange(9):
+        case 0:
+            node.op_type = choose.choice(["Add", "Relu", "MatMul", "Not", "Softmax", "Sigmoid"])
+        case 1:
+            node.input[0] = choose.choice(function.node).output[0]
+        case 2:
+            node.attribute.append(onnx.helper.make_attribute("alpha", choose.randint(-5, 5)))
+        case 3:
+            function.opset_import[0].version = choose.choice([1, 6, 13, 22])
+        case 4:
+            call.attribute.pop()
+        case 5:
+            call.attribute[0].CopyFrom(onnx.helper.make_attribute("alpha", 3))
+        case 6:
+            model.functions.append(function)
+            model.functions[-1].name += "_never_called"
+            model.functions[-1].node[0].op_type = choose.choice(["Not", "Relu"])
+        case 7:
+            shapes: list[list[str | int | None]] = [["batch", 64, 64], ["batch", 8, 64], ["n", 1]]
+            shape = choose.choice(shapes)
+            function.value_info.append(
+                onnx.helper.make_tensor_value_info(node.output[0], choose.choice([1, 7]), shape)
+            )
+        case 8:  # a function that calls another one
+            node.op_type, node.domain = choose.choice(model.functions).name, function.domain
+
+
+def _test_equal_findings(model: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = model.SerializeToString()
+    found = onnxtext.check(data)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    assert onnxtext.check(data) == found
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_mutated_functions_have_the_same_findings(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seed = fresh_seed() + number
+    print("seed", seed)  # shown if the test fails
+    model = onnx.ModelProto.FromString(VARIANTS["functions"](COUNT))
+    _mutate_function(model, random.Random(seed))
+    _test_equal_findings(model, monkeypatch)
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("variant", ["layers", "no value infos", "unknown sizes", "nested"])
+@pytest.mark.parametrize("seed", range(60))
+def test_more_mutated_functions_have_the_same_findings(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = onnx.ModelProto.FromString(VARIANTS["functions"](COUNT))
+    _mutate_function(model, random.Random(seed))
+    _test_equal_findings(model, monkeypatch)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "variant", ["layers", "no value infos", "unknown sizes", "nested", "mixed"]
+)
 @pytest.mark.parametrize("seed", range(20))
 def test_mutants_have_the_same_findings_without_the_fast_path(
     variant: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = onnx.ModelProto.FromString(VARIANTS[variant](COUNT))
     _mutate(model, seed)
-    data = model.SerializeToString()
-    found = onnxtext.check(data)
-    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
-    assert onnxtext.check(data) == found
+    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
+    _test_equal_findings(model, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -169,11 +231,14 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
         ("no value infos", (True, True)),
         ("unknown sizes", (True, False)),
         ("nested", (True, True)),
-        ("functions", (False, False)),
-        ("mixed", (False, False)),
+        ("functions", (True, True)),
+        ("mixed", (True, True)),
     ],
 )
-def test_which_models_use_the_fast_path(variant: str, fits: tuple[bool, bool]) -> None:
+def test_which_models_use_the_fast_path(
+    variant: str, fits: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
     subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
     assert not found
     assert subject.memo["fits"] == fits

@@ -166,12 +166,12 @@ def sweep(count: int, seed: int) -> int:
 
 def test_check_finds_what_to_binary_rejects() -> None:
     seed = fresh_seed()
-    assert sweep(1_000, seed) > 30
+    assert sweep(1_000, seed) > 10  # about 40 on average
 
 
 @pytest.mark.slow
 def test_check_finds_what_to_binary_rejects_at_length() -> None:
-    assert sweep(20_000, fresh_seed()) > 600
+    assert sweep(20_000, fresh_seed()) > 400
 
 
 @pytest.mark.parametrize("version", [1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63)])

@@ -75,7 +75,7 @@ def test_standard_input(files: Path) -> None:
 
 def test_lints_are_off_until_they_are_selected(files: Path) -> None:
     assert run("check", "good.onnxtxt", cwd=files).err == ""
-    shown = run("check", "--select", "all", "good.onnxtxt", cwd=files)
+    shown = run("check", "--select", "all,style", "good.onnxtxt", cwd=files)
     assert shown.status == 0
     assert "hint[producer-missing]" in shown.err
     one = run("check", "--select", "producer-missing", "good.onnxtxt", cwd=files)
@@ -233,7 +233,7 @@ def test_suppression_comments(tmp_path: Path) -> None:
 
 
 def test_settings_and_options_together(files: Path) -> None:
-    settings(files, "[tool.onnxtext]\nmax-findings = 1\nselect = ['all']\n")
+    settings(files, "[tool.onnxtext]\nmax-findings = 1\nprofile = 'style'\n")
     shown = run("check", "--output-format", "concise", "wrong.onnxtxt", cwd=files)
     assert len(shown.err.splitlines()) == 1
     assert "[op-unknown]" in shown.err  # errors first

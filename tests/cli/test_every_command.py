@@ -39,9 +39,13 @@ COMMANDS = {
     "fmt": ("fmt", "m.onnxtxt"),
     "fmt of stdin": ("fmt", "-"),
     "fmt --diff": ("fmt", "--diff", "ugly.onnxtxt"),
+    "show": ("show", "m.onnx"),
+    "show of stdin": ("show", "-"),
     "diff": ("diff", "m.onnxtxt", "other.onnxtxt"),
     "verify": ("verify", "m.onnx"),
     "verify as json": ("verify", "--output-format", "json", "m.onnx"),
+    "info": ("info", "m.onnx", "m.onnxtxt"),
+    "info as json": ("info", "--output-format", "json", "m.onnx"),
     "merge": ("merge", "m.onnxtxt", "m.onnxtxt", "other.onnxtxt"),
     "weights list": ("weights", "list", "w"),
     "weights verify": ("weights", "verify", "w"),
@@ -61,9 +65,10 @@ COMMANDS = {
 """Command lines, run in the directory that `place` creates."""
 
 TO_STDOUT = {
-    "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "diff", "verify",
-    "verify as json", "merge", "weights list", "weights verify", "weights gc", "git textconv",
-    "git clean", "git smudge", "explain", "help", "help of a verb", "version",
+    "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "show", "info",
+    "info as json", "diff", "verify", "verify as json", "merge", "weights list", "weights verify",
+    "weights gc", "git textconv", "git clean", "git smudge", "explain", "help", "help of a verb",
+    "version",
 }  # fmt: skip
 """Commands that need standard output."""
 
@@ -154,6 +159,7 @@ READERS = {
     "fmt": ("fmt", "{}"),
     "diff": ("diff", "{}", "m.onnx"),
     "verify": ("verify", "{}"),
+    "info": ("info", "{}"),
     "merge": ("merge", "m.onnx", "{}", "m.onnx"),
     "weights list": ("weights", "list", "{}"),
     "weights verify": ("weights", "verify", "{}"),
@@ -296,7 +302,7 @@ def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     digest = whole.partition(b"\n")[0] + b"\n"
     for damaged in [*wrong, *[digest + item for item in wrong[5:]]]:
         path.write_bytes(damaged)
-        assert table_cache._read(path) is None
+        assert table_cache.read_tables(path) is None
     assert table_cache.cached_tables(grammar) == right
     assert len(built) == 2
     assert path.read_bytes() == whole

@@ -138,12 +138,12 @@ def test_warnings_are_one_line_without_failure(stale: Path) -> None:
 
 
 CRASH = """\
-import onnxtext.conversion
+import onnxtext.printing
 def crash(data, target, name, **options):
     if name.endswith("m.onnx"):
         raise ValueError("something\\x1b[0m impossible\\nand more")
     return "text", None
-onnxtext.conversion.print_binary = crash
+onnxtext.printing.print_binary = crash
 """
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact messages for common mistakes.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/diagnostics` to write the golden files anew; read the
+Run `python3 dev.py bless tests/diagnostics` to write the golden files anew; read the
 difference before it is committed.
 """
 

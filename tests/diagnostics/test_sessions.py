@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Codes about files: the commands on their pages are run, and what is said is kept word for word.
 
-`ONNXTEXT_BLESS=1 python -m pytest tests/diagnostics` writes the golden files anew.
+`python3 dev.py bless tests/diagnostics` writes the golden files anew.
 """
 
 from __future__ import annotations

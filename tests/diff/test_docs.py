@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`docs/diff.md` and its part of `docs/commands.md` are true: they show what commands print.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/diff/test_docs.py` to write anew what `docs/diff.md`
+Run `python3 dev.py bless tests/diff/test_docs.py` to write anew what `docs/diff.md`
 shows; read the difference before it is committed.
 """
 
@@ -11,6 +11,8 @@ import json
 import os
 import re
 import shlex
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -34,6 +36,8 @@ def directory(tmp_path: Path) -> Path:
     for name, text in found:
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert run("check", tmp_path / name).status == 0
+    (script,) = re.findall(r"^```python\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)
     return tmp_path
 
 
@@ -43,7 +47,7 @@ def test_the_commands_of_the_page(directory: Path) -> None:
         assert (result.status, result.err) == (1, "")
         return f"```console\n$ onnxtext {match[1]}\n{result.out.decode()}```"
 
-    assert len(FENCE.findall(TEXT)) == 3
+    assert len(FENCE.findall(TEXT)) == 5
     made = FENCE.sub(executed, TEXT)
     if os.environ.get("ONNXTEXT_BLESS"):
         PAGE.write_text(made, encoding="utf-8")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendered diffs of `golden/old.onnxtxt` and `golden/new.onnxtxt` in all formats.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/diff/test_render.py` to write the golden files anew;
+Run `python3 dev.py bless tests/diff/test_render.py` to write the golden files anew;
 read the difference before it is committed.
 """
 
@@ -83,7 +83,9 @@ def test_markdown_is_fenced() -> None:
 
 def test_markdown_fits_into_a_comment() -> None:
     nodes = [Node("Relu", ("x",), (f"a{i}",)) for i in range(5000)]
-    shown = markdown.render(diff(model([]), model(nodes)))
+    made = diff(model([]), model(nodes))
+    assert len(markdown.render(made)) < 1000  # grouped
+    shown = markdown.render(made, every=True)
     assert len(shown) < 65_536
     assert "more differences do not fit" in shown
 
@@ -91,7 +93,8 @@ def test_markdown_fits_into_a_comment() -> None:
 def test_many_renames_are_cut_short_in_text_only() -> None:
     made = diff(model(chain(200)), model(chain(200, "w")))
     assert text.render(made).count("\n") < 40
-    assert "179 more" in text.render(made)
+    assert "179 more; --all shows them" in text.render(made)
+    assert text.render(made, every=True).count("\n~value") == 199
     assert len(json_module.loads(json.render(made))["renames"]) == 199
 
 

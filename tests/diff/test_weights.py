@@ -115,8 +115,8 @@ def test_different_types() -> None:
     (item,) = made.items
     assert {(f.path, f.category) for f in item.fields} >= {("data_type", "model")}
     (weights,) = [f.weights for f in item.fields if f.weights is not None]
-    assert (weights.elements, weights.changed) == (3, 1)
-    assert weights.max_abs == pytest.approx(2.44e-5, rel=0.01)
+    assert (weights.elements, weights.how) == (3, "cast from float to float16")
+    assert weights.max_abs is None
 
 
 # ---- Where data is --------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every rule of the formatter, by example: `*.input.onnxtxt` becomes `*.golden.onnxtxt`.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/format` to write the golden files anew; read the
+Run `python3 dev.py bless tests/format` to write the golden files anew; read the
 difference before it is committed.
 """
 

@@ -63,7 +63,7 @@ def test_output_is_parsed_before_it_replaces_a_file(monkeypatch: pytest.MonkeyPa
     """Should the short way ever go wrong, no file is lost to it."""
     source = Source(large_text(1), "m.onnxtxt")
     wrong = format_source(source).replace("Relu", "Ceil", 1)
-    monkeypatch.setattr(text, "_shortened", lambda *_: wrong)
+    monkeypatch.setattr(text, "format_incrementally", lambda *_: wrong)
     assert format_source(source) == wrong
     with pytest.raises(onnxtext.OnnxTextError, match="change the model"):
         format_source(source, read_again=True)

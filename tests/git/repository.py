@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnxtext
+from onnxtext.git.note import NOTE
 
 TEXT = """\
 <
@@ -28,6 +29,10 @@ net (float[N, 4] x) => (float[N, 4] y) {
   y = Exp (e)
 }
 """
+
+
+STORED = NOTE + TEXT.encode()
+"""What the filter stores for its model."""
 
 
 def binary(text: str = TEXT) -> bytes:

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from onnxtext.git.note import NOTE
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
-from tests.git.repository import TEXT, Repository, binary, edited, environment
+from tests.git.repository import STORED, TEXT, Repository, binary, edited, environment
 
 pytestmark = pytest.mark.thorough
 
@@ -46,7 +47,7 @@ UNREADABLE = [
 
 def test_git_stores_text_and_restores_the_bytes(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
-    assert filtered.blob("m.onnx") == TEXT.encode()
+    assert filtered.blob("m.onnx") == STORED
     (filtered.path / "m.onnx").unlink()
     filtered.git("checkout", "m.onnx")
     assert filtered.read("m.onnx") == binary()
@@ -60,7 +61,7 @@ def test_hosting_sites_show_text_diffs(filtered: Repository) -> None:
     filtered.commit("another operator", m=edited(("Tanh", "Relu")))
     shown = filtered.git("show", "--no-textconv", "--format=", "--no-ext-diff").text
     assert "\n-  b = Tanh (a)\n+  b = Relu (a)\n" in shown
-    assert "@@ -5,7 +5,7 @@" in shown
+    assert "@@ -10,7 +10,7 @@" in shown
     assert filtered.git("diff", "--stat", "HEAD~").text.splitlines()[0].endswith("2 +-")
 
 
@@ -91,8 +92,8 @@ def test_single_commands_equal_the_process(repository: Repository, number: int) 
 
 
 def test_the_single_commands_convert(repository: Repository) -> None:
-    assert repository.onnxtext("git", "clean", given=binary()).out == TEXT.encode()
-    assert repository.onnxtext("git", "smudge", given=TEXT.encode()).out == binary()
+    assert repository.onnxtext("git", "clean", given=binary()).out == STORED
+    assert repository.onnxtext("git", "smudge", given=STORED).out == binary()
 
 
 def test_warnings_give_reasons(filtered: Repository) -> None:
@@ -102,7 +103,7 @@ def test_warnings_give_reasons(filtered: Repository) -> None:
 
     assert said(binary()) == ""
     assert said(b"") == ""
-    assert said(TEXT.encode()) == ""
+    assert said(STORED) == ""
     assert said(POINTER) == (
         "warning: m.onnx: stored as it is: it is a Git LFS pointer, which stands for 181 bytes, "
         "not the file itself"
@@ -115,7 +116,7 @@ def test_warnings_give_reasons(filtered: Repository) -> None:
 def test_single_commands_work_without_the_process(filtered: Repository) -> None:
     filtered.git("config", "--unset", "filter.onnxtext.process")
     filtered.commit("a model", m=binary(), odd=POINTER)
-    assert filtered.blob("m.onnx") == TEXT.encode()
+    assert filtered.blob("m.onnx") == STORED
     (filtered.path / "m.onnx").unlink()
     filtered.git("checkout", "m.onnx")
     assert filtered.read("m.onnx") == binary()
@@ -135,7 +136,7 @@ def test_a_clone_with_the_filter_everywhere(filtered: Repository) -> None:
 def test_a_clone_without_the_filter_can_be_repaired(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
     clone = filtered.clone("clone")
-    assert clone.read("m.onnx") == TEXT.encode()
+    assert clone.read("m.onnx") == STORED
     clone.unchanged()
     # Without the filter a binary is stored as it is, and verify tells.
     clone.commit("a binary", other=binary())
@@ -155,7 +156,7 @@ def test_a_clone_without_the_filter_can_be_repaired(filtered: Repository) -> Non
     clone.write("m.onnx", TEXT.replace("Neg", "Abs").encode())
     result = clone.onnxtext("git", "checkout", check=False)
     assert (result.status, result.text.splitlines()[0]) == (1, "LEFT m.onnx")
-    clone.write("m.onnx", TEXT.encode())
+    clone.write("m.onnx", STORED)
     assert clone.onnxtext("git", "checkout").text == "ok m.onnx\n"
     assert clone.read("m.onnx") == binary()
     assert clone.git("status", "--porcelain", "m.onnx").text == ""
@@ -175,7 +176,7 @@ def test_a_filter_that_cannot_be_run_loses_nothing(filtered: Repository, program
         _, mark, rest = command.partition(" -I -m onnxtext ")
         filtered.git("config", f"filter.onnxtext.{name}", f"{program}{mark}{rest}")
     filtered.git("checkout", "-q", "main")
-    assert filtered.read("m.onnx") == TEXT.encode()
+    assert filtered.read("m.onnx") == STORED
     assert not (filtered.path / "new.onnx").exists()
     filtered.write("m.onnx", edited(("Neg", "Abs")))
     result = filtered.git("add", "m.onnx")
@@ -215,7 +216,7 @@ def test_the_filter_killed_in_the_middle_loses_nothing(filtered: Repository) -> 
     filtered.git("reset", "-q", "--hard", check=False)
     contents = [path.read_bytes() for path in filtered.path.glob("*.onnx")]
     assert len(contents) == 5
-    assert set(contents) <= {binary(), TEXT.encode()}
+    assert set(contents) <= {binary(), STORED}
     # The next checkout, and ours for what git takes for checked out, mend it.
     filtered.git("config", "filter.onnxtext.process", command)
     filtered.git("checkout", "-q", "-f", "main")
@@ -259,7 +260,7 @@ def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:
     assert f"large.onnx: stored as it is: it has {len(large):,} bytes, and the limit" in said
     filtered.commit("models", m=binary())
     assert filtered.blob("large.onnx") == large
-    assert filtered.blob("m.onnx") == TEXT.encode()
+    assert filtered.blob("m.onnx") == STORED
     (filtered.path / "large.onnx").unlink()
     assert filtered.git("checkout", "large.onnx").err.count("warning") == 0
     assert filtered.read("large.onnx") == large
@@ -272,7 +273,7 @@ def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:
     filtered.git("config", "onnxtext.maxSize", "a lot")
     filtered.write("m.onnx", edited(("Neg", "Abs")))
     assert "onnxtext.maxSize: " in filtered.git("add", "m.onnx").err
-    assert filtered.git("cat-file", "blob", ":m.onnx").out.startswith(b"<\n")
+    assert filtered.git("cat-file", "blob", ":m.onnx").out.startswith(NOTE + b"<\n")
 
 
 def test_large_weights_come_back(filtered: Repository) -> None:
@@ -286,7 +287,7 @@ def test_large_weights_come_back(filtered: Repository) -> None:
     model: bytes = oh.make_model(graph).SerializeToString()
     assert onnx.ModelProto.FromString(model)
     filtered.commit("weights", m=model)
-    assert filtered.blob("m.onnx").startswith(b"<\n")
+    assert filtered.blob("m.onnx").startswith(NOTE + b"<\n")
     (filtered.path / "m.onnx").unlink()
     filtered.git("checkout", "m.onnx")
     assert filtered.read("m.onnx") == model
@@ -306,7 +307,7 @@ def test_renormalize_repairs_an_unfiltered_file(filtered: Repository) -> None:
     assert "its text differs from the output of the filter: `git add --renormalize`" in found.text
     filtered.git("add", "--renormalize", ".")
     filtered.git("commit", "-q", "-m", "canonical")
-    assert filtered.blob("m.onnx") == TEXT.encode()
+    assert filtered.blob("m.onnx") == STORED
     assert filtered.onnxtext("git", "verify").status == 0
 
 
@@ -436,7 +437,7 @@ def test_source_texts_are_never_converted(filtered: Repository) -> None:
     assert filtered.read("t.onnxtxt") == text.encode()
     assert filtered.onnxtext("git", "checkout").text == ""
     assert filtered.onnxtext("git", "clean", "t.onnxtxt", given=text.encode()).out == text.encode()
-    assert filtered.blob("m.onnx") == TEXT.encode()
+    assert filtered.blob("m.onnx") == STORED
 
 
 def test_other_git_conversions_are_disabled(filtered: Repository) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from onnxtext.git.note import NOTE
 from tests.git.repository import Repository, binary, create, environment
 
 MODES = ["textconv", "filter", "source"]
@@ -198,7 +199,7 @@ def test_worktrees_share_the_configuration(repository: Repository) -> None:
     assert tree.onnxtext("git", "status").status == 0
     assert tree.onnxtext("git", "install", "--mode", "filter").text.startswith("already installed")
     tree.commit("in the tree", other=binary())
-    assert tree.blob("other.onnx").startswith(b"<\n  onnxtext: 1")
+    assert tree.blob("other.onnx").startswith(NOTE + b"<\n  onnxtext: 1")
     tree.onnxtext("git", "uninstall")
     assert repository.onnxtext("git", "status", check=False).status == 1
 
@@ -219,7 +220,7 @@ def test_submodules_are_separate_repositories(filtered: Repository, tmp_path: Pa
     outer = create(tmp_path / "outer")
     outer.git("submodule", "--quiet", "add", filtered.path.as_uri(), "inner")
     inner = Repository(outer.path / "inner", outer.home)
-    assert inner.read("m.onnx").startswith(b"<")  # not configured there
+    assert inner.read("m.onnx").startswith(NOTE)  # not configured there
     inner.onnxtext("git", "install", "--mode", "filter")
     assert inner.onnxtext("git", "status").status == 0
     assert outer.onnxtext("git", "status", check=False).status == 1
@@ -271,7 +272,7 @@ def test_the_command_runs_from_a_directory_with_blanks_and_quotes(tmp_path: Path
     repository.run(odd / "bin/python", "-m", "onnxtext", "git", "install", "--mode", "filter")
     assert repository.onnxtext("git", "status").status == 0
     repository.commit("a model", m=binary())
-    assert repository.blob("m.onnx").startswith(b"<\n  onnxtext: 1")
+    assert repository.blob("m.onnx").startswith(NOTE + b"<\n  onnxtext: 1")
     shutil.rmtree(odd)
     repository.touch()
     result = repository.git("status", "--porcelain")

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.conversion import print_binary
+from onnxtext.printing import print_binary
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import delimited, varint
 from tests.corpus import shared_model, shared_models

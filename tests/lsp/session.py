@@ -125,3 +125,14 @@ class Session:
             # Others may be for a closed document.
             if published.uri == self.uri and published.version == self.number:
                 return list(published.diagnostics)
+
+
+def plain(answer: Any) -> Any:
+    """Return the answer of a custom request as dictionaries and lists.
+
+    pygls makes tuples with names of objects, where the names allow it.
+    """
+    if isinstance(answer, dict) or hasattr(answer, "_asdict"):
+        items = answer if isinstance(answer, dict) else answer._asdict()
+        return {key: plain(value) for key, value in items.items()}
+    return [plain(item) for item in answer] if isinstance(answer, list | tuple) else answer

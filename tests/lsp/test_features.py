@@ -400,3 +400,52 @@ async def test_signature_help(client: LanguageClient) -> None:
     assert labels[found.active_parameter or 0] == "auto_pad"
     found = await shown("  z = Concat <axis = 0> (image, image, image, |")
     assert found.active_parameter == 0  # a variadic input
+
+
+async def test_labels_in_sections(client: LanguageClient, tmp_path: Path) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[2] x) => (float[2] y) {
+  [first] t = Relu (x)
+  [second] y = Relu (t)
+}
+
+metadata {
+  node [first] {
+    k: "v"
+  }
+}
+"""
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    used = session.params(t.DefinitionParams, "node [fi|rst]")
+    found: Any = await client.text_document_definition_async(used)
+    assert [session.part(place.range) for place in found] == ["first"]
+    assert found[0].range.start.line == 2
+    for place in ("node [fi|rst]", "  [fi|rst] t"):
+        made = await rename(session, place, "a b")
+        assert '  ["a b"] t = Relu (x)' in made
+        assert '  node ["a b"] {' in made
+    with pytest.raises(JsonRpcException, match="already has the label"):
+        await rename(session, "node [fi|rst]", "second")
+
+
+async def test_names_in_the_order_of_value_info(client: LanguageClient, tmp_path: Path) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+@value_info("t", "w", without: ["v"])
+g (float x) => (float y) <
+  float v = 1,
+  float w = 2,
+> {
+  float t = Sum (x, v, w)
+  y = Relu (t)
+}
+"""
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    for place, old in (('["|v"]', "v"), ("Sum (x, |v", "v"), ('("|t"', "t"), ("(|t)", "t")):
+        made = await rename(session, place, "new")
+        assert made.count("new") == text.count(old + '"') + text.count(f" {old} ") + (
+            text.count(f" {old},") + text.count(f"({old})")
+        )
+        assert '"new"' in made
+        onnxtext.to_binary(made)

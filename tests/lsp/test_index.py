@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.paths import Step
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.lsp.features.edits import minimal_edits
@@ -20,16 +21,16 @@ from onnxtext.lsp.index.document import Document, read_partial
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import enumerated, known_schemas
 from onnxtext.lsp.index.sections import name_of, section_names
-from onnxtext.lsp.index.statements import PlacesCache
+from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.source import Source
 from tests.lsp.documents import EXAMPLES, example, large
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))
 
 
-def index_of(text: str, cache: PlacesCache | None = None) -> Index:
+def index_of(text: str, cache: SpanMapCache | None = None) -> Index:
     source = Source(text)
-    return Index(source, read_partial(source)[0], cache or PlacesCache())
+    return Index(source, read_partial(source)[0], cache or SpanMapCache())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,7 +61,7 @@ def test_every_name_is_found_at_its_offset(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_span_maps_are_cached_by_text(name: str) -> None:
     """An index with cached span maps of an older version equals a fresh one."""
-    cache = PlacesCache()
+    cache = SpanMapCache()
     text = example(name)
     first = index_of(text, cache)
     for statement in first.statements:
@@ -122,30 +123,31 @@ def test_names_in_sections() -> None:
     text = """\
 metadata {
   graph { "pkg.torch": "{}" }
-  value x { a: "b" }
+  output x { a: above }
   node "q 1".then_branch.mul { rule: "r" }
   node gs.graphs[1].y { k: \"\"\"
     node z { }
     \"\"\" }
   function my.ops.Gelu:f16 { origin: "lib"  node y { k: "v" } }
 }
-quantization { x: ["SCALE_TENSOR": "s"]  a.then_branch.c: [] }
+quantization { x: ["SCALE_TENSOR": "s"]  [a].then_branch.c: [] }
 """
     found = section_names(text)
     for item in found:
         assert name_of(text[slice(*item.span)]) == item.name
+    assert [item.name for item in found if item.is_label] == ["a"]
     assert [(item.name, item.path, item.within) for item in found] == [
         ("x", (), None),
         ("q 1", (), None),
-        ("mul", (("q 1", "then_branch", None),), None),
+        ("mul", ((Step("q 1"), Step("then_branch")),), None),
         ("gs", (), None),
-        ("y", (("gs", "graphs", 1),), None),
+        ("y", ((Step("gs"), Step("graphs", 1)),), None),
         ("Gelu", (), None),
         ("y", (), ("my.ops", "Gelu", "f16")),
         ("x", (), None),
         ("s", (), None),
         ("a", (), None),
-        ("c", (("a", "then_branch", None),), None),
+        ("c", ((Step("a", None, True), Step("then_branch")),), None),
     ]
 
 

@@ -133,6 +133,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "callHierarchy/outgoingCalls": {"item": ITEM},
     "completionItem/resolve": {"label": "Relu"},
     "onnxtext/graph": {"uri": URI},
+    "onnxtext/graphPlace": {"uri": URI},
+    "onnxtext/graphFind": {"uri": URI, "words": "relu"},
+    "onnxtext/graphNode": {"uri": URI, "id": "g0n0"},
 }
 FILES = {
     "onnxtext/checked": {"uri": "file:///none"},
@@ -286,7 +289,7 @@ def test_cancelled_and_outdated_requests_are_not_computed(method: str) -> None:
         codes = [wire.code(number) for number in asked]
         assert codes[-1] is None
         assert codes[0:-1:2] == [-32800] * 10
-        if "textDocument" in REQUESTS[method] or method == "onnxtext/graph":
+        if "textDocument" in REQUESTS[method] or method.startswith("onnxtext/graph"):
             assert set(codes[1:-1:2]) == {-32801}
             assert wire.protocol.computed == before + 1
         else:

@@ -18,12 +18,11 @@ import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.exporter_lines import plain_places
-from onnxtext.lsp.index.graph_view import draw
+from onnxtext.lsp.index.exporter_lines import plain_span_map
+from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.reuse import common_start
-from onnxtext.lsp.server.server import Server
 from onnxtext.source import Source, Span
-from onnxtext.syntax.span_map import Places, locate
+from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES
 from tests.seeds import fresh_seed
 
@@ -71,7 +70,7 @@ def edit(document: Document, number: int, generator: random.Random) -> None:
     document.update(number, [change])
 
 
-def normal(places: Places) -> Any:
+def normal(places: SpanMap) -> Any:
     """Return a span map without parts that repeat the span of the whole."""
     parts = {name: normal(part) for name, part in places.parts.items()}
     if len(parts) == 1:
@@ -86,10 +85,10 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
     for text in texts():
         for statement in opened(text).version.index.statements[:1500]:
             chunk = text[statement.at : statement.limit]
-            found = plain_places(statement.kind, chunk)
+            found = plain_span_map(statement.kind, chunk)
             if found is not None:
                 plain += 1
-                assert normal(found) == normal(locate(Source(chunk), 0, statement.kind)), chunk
+                assert normal(found) == normal(map_spans(Source(chunk), 0, statement.kind)), chunk
     assert plain > 200
 
 
@@ -112,19 +111,17 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
 )  # fmt: skip
 def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:
     kind = "node" if "(" in chunk else "value_info"
-    found = plain_places(kind, chunk)
+    found = plain_span_map(kind, chunk)
     try:
-        wanted = normal(locate(Source(chunk), 0, kind))
+        wanted = normal(map_spans(Source(chunk), 0, kind))
     except ValueError:
         wanted = None
     assert found is None or normal(found) == wanted
 
 
 def outline(document: Document) -> Any:
-    server = Server()
-    server.documents[URI] = document
     params = t.DocumentSymbolParams(t.TextDocumentIdentifier(URI))
-    made = asyncio.run(symbols.outline(server, params))
+    made = asyncio.run(symbols.outline(document, params))
     return orjson.loads(orjson.dumps(made))
 
 
@@ -144,15 +141,15 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
         assert found == semantic_tokens.encode(other.version, wanted)
         lengths = asyncio.run(document.lengths())
         assert lengths == asyncio.run(other.lengths())
-        assert draw(document, lengths) == draw(other, lengths)
+        assert Drawing(document, lengths).draw((), ()) == Drawing(other, lengths).draw((), ())
         if document.version.syntax:
             continue  # an unclosed bracket does not fold other statements
-        folds = list(folding._ranges(document.version, lengths))
+        folds = list(folding.folding_ranges(document.version, lengths))
         with monkeypatch.context() as patch:
             patch.setattr(
                 folding, "_pieces", lambda version, _: folding._PIECES.finditer(version.text)
             )
-            assert folds == list(folding._ranges(document.version, lengths))
+            assert folds == list(folding.folding_ranges(document.version, lengths))
 
 
 def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
@@ -160,15 +157,16 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
     lines = [
         'a file"w.bin" # file"w.bin"', '"location":', '"w.bin"', 'store: "w.bin", "file"',
         '# store: "w.bin"', '"blob" file"none" file"w.bin#1"', '"a # b" safetensors : "w.bin"',
+        'external("w.bin", 0)', 'external(', '"w.bin")',
     ]  # fmt: skip
     for newline in ("\n", "\r\n"):
         text = newline.join(lines)
         found = []
         for more in ("", newline + '"""a"""'):  # with it the whole text is read
             document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
-            found.append([link.range for link in links._links(document)])
+            found.append([link.range for link in links.document_links(document)])
         assert found[0] == found[1]
-        assert len(found[0]) == 5
+        assert len(found[0]) == 7
 
 
 def test_common_start() -> None:

@@ -211,11 +211,13 @@ async def test_formatting(client: LanguageClient) -> None:
 async def test_links(client: LanguageClient, tmp_path: Path) -> None:
     (tmp_path / "query.npy").write_bytes(b"x")
     (tmp_path / "w.bin").write_bytes(b"x")
+    (tmp_path / "v.bin").write_bytes(b"x")
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 g () => () <
   float[2] a = file"query.npy",
   float[2] b = ["location": "w.bin", "offset": "0"],
+  float[2] b2 = external("v.bin", 0, 8),
   float[2] c = blob"24ae2dfe8df57c1b80e54cef3d90ac3b",
   float[2] d = file"../secret.npy",
   float[2] e = file"missing.npy",
@@ -235,7 +237,8 @@ resources {
     assert shown == {
         "query.npy": (tmp_path / "query.npy").as_uri(),
         "w.bin": (tmp_path / "w.bin").as_uri(),
-        "24ae2dfe8df57c1b80e54cef3d90ac3b": f"{session.uri}#L12",
+        "v.bin": (tmp_path / "v.bin").as_uri(),
+        "24ae2dfe8df57c1b80e54cef3d90ac3b": f"{session.uri}#L13",
     }
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every rule of the merge, by example. A file has the three versions, and what comes out.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/merge` to write the results anew; read the difference
+Run `python3 dev.py bless tests/merge` to write the results anew; read the difference
 before it is committed.
 """
 

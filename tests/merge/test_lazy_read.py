@@ -40,9 +40,9 @@ def check(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """Compare both ways of reading; return the number of statements not tokenized at first."""
     model = onnxtext.parse(text)
     short = listed(text, lazy_read.read_model(text, model))
-    cuts = len(list(lazy_read._lazy_statements(text, model.graph.nodes, "node")))
+    cuts = len(list(lazy_read.lazy_statements(text, model.graph.nodes, "node")))
     with monkeypatch.context() as context:
-        context.setattr(lazy_read, "_lazy_statements", lambda *_: iter(()))
+        context.setattr(lazy_read, "lazy_statements", lambda *_: iter(()))
         assert short == listed(text, lazy_read.read_model(text, model))
     return cuts
 

@@ -24,10 +24,10 @@ from onnxtext.ast.values import (
     Tensor,
     TypedData,
 )
-from onnxtext.conversion import lift_placed
 from onnxtext.core import core
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printing import lift_placed
 from onnxtext.proto.decode.lift import LiftError
 from onnxtext.python_stack import room_for_nesting
 from onnxtext.tensor.elements import ELEMENTS
@@ -286,19 +286,25 @@ def test_float64() -> None:
 CHARACTERS = ("a", " ", "\n", "\n", '"', '"', "\\", "\t", "\r", "\0", "\x7f", "é", "\u200b", "€")
 
 
-def test_metadata() -> None:
+def test_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
     from onnxtext._core.printing_values import metadata_blocks
 
     chance = seeded()
     for some in (CHARACTERS[:11], CHARACTERS, (*CHARACTERS, "\U0001f600", "\udc80")):
         for _ in range(3000):
             key = "".join(chance.choices(some, k=chance.randint(0, 5)))
-            value = "".join(chance.choices(some, k=chance.randint(0, 12)))
-            path = (Step(key), Step("b", chance.choice([None, 3])))
-            node = Node("A", metadata=((key, value), ("k", value)))
-            named = Named("node", path, node, True)
-            blocks: list[tuple[str, Named | str]] = [("  ", named), ("    ", "}")]
-            wanted = "\n".join([sections._block(indent, block) for indent, block in blocks])
+            value = "".join(chance.choices(some, k=chance.choice([0, 5, 12, 39, 40, 60])))
+            path = (Step(key, None, chance.random() < 0.5), Step("b", chance.choice([None, 3])))
+            named = []
+            for _ in range(chance.randint(1, 4)):
+                entries = chance.choices([(key, value), ("k", value), (key, "v" * 50)], k=2)
+                kind = chance.choice(["node", "node", "node", "function"])
+                named.append(Named(kind, path, Node("A", metadata=tuple(entries)), True))
+            blocks: list[tuple[str, Named | str]] = [("  ", block) for block in named]
+            blocks.insert(chance.randint(0, 5), ("    ", "}"))
+            with monkeypatch.context() as patch:
+                patch.setattr(sections, "core", lambda: "python")
+                wanted = sections._blocks_text(blocks)
             assert metadata_blocks(blocks) == wanted
 
 

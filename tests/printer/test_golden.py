@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The canonical layout, by example: `*.input.onnxtxt` prints as `*.golden.onnxtxt`.
 
-Run `ONNXTEXT_BLESS=1 python -m pytest tests/printer` to rewrite the golden files; read the diff
+Run `python3 dev.py bless tests/printer` to rewrite the golden files; read the diff
 before you commit it.
 """
 

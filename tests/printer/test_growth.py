@@ -40,7 +40,7 @@ def nodes(*parts: bytes) -> bytes:
 
 
 def test_official_text_prints_each_attribute_once() -> None:
-    with mock.patch.object(official, "_attribute", wraps=official._attribute) as printed:
+    with mock.patch.object(official, "attribute_text", wraps=official.attribute_text) as printed:
         text, _ = to_official(nested(33))
     assert text.count("If") == 33
     assert printed.call_count <= 66

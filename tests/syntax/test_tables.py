@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,24 @@ def test_damaged_tables_are_built_again(
     # Lark numbers the states differently each time; the rest is the same.
     assert cached_tables(GRAMMAR).rules == build_tables(GRAMMAR).rules
     assert file.read_bytes() != damage
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("cut", ["names", "cells", "shape"])
+def test_tables_of_another_shape_are_built_again(
+    cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
+    made = cached_tables(GRAMMAR)
+    (file,) = tmp_path.iterdir()
+    header, _, cells = file.read_bytes().split(b"\n", 1)[1].partition(b"\n")
+    damaged = {
+        "names": header.replace(b'"gotos":["', b'"gotos":["x","') + b"\n" + cells,
+        "cells": header + b"\n" + cells[:-1],
+        "shape": b"[]\n" + cells,
+    }[cut]
+    file.write_bytes(hashlib.sha256(damaged).hexdigest().encode() + b"\n" + damaged)
+    assert cached_tables(GRAMMAR).rules == made.rules
 
 
 def test_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

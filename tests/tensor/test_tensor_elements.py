@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -12,8 +13,14 @@ import onnx.parser
 import pytest
 from onnx import helper
 
+from onnxtext.checker.rules import versions
+from onnxtext.syntax.grammar.tables import grammar_path
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.ieee import FORMATS
 from onnxtext.tensor.packing import pack, unpack
+from onnxtext.weights.statistics import dtype_of
+from tests.corpus import REPOSITORY
+from tests.elements import each_known
 
 
 def test_names_and_numbers_are_those_of_onnx() -> None:
@@ -21,6 +28,33 @@ def test_names_and_numbers_are_those_of_onnx() -> None:
     ours = {element.name: element.number for element in ELEMENTS.values()}
     assert {name: ours[name] for name in official} == official
     assert {element.number: element for element in ELEMENTS.values()} == ELEMENT_NUMBERS
+
+
+def test_every_table_has_every_element_type() -> None:
+    words = re.search(r"^PRIM\.1: /(.*)/$", grammar_path().read_text("utf-8"), re.M)
+    assert words is not None
+    spec = (REPOSITORY / "grammar" / "SPEC.md").read_text("utf-8")
+    listed = spec.partition("The element types are ")[2].partition(".")[0]
+    real = [e for e in ELEMENTS.values() if e.kind in ("float", "int", "uint", "bool")]
+    tables = {
+        "PRIM in grammar/onnxtext.lark": (words[1].split("|"), ELEMENTS),
+        "grammar/SPEC.md": (re.findall(r"`(\w+)`", listed), ELEMENTS),
+        "onnxtext/tensor/ieee.py": (
+            FORMATS,
+            [e.name for e in real if e.kind == "float" and e.bits <= 32],
+        ),
+        "onnxtext/weights/statistics.py": (
+            [name for name in ELEMENTS if dtype_of(name) is not None],
+            [e.name for e in real if e.bits % 8 == 0],
+        ),
+        "onnxtext/checker/rules/versions.py": (
+            versions.ELEMENTS,
+            [e.name for e in ELEMENTS.values() if e.number > 15],  # the others are of IR version 1
+        ),
+    }
+    wrong = {place: set(found) ^ set(wanted) for place, (found, wanted) in tables.items()}
+    assert {place: names for place, names in wrong.items() if names} == {}
+    assert max(versions.ELEMENTS.values()) <= versions.NEWEST
 
 
 @pytest.mark.parametrize("element", ELEMENTS.values(), ids=lambda e: e.name)
@@ -36,7 +70,7 @@ def test_the_field_is_the_one_the_official_parser_fills(element: ElementType) ->
     assert tensor.data_type == element.number
 
 
-@pytest.mark.parametrize("element", ELEMENTS.values(), ids=lambda e: e.name)
+@each_known(ELEMENTS.values())
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 7, 8, 9])
 def test_raw_size_is_what_onnx_stores(element: ElementType, count: int) -> None:
     if element.kind == "string":
@@ -47,12 +81,9 @@ def test_raw_size_is_what_onnx_stores(element: ElementType, count: int) -> None:
     assert raw_size(element, count) == len(onnx.numpy_helper.from_array(array).raw_data)
 
 
-@pytest.mark.parametrize(
-    "name", [e.name for e in ELEMENTS.values() if e.bits in (2, 4, 6)], ids=lambda n: n
-)
+@each_known(element for element in ELEMENTS.values() if element.bits in (2, 4, 6))
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 6, 7, 64, 101])
-def test_packing_agrees_with_numpy_helper(name: str, count: int) -> None:
-    element = ELEMENTS[name]
+def test_packing_agrees_with_numpy_helper(element: ElementType, count: int) -> None:
     codes = np.random.default_rng(count).integers(0, 1 << element.bits, count, dtype=np.uint8)
     packed = pack(codes, element.bits).tobytes()
     assert len(packed) == raw_size(element, count)

@@ -18,7 +18,7 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.floats import float32_bits, float32_text, float64_bits, float64_text
 from onnxtext.tensor.format import format_rows
-from onnxtext.tensor.parse import parse_raw
+from tests.tensor.raw import parse_raw
 
 FLOAT, DOUBLE = ELEMENTS["float"], ELEMENTS["double"]
 FLT_MAX = 0x7F7FFFFF

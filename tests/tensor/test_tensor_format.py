@@ -22,13 +22,8 @@ from onnxtext.tensor.format import (
     is_splat,
 )
 from onnxtext.tensor.packing import pack
-from onnxtext.tensor.parse import (
-    parse_field,
-    parse_floats,
-    parse_ints,
-    parse_raw,
-    parse_typed,
-)
+from onnxtext.tensor.parse import parse_field, parse_floats, parse_ints, parse_typed
+from tests.tensor.raw import parse_raw
 
 RAW = [element for element in ELEMENTS.values() if element.kind != "string"]
 WIDTHS = {

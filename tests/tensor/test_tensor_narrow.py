@@ -20,8 +20,9 @@ from onnxtext.tensor.floats import narrow_bits
 from onnxtext.tensor.format import format_rows, format_typed_rows, is_splat
 from onnxtext.tensor.ieee import FORMATS, round_double, round_doubles, values_of
 from onnxtext.tensor.packing import pack
-from onnxtext.tensor.parse import parse_raw, parse_scalar, parse_typed
+from onnxtext.tensor.parse import parse_scalar, parse_typed
 from onnxtext.tensor.shortest import narrow_texts
+from tests.tensor.raw import parse_raw
 
 DTYPES: dict[str, Any] = {
     "float16": np.float16,
@@ -37,6 +38,11 @@ DTYPES: dict[str, Any] = {
 }
 NARROW = [ELEMENTS[name] for name in DTYPES]
 each_narrow = pytest.mark.parametrize("element", NARROW, ids=lambda e: e.name)
+
+
+def test_every_narrow_float_is_here() -> None:
+    narrow = {e.name for e in ELEMENTS.values() if e.kind == "float" and e.bits <= 16}
+    assert set(DTYPES) == narrow
 
 
 def codes_of(element: ElementType) -> np.ndarray:

@@ -15,7 +15,8 @@ from onnxtext.tensor import numbers
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.format import format_rows
-from onnxtext.tensor.parse import parse_raw, parse_scalar
+from onnxtext.tensor.parse import parse_scalar
+from tests.tensor.raw import parse_raw
 
 FLOAT, INT64 = ELEMENTS["float"], ELEMENTS["int64"]
 RAW = [element for element in ELEMENTS.values() if element.kind != "string"]

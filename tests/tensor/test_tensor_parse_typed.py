@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse import parse_field, parse_floats, parse_ints, parse_typed
+from tests.elements import each_known
 
 WIDTHS = {
     "float_data": "<f4",
@@ -78,7 +79,7 @@ def is_our_extension(element: ElementType, literal: str) -> bool:
     return element.kind == "float" and element.bits <= 16 and words
 
 
-@pytest.mark.parametrize("element", OFFICIAL, ids=lambda e: e.name)
+@each_known(OFFICIAL)
 @settings(max_examples=150)
 @given(st.lists(st.one_of(NUMBERS, NUMBERS, NUMBERS, BAD), max_size=4), SPACES, st.booleans())
 def test_agrees_with_the_official_parser(
@@ -94,7 +95,7 @@ def test_agrees_with_the_official_parser(
     assert found == expected, literal[:200]
 
 
-@pytest.mark.parametrize("element", OFFICIAL, ids=lambda e: e.name)
+@each_known(OFFICIAL)
 @given(st.lists(st.integers(-(1 << 31), (1 << 31) - 1), min_size=1, max_size=200))
 def test_integers_mean_the_same_as_in_the_official_parser(
     element: ElementType, values: list[int]
@@ -148,7 +149,7 @@ def test_nothing(element: ElementType) -> None:
     assert parse_typed(element, "{}") == parse_typed(element, " { # nothing\n } ") == b""
 
 
-@pytest.mark.parametrize("element", PACKED, ids=lambda e: e.name)
+@each_known(PACKED)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 200, 203])
 def test_narrow_elements_are_packed_as_the_schema_says(element: ElementType, count: int) -> None:
     codes = np.random.default_rng(count).integers(0, 1 << element.bits, count)

@@ -140,7 +140,7 @@ def test_small_literals_as_we_print_them_are_read_without_numpy(name: str, dims:
     literal = literal[: literal.rindex("]") + 1]
     assert "\n" in literal or len(dims) == 1
     with mock.patch.object(parse, "nested", side_effect=AssertionError("read in bulk")):
-        assert parse.parse_raw(ELEMENTS[name], literal, dims) == array.tobytes()
+        assert parse.read_raw(ELEMENTS[name], literal, dims) == array.tobytes()
 
 
 @pytest.mark.parametrize(

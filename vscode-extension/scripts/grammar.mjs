@@ -30,7 +30,7 @@ const SECTION = ['METADATA', 'QUANTIZATION', 'TRAINING', 'CONFIGURATION', 'ENCOD
 const WORD = '[A-Za-z_][A-Za-z0-9_]*';
 const STRING = 'b?"(?!"")(?:[^"\\\\]|\\\\.)*"';
 const NAME = `(?:${WORD}|${STRING})`;
-const FIELD = '(?:raw|float|double|int32|int64|uint64|string)_data';
+const FIELD = '(?:(?:raw|float|double|int32|int64|uint64|string)_data|external(?=\\s*\\(\\s*b?"))';
 const include = (...names) => names.map((name) => ({ include: `#${name}` }));
 const captures = (...names) => Object.fromEntries(names.map((name, at) => [at + 1, { name: `${name}.onnxtxt` }]));
 const capture = (name) => ({ 0: { name: `${name}.onnxtxt` } });
@@ -178,7 +178,7 @@ const repository = {
   )),
   word: { match: `\\b${WORD}\\b`, name: 'variable.other.word.onnxtxt' },
 
-  // raw_data(b"…") float_data{1}
+  // external("w.bin", 0, 16), raw_data(b"…") float_data{1}
   field: { match: `\\b${FIELD}(?=\\s*[({])`, name: 'support.function.field.onnxtxt' },
 
   // Values, types, attributes and header entries: everything in `<…>`.

@@ -26,7 +26,7 @@ interface Settings {
   'binary.maxSize': number;
   'binary.editable': boolean;
   'graph.direction': ViewOptions['direction'];
-  'graph.initializers': boolean;
+  'graph.constants': boolean;
   'graph.maxNodes': number;
 }
 
@@ -54,7 +54,7 @@ export function binariesEditable(): boolean {
 }
 
 export function viewOptions(): ViewOptions {
-  return { direction: get('graph.direction'), initializers: get('graph.initializers') };
+  return { direction: get('graph.direction'), constants: get('graph.constants') };
 }
 
 export function mostNodes(): number {

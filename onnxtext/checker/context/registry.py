@@ -30,13 +30,22 @@ class Rule:
         level: `lint` rules are off unless selected.
         title: the rule in one sentence.
         source: its origin: a section of the IR specification, a comment of the protobuf
-            schema ("proto"), the operator schemas ("schema").
+            schema ("proto"), the operator schemas ("schema"); "" for our own rules.
+        profile: the profile that turns the rule on; "" if `--select all` does. Rules of a profile
+            are conventions that exporters do not follow.
     """
 
     slug: str
     level: Level
     title: str
-    source: str
+    source: str = ""
+    profile: str = ""
+
+    @property
+    def note(self) -> str:
+        """The rule as a note of a finding."""
+        source = f" ({self.source})" if self.source else ""
+        return f"the rule: {self.title}{source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +124,13 @@ UNUSED_SUPPRESSION = Rule(
     "a comment `# onnxtext: ignore[…]` suppresses at least one finding",
     "onnxtext",
 )
+
+
+@cache
+def profiles() -> Mapping[str, frozenset[str]]:
+    """Return the rules of each profile, by its name."""
+    found: dict[str, set[str]] = {}
+    for slug, rule in rules().items():
+        if rule.profile:
+            found.setdefault(rule.profile, set()).add(slug)
+    return MappingProxyType({name: frozenset(slugs) for name, slugs in found.items()})

@@ -11,6 +11,7 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import SparseTensorType
+from onnxtext.ast.value_infos import DECORATOR, ValueInfoError, entries, order_of
 from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
@@ -154,7 +155,7 @@ class Subject:
                 pass
 
     def _add_nodes(self, nodes: list[Node]) -> None:
-        """Add a graph of nodes alone; their free names become inputs."""
+        """Add a graph for a list of nodes; names that no node defines become its inputs."""
         defined = {name for node in nodes for name in node.outputs}
         used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
         graph = Graph("nodes", nodes=nodes)
@@ -179,8 +180,8 @@ class Subject:
                 scope.initializers.append(self._initializer(value, is_input=True))
         scope.outputs = [self._value(value) for value in graph.outputs]
         self._add_values(scope, graph.values)
-        if any(d.name == "value_info" for d in tree.decorators):
-            scope.infos = [*map(_declaration, scope.initializers), *scope.infos]
+        if any(d.name == DECORATOR for d in tree.decorators):
+            scope.infos = [*_copied_infos(tree, scope.initializers), *scope.infos]
         self._finish(scope, graph.nodes)
         return scope
 
@@ -224,6 +225,22 @@ class Subject:
                     child.holder_index = index
                     child.attribute = place
                     scope.children.setdefault(index, []).append(child)
+
+
+def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
+    """Return the `value_info` entries of initializers, inputs and outputs (SPEC 10)."""
+    try:
+        order = order_of(graph)
+        copied = [e for e in entries(graph, order) if e.part not in ("values", "nodes")]
+    except ValueInfoError:  # encoding reports it
+        return []
+    known = {value.name: value for value in initializers}
+    return [
+        _declaration(known.get(entry.name, ValueInfo(entry.name, entry.type, at=entry.at)))
+        if entry.part == "initializers"
+        else ValueInfo(entry.name, entry.type, at=entry.at)
+        for entry in copied
+    ]
 
 
 def _declaration(value: ValueInfo) -> ValueInfo:

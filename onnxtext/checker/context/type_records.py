@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.model import Function, ValueInfo
@@ -33,7 +33,7 @@ class TypeRecord(NamedTuple):
 
 
 def type_records(subject: Subject) -> list[TypeRecord]:
-    """Return every type that is written or changed field by field."""
+    """Return every type that a record or a `@set` decorator spells field by field."""
     known: list[TypeRecord] | None = subject.memo.get("type-records")
     if known is None:
         known = [*_of_values(subject), *_of_attributes(subject)]
@@ -97,12 +97,15 @@ def _of_attribute(subject: Subject, attribute: Attribute, place: Place) -> Itera
             yield TypeRecord(record, place, attribute.name, True)
 
 
+_class_of: Callable[[object], type] = type
+
+
 def _is_decorated(type: Type | None) -> bool:
     """Whether a type may hold decorators: a fast path for plain tensors."""
     return type is not None and (
         bool(type.decorators)
         or not hasattr(type, "shape")
-        or any(isinstance(dim, DecoratedDim) for dim in type.shape or ())
+        or DecoratedDim in map(_class_of, type.shape or ())
     )
 
 

@@ -12,17 +12,10 @@ from collections.abc import Iterator
 
 from onnxtext.checker.context.registry import BACKSLASH_LOST
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
-from onnxtext.source import Source, Span
+from onnxtext.source import STRING_OR_COMMENT, Source, Span
 
 _CANDIDATE = re.compile(r'\\[^\\"]')
-_TOKENS = re.compile(
-    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'  # a text block
-    r'|(?<!\w)file"[^"]*"'
-    r'|(?<!\w)b"[^"\\]*(?:\\.[^"\\]*)*"'
-    r'|(?P<plain>"[^"\\]*(?:\\.[^"\\]*)*")'
-    r"|#[^\n]*",
-    re.DOTALL,
-)
+_PREFIX = re.compile(r"(?<!\w)b\Z")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _NAMED = {"n": "a line break", "r": "a carriage return", "t": "a tab"}
 
@@ -32,13 +25,15 @@ def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
     text = source.text
     if "\\" not in text or _CANDIDATE.search(text) is None:
         return
-    for found in _TOKENS.finditer(text):
-        token = found["plain"]
-        if token is None or "\\" not in token:
+    for found in STRING_OR_COMMENT.finditer(text):
+        token, at = found[0], found.start()
+        if "\\" not in token or token.startswith(("#", '"""')):
+            continue
+        if _PREFIX.search(text, max(at - 1, 0), at):  # a byte string
             continue
         lost = [item for item in _ESCAPE.finditer(token) if item[1] not in '\\"']
         if lost:
-            yield _finding(source, found.start(), token, lost)
+            yield _finding(source, at, token, lost)
 
 
 def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> Diagnostic:
@@ -57,7 +52,7 @@ def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> 
         "warning",
         source=source,
         labels=tuple(map(Label, spans[:_MOST])),
-        notes=(f"the rule: {BACKSLASH_LOST.title} ({BACKSLASH_LOST.source})",),
+        notes=(BACKSLASH_LOST.note,),
         help=help,
         fix=Fix("write `\\\\` for `\\`", edits, "unsafe") if _is_escaped(token, lost) else None,
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onnxtext.checker.context.registry import rules
-from onnxtext.checker.engine.selection import ALL
+from onnxtext.checker.context.registry import profiles
+from onnxtext.checker.engine.selection import is_known
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,7 +28,7 @@ class Settings:
     """The settings of a project.
 
     Attributes:
-        select: rules to enable; `all` is every rule.
+        select: rules and profiles to enable; `all` is every rule that belongs to no profile.
         ignore: rules to disable.
         strict: whether warnings fail a check.
         max_findings: how many findings are shown for one file; 0 for all.
@@ -71,7 +71,7 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 def _settings(path: Path, table: dict[str, Any]) -> Settings:
     where = f"{path}: [tool.onnxtext]"
-    unknown = table.keys() - {"select", "ignore", "strict", "max-findings"}
+    unknown = table.keys() - {"select", "ignore", "profile", "strict", "max-findings"}
     if unknown:
         raise SettingsError(f"{where} unknown setting {sorted(unknown)[0]!r}")
     for key in ("select", "ignore"):
@@ -79,12 +79,21 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
         if not isinstance(slugs, list) or not all(isinstance(slug, str) for slug in slugs):
             raise SettingsError(f"{where} {key} must be a list of rules")
         for slug in slugs:
-            if slug not in rules() and slug != ALL:
+            if not is_known(slug):
                 raise SettingsError(f"{where} {key}: unknown rule {slug!r}")
+    profile = table.get("profile", [])
+    profile = [profile] if isinstance(profile, str) else profile
+    if not isinstance(profile, list) or not all(isinstance(name, str) for name in profile):
+        raise SettingsError(f"{where} profile must be the name of a profile, or a list of names")
+    for name in profile:
+        if name not in profiles():
+            known = ", ".join(profiles())
+            raise SettingsError(f"{where} profile: unknown profile {name!r}; there is {known}")
     strict = table.get("strict", False)
     if not isinstance(strict, bool):
         raise SettingsError(f"{where} strict must be true or false")
     most = table.get("max-findings")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
         raise SettingsError(f"{where} max-findings must be a number, 0 for all")
-    return Settings(tuple(table.get("select", ())), tuple(table.get("ignore", ())), strict, most)
+    select = (*table.get("select", ()), *profile)
+    return Settings(select, tuple(table.get("ignore", ())), strict, most)

@@ -33,7 +33,7 @@ _ABOUT_OPERATORS = frozenset(
 
 
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, list[Finding]]:
-    """Return the subject and findings in the version of the operators that fits best.
+    """Check a fragment with the operator set version that gives the fewest errors.
 
     Args:
         fragment: a graph, a node or a list of nodes; or a function, which has imports.

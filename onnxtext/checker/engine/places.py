@@ -26,7 +26,7 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.subject import Subject
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
-from onnxtext.syntax.span_map import NODE_PARTS, Places, locate
+from onnxtext.syntax.span_map import NODE_PARTS, SpanMap, map_spans
 
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
@@ -48,7 +48,7 @@ class TextPlaces:
         self.budget = budget
         self._source = source
         self._subject = subject
-        self._located: dict[tuple[int, str], Places | None] = {}
+        self._located: dict[tuple[int, str], SpanMap | None] = {}
         self._headers: dict[int, list[Token]] = {}
         self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
         self._sections: dict[str, list[int]] = {}
@@ -91,14 +91,14 @@ class TextPlaces:
             return None if found is None else found.span
         return None
 
-    def _locate(self, at: int, kind: str) -> Places | None:
+    def _locate(self, at: int, kind: str) -> SpanMap | None:
         key = at, kind
         if key not in self._located:
             if self.budget <= 0:
                 return None
             self.budget -= 1
             try:
-                self._located[key] = locate(self._source, at, kind, _MOST_OF_A_STATEMENT)
+                self._located[key] = map_spans(self._source, at, kind, _MOST_OF_A_STATEMENT)
             except ValueError:
                 self._located[key] = None
         return self._located[key]

@@ -20,7 +20,7 @@ from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
-from onnxtext.syntax.span_map import Places, locate
+from onnxtext.syntax.span_map import SpanMap, map_spans
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -54,14 +54,14 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
     model = subject.model
     if model is None:
         return Repaired(source.text, ())
-    planned: list[tuple[_Change, str]] = []
+    planned: list[tuple[Change, str]] = []
     seen: set[int] = set()
     edits: list[Edit] = []
     for finding, how in wanted[:_MOST_REPAIRS]:
         if how.kind == "sort" and id(how.item) in seen:
             continue
         seen.add(id(how.item))
-        change = _plan(source, subject, how)
+        change = plan_fix(source, subject, how)
         if change is not None and not _overlaps(change.edits, edits):
             planned.append((change, f"{change.title} [{finding.slug}]"))
             edits += change.edits
@@ -97,7 +97,7 @@ def fix_of(
         return _respell(source, how, labels) if len(labels) == len(finding.places) else None
     if how.kind == "sort" and len(how.item.nodes) > _MOST_SORTED:
         return None
-    change = _plan(source, subject, how)
+    change = plan_fix(source, subject, how)
     return None if change is None else Fix(change.title, tuple(change.edits))
 
 
@@ -118,7 +118,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 @dataclass(slots=True)
-class _Change:
+class Change:
     """One repair: its edits of the text and its effect on the tree.
 
     Attributes:
@@ -144,7 +144,8 @@ def _overlaps(new: list[Edit], old: list[Edit]) -> bool:
     )
 
 
-def _plan(source: Source, subject: Subject, how: Repair) -> _Change | None:
+def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
+    """Return the edits of a repair; None if it cannot be written in this text."""
     try:
         match how.kind:
             case "import":
@@ -163,7 +164,7 @@ def _plan(source: Source, subject: Subject, how: Repair) -> _Change | None:
 # ---- Imports ------------------------------------------------------------------------------------
 
 
-def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
+def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
     domain, version = how.argument
     entry = f'"{domain}": {version}' if domain else f"{version}"
     owner = how.item
@@ -182,7 +183,7 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
             at = bracket.at + 1
             rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
             separator = "" if rest in ("]", "") else ", "
-            return _Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
+            return Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
     for index, token in enumerate(tokens):
         if token == "<":
             # Raises ValueError if the header is too long to be edited.
@@ -196,9 +197,9 @@ def _import(source: Source, subject: Subject, how: Repair) -> _Change | None:
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
             edit = Edit(Span(at, at), f"{lead}opset_import: [{entry}]{comma}")
-            return _Change(title, [edit], how, owner)
+            return Change(title, [edit], how, owner)
     if isinstance(owner, Model):
-        return _Change(title, [Edit(Span(end, end), f"<opset_import: [{entry}]>\n")], how, owner)
+        return Change(title, [Edit(Span(end, end), f"<opset_import: [{entry}]>\n")], how, owner)
     return None
 
 
@@ -214,16 +215,16 @@ def _blank(text: str) -> int:
 # ---- Names --------------------------------------------------------------------------------------
 
 
-def _rename(source: Source, subject: Subject, how: Repair) -> _Change | None:
+def _rename(source: Source, subject: Subject, how: Repair) -> Change | None:
     right, uses = how.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # a decorator sets the inputs
     spelled = right if _IDENTIFIER.fullmatch(right) else '"' + _escaped(right) + '"'
     edits = []
     for node, index in uses:
-        span = locate(source, node.at, "node").find("names", index).span
+        span = map_spans(source, node.at, "node").find("names", index).span
         edits.append(Edit(span, spelled))
-    return _Change(f"write `{right}` for `{how.item}`", edits, how, None)
+    return Change(f"write `{right}` for `{how.item}`", edits, how, None)
 
 
 def _respell(source: Source, how: Repair, labels: Sequence[Label]) -> Fix | None:
@@ -243,11 +244,11 @@ def _escaped(name: str) -> str:
 # ---- Removing -----------------------------------------------------------------------------------
 
 
-def _remove(source: Source, subject: Subject, how: Repair) -> _Change | None:
+def _remove(source: Source, subject: Subject, how: Repair) -> Change | None:
     value = subject.resolved.original(how.item)
     if not isinstance(value, ValueInfo) or value.at < 0:
         return None
-    span = locate(source, value.at, "value_info").span
+    span = map_spans(source, value.at, "value_info").span
     text = source.text
     start, end = span.start, span.end
     lexer = load_lexer()
@@ -267,13 +268,13 @@ def _remove(source: Source, subject: Subject, how: Repair) -> _Change | None:
         before = text.rfind(",", 0, start)
         if before >= 0 and not text[before + 1 : start].strip():
             start = before
-    return _Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], how, value)
+    return Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], how, value)
 
 
 # ---- Sorting ------------------------------------------------------------------------------------
 
 
-def _sort(source: Source, subject: Subject, how: Repair) -> _Change | None:
+def _sort(source: Source, subject: Subject, how: Repair) -> Change | None:
     graph = how.item
     nodes: list[Node] = graph.nodes
     order = safe_order(subject, graph)
@@ -289,11 +290,11 @@ def _sort(source: Source, subject: Subject, how: Repair) -> _Change | None:
         for place, index in enumerate(order)
         if place != index
     ]
-    return _Change("sort the nodes", edits, how, graph, order)
+    return Change("sort the nodes", edits, how, graph, order)
 
 
 def _node_span(source: Source, node: Node) -> Span:
-    found: Places = locate(source, node.at, "node")
+    found: SpanMap = map_spans(source, node.at, "node")
     return found.span
 
 
@@ -328,7 +329,7 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
 # ---- Verification -------------------------------------------------------------------------------
 
 
-def _is_verified(source: Source, model: Model, changes: list[_Change]) -> bool:
+def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
     """Whether the edited text parses to exactly the expected model."""
     edits = [edit for change in changes for edit in change.edits]
     try:
@@ -338,7 +339,7 @@ def _is_verified(source: Source, model: Model, changes: list[_Change]) -> bool:
         return False
 
 
-def expected(model: Model, changes: Iterable[_Change]) -> Model:
+def expected(model: Model, changes: Iterable[Change]) -> Model:
     """Return a copy of a model with changes applied."""
     memo: dict[int, object] = {}
     made = copy.deepcopy(model, memo)

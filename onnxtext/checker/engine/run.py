@@ -16,7 +16,7 @@ from onnxtext.checker.engine.cascades import without_cascades
 from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.checker.engine.places import TextPlaces
-from onnxtext.checker.engine.selection import ALL, active_rules, find
+from onnxtext.checker.engine.selection import ALL, active_rules, find, selected_rules
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.inference import Answers, Inference
 from onnxtext.collector import paused_collector
@@ -80,7 +80,7 @@ def find_in(
         UnknownRule: a slug names no rule.
     """
     active = active_rules(select, ignore)
-    selected = active if ALL in (select or ()) else active & set(select or ())
+    selected = active if ALL in (select or ()) else active & selected_rules(select)
     if encoded is not None and isinstance(root, Model):
         encoded = _with_implied_import(root, encoded)
     options = Options(base_dir, active, frozenset(selected), encoded, inference=Inference(answers))
@@ -158,7 +158,7 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
         severity_of(finding),
         source=source,
         labels=tuple(labels),
-        notes=(*finding.notes, *_left_out(finding.places), *_rule(finding)),
+        notes=(*finding.notes, *_left_out(finding.places), rules()[finding.slug].note),
         help=finding.help,
     )
 
@@ -180,7 +180,12 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
                 finding.message,
                 severity_of(finding),
                 path=paths.path(first) or "model",
-                notes=(*notes, *_left_out(finding.places), *finding.notes, *_rule(finding)),
+                notes=(
+                    *notes,
+                    *_left_out(finding.places),
+                    *finding.notes,
+                    rules()[finding.slug].note,
+                ),
                 help=finding.help,
                 file=file,
             )
@@ -191,12 +196,6 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
 def severity_of(finding: Finding) -> Severity:
     """Return the severity of a finding: its own or that of its rule."""
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
-
-
-def _rule(finding: Finding) -> list[str]:
-    """Return the note that names the rule."""
-    rule = rules()[finding.slug]
-    return [f"the rule: {rule.title} ({rule.source})" if rule.source != "-" else rule.title]
 
 
 def _left_out(places: Iterable[Place]) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.registry import families, rules
+from onnxtext.checker.context.registry import families, profiles, rules
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.engine.cascades import without_cascades
 from onnxtext.checker.isolation.inference import start_worker
@@ -15,32 +15,52 @@ ALL = "all"
 
 
 class UnknownRule(ValueError):
-    """Raised for a slug that names no rule."""
+    """Raised for a slug that names no rule and no profile."""
 
     def __init__(self, slug: str) -> None:
         super().__init__(f"there is no rule `{slug}`")
         self.slug = slug
 
 
+def is_known(slug: str) -> bool:
+    """Whether a slug can be selected or ignored: a rule, a profile, or `all`."""
+    return slug in rules() or slug in profiles() or slug == ALL
+
+
+def selected_rules(select: Sequence[str] | None) -> frozenset[str]:
+    """Return the rules that a selection turns on.
+
+    Args:
+        select: rules, profiles, or `all` for every rule that belongs to no profile.
+    """
+    found: set[str] = set()
+    for slug in select or ():
+        if slug == ALL:
+            found |= {name for name, rule in rules().items() if not rule.profile}
+        else:
+            found |= profiles().get(slug, {slug})
+    return frozenset(found)
+
+
 def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> frozenset[str]:
     """Return the slugs of the enabled rules.
 
     Args:
-        select: rules to enable besides those enabled by default; `all` is every rule.
-        ignore: rules to disable; overrides `select`.
+        select: rules to enable besides those enabled by default, as for `selected_rules`.
+        ignore: rules and profiles to disable; overrides `select`. `all` is every rule that is not
+            selected by itself.
 
     Raises:
         UnknownRule: a slug names no rule.
     """
-    known = rules()
-    for slug in (*(select or ()), *(ignore or ())):
-        if slug not in known and slug != ALL:
+    select, ignore = select or (), ignore or ()
+    for slug in (*select, *ignore):
+        if not is_known(slug):
             raise UnknownRule(slug)
-    on = {slug for slug, rule in known.items() if rule.level != "lint" or ALL in (select or ())}
-    on |= set(select or ()) - {ALL}
-    if ALL in (ignore or ()):
-        return frozenset(set(select or ()) - {ALL})
-    return frozenset(on - set(ignore or ()))
+    if ALL in ignore:
+        return selected_rules([slug for slug in select if slug != ALL])
+    on = {slug for slug, rule in rules().items() if rule.level != "lint"}
+    return (selected_rules(select) | on) - selected_rules(ignore)
 
 
 def find(subject: Subject) -> list[Finding]:

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Label
-from onnxtext.source import Source, Span
+from onnxtext.source import STRING_OR_COMMENT, Source, Span
 
 if TYPE_CHECKING:
     from onnxtext.checker.context.subject import Subject
     from onnxtext.checker.engine.places import TextPlaces
 
 _MARK = "onnxtext: ignore"
-_TOKENS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"|#[^\n]*', re.DOTALL)
 _COMMENT = re.compile(r"#\s*onnxtext:\s*ignore(?:\[([^\]\n]*)\])?")
 
 
@@ -54,11 +53,10 @@ class Suppressions:
         """Find the comments."""
         if _MARK not in self.source.text:
             return
-        for found in _TOKENS.finditer(self.source.text):
-            if found.group().startswith("#"):
-                comment = _COMMENT.match(found.group())
-                if comment is not None:
-                    self._add(found.start(), comment)
+        for found in STRING_OR_COMMENT.finditer(self.source.text):
+            comment = _COMMENT.match(found[0])
+            if comment is not None:
+                self._add(found.start(), comment)
 
     def __bool__(self) -> bool:
         """Whether there are any."""

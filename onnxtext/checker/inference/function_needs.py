@@ -64,7 +64,7 @@ class Needs:
         self._propagate()
 
     def inputs(self, function: Scope) -> set[str]:
-        """Return the inputs that a node of the body uses as a required input."""
+        """Return the inputs of the function that its body passes to a required input of a node."""
         return {name for name in _inputs(function) if self._has(function, "input", name)}
 
     def attributes(self, function: Scope) -> set[str]:

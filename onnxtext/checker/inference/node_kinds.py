@@ -2,28 +2,33 @@
 """Check the types of a large model by one node of each kind.
 
 The output types of a node, and its type and shape errors, only depend on its kind: the operator,
-the attributes, the types of the inputs and the declared types of the outputs. Large models have few
-kinds. So types are propagated by kind, and a small model is made of the first node of each. If that
-breaks no rule of types and shapes, the large one does not either.
+the attributes, the types of the inputs and the declared types of the outputs. The value of a single
+float has no effect. Large models have few kinds. So types are propagated by kind, and a small model
+is made of the first node of each. If that breaks no rule of types and shapes, the large one does
+not either. The body of a function is visited once for each kind of its calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import Attribute, Float32, Reference
 from onnxtext.checker.context.declarations import contradiction, plain_dim
 from onnxtext.checker.context.elements import type_text
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Options, Subject
 from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.inference.call_memo import CallMemo
 from onnxtext.checker.inference.element_types import TypeInference, bind
+from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.node_inference import NodeInference
 from onnxtext.checker.inference.objections import errors_of, whole_model
-from onnxtext.checker.inference.symbolic.operators import TYPES_ALONE
-from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
+from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
+from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes, declares_types
 from onnxtext.checker.inference.type_merging import merged
 from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
@@ -32,8 +37,10 @@ from onnxtext.proto.generic import RecordError
 _LEAST_NODES = 200
 """Smaller models are checked node by node."""
 _LEAST_REPEATS = 4
-"""The least average number of nodes of a kind, once there are more than `_FEW_KINDS` kinds."""
+"""The least average number of nodes of a kind so far, once there are more than a few kinds."""
 _FEW_KINDS = 50
+_NODES_PER_FURTHER_KIND = 40
+"""A model has few kinds if it has at most `_FEW_KINDS`, and one more for each so many nodes."""
 
 Types = tuple[Type | None, ...]
 
@@ -65,15 +72,17 @@ def _verdict(subject: Subject) -> tuple[bool, bool]:
 
 
 def _judge(subject: Subject) -> tuple[bool, bool]:
-    if subject.main is None or subject.model is None or subject.functions:
+    if subject.main is None or subject.model is None:
         return False, False
     if sum(len(scope.nodes) for scope in subject.scopes) < _LEAST_NODES:
         return False, False
-    if any(scope.kind not in ("main", "nested") for scope in subject.scopes):
+    if any(scope.kind not in ("main", "nested", "function") for scope in subject.scopes):
         return False, False
     kinds = _Kinds(subject)
     try:
         kinds.scope(subject.main)
+        if not all(map(kinds.has_visited, subject.scopes)):
+            return False, False  # a function is never called
         small = _small_model(subject.model, kinds)
         data = b"".join(lower_pieces(small))
     except (_Inconclusive, LowerError, RecordError):
@@ -117,15 +126,20 @@ class _Kinds:
         self.kinds: list[_Kind] = []
         self._inference = NodeInference.of(subject)
         self._opsets = subject.main.opsets if subject.main is not None else None
+        self._main = subject.main
+        self._calls = CallMemo(subject)
+        self._parameters: Mapping[str, Attribute] = {}
         self._targets = targets(subject)
         self._types: dict[str, Type | None] = {"": None}
         self._nested: dict[int, dict[str, Type]] = {}
         # Names are unique in each place: redefinitions are errors, and none was found.
-        self._made: dict[tuple[int, ...], Types] = {}
+        self._made: dict[tuple[object, ...], Types] = {}
         self._equal: dict[Type, Type] = {}
         self._known: dict[int, Type] = {}
         self._kept: list[object] = []  # keeps ids unique
         self._seen = 0
+        nodes = sum(len(scope.nodes) for scope in subject.scopes)
+        self._few = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND
 
     def types(self) -> set[Type]:
         """Return all input and output types of the kinds."""
@@ -136,8 +150,13 @@ class _Kinds:
     def types_in(self, scope: Scope) -> dict[str, Type]:
         """Return the types of the values of a scope that was visited."""
         known = self._nested.get(id(scope))
-        if known is not None:
-            return known
+        return known if known is not None else self._types_of(scope)
+
+    def has_visited(self, scope: Scope) -> bool:
+        """Whether the types of a scope are known."""
+        return scope is self._main or id(scope) in self._nested
+
+    def _types_of(self, scope: Scope) -> dict[str, Type]:
         types = {name: self._types.get(name) for name in scope.position}
         return {name: type for name, type in types.items() if type is not None}
 
@@ -178,12 +197,11 @@ class _Kinds:
             if found is not declaration and self._merged(declaration, found) is not found:
                 raise _Inconclusive
         if scope.parent is not None:  # another branch may use the same names
-            self._nested[id(scope)] = self.types_in(scope)
+            self._nested[id(scope)] = self._types_of(scope)
 
     def _nodes(self, scope: Scope, declared: dict[str, Type | None]) -> None:
         types, made, children = self._types, self._made, scope.children
-        get = types.__getitem__
-        count = self._seen
+        get, attribute_key = types.__getitem__, self._attribute_key
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
@@ -192,7 +210,6 @@ class _Kinds:
             if declared and not typed:
                 typed = tuple(map(declared.get, outputs))
             if children and index in children:
-                self._seen = count + index
                 found = self._branches(node, target, children[index], typed)
             else:
                 try:
@@ -201,43 +218,93 @@ class _Kinds:
                     raise _Inconclusive from None
                 key = (
                     id(target), len(given), len(outputs), *map(id, given), *map(id, typed),
-                    *map(id, node.attributes),
+                    *map(attribute_key, node.attributes),
                 )  # fmt: skip
                 try:
                     found = made[key]
                 except KeyError:
-                    if len(self.kinds) > _FEW_KINDS + (count + index) // _LEAST_REPEATS:
+                    few = max(self._few, (self._seen + index) // _LEAST_REPEATS)
+                    if len(self.kinds) > few:
                         raise _Inconclusive from None
                     found = made[key] = self._new(node, target, given, typed)
             for name, type in zip(outputs, found, strict=True):
                 if name:
                     types[name] = type
-        self._seen = count + len(scope.nodes)
+        self._seen += len(scope.nodes)
 
     # ---- Kinds ------------------------------------------------------------------------------
 
     def _new(self, node: Node, target: Target, given: Types, typed: Types) -> Types:
         """Infer the output types of the first node of a kind."""
-        if type(target) is not Signature or target.domain or target.name not in TYPES_ALONE:
+        if type(target) is Scope:
+            return self._call(node, target, given, typed)
+        if type(target) is not Signature or target.domain:
+            raise _Inconclusive
+        if not depends_on_types_alone(target.name, len(given)):
             raise _Inconclusive
         if any(type is None for type, name in zip(given, node.inputs, strict=True) if name):
             raise _Inconclusive
         names = [f"i{index}" if name else "" for index, name in enumerate(node.inputs)]
         results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
-        sample = Node(node.op_type, tuple(names), tuple(results), node.attributes, None,
+        attributes = bound_node(node, self._parameters).attributes
+        sample = Node(node.op_type, tuple(names), tuple(results), attributes, None,
                       node.domain, node.overload)  # fmt: skip
         computed = self._inference.plain(target, sample, given, {}, self._opsets)
         if not isinstance(computed, tuple):
             raise _Inconclusive
         self._kept += (node, typed, sample, *typed)
-        made = tuple(
-            [
-                self._joined(typed[index] if typed else None, computed[index]) if name else None
-                for index, name in enumerate(results)
-            ]
-        )
+        made = self._all_joined(node, typed, computed)
         self.kinds.append(_Kind(sample, given, typed, made))
         return made
+
+    def _attribute_key(self, attribute: Attribute) -> object:
+        """Return a key for an attribute's effect on types and shapes."""
+        value = attribute.value
+        if type(value) is Reference:
+            given = self._parameters.get(value.name)
+            if given is None:
+                return None
+            value = given.value
+            if type(value) is not Float32:
+                return attribute.name, id(given)
+        if type(value) is Float32:
+            return attribute.name
+        return (attribute.name, value) if type(value) is int else id(attribute)
+
+    def _call(self, node: Node, function: Scope, given: Types, typed: Types) -> Types:
+        """Infer the output types of the first call of a kind."""
+        opsets, own = self._opsets, function.opsets
+        if (
+            declares_types(function)
+            or opsets is None
+            or own is None
+            or opsets.versions.get("") != own.versions.get("")
+            or len(given) != len(function.inputs)
+            or len(node.outputs) > len(function.outputs)
+            or not self._calls.enter(function)
+        ):
+            raise _Inconclusive
+        before = self._types, self._parameters
+        self._kept += (node, typed, *typed)
+        self._parameters = call_attributes(function.owner, node, self._parameters)
+        self._kept += self._parameters.values()
+        names = [value.name for value in function.inputs]
+        self._types = {"": None, **dict(zip(names, given, strict=True))}
+        self._nodes(function, {})
+        self._nested.setdefault(id(function), self._types_of(function))
+        made = tuple([self._types.get(value.name) for value in function.outputs])
+        self._types, self._parameters = before
+        self._calls.leave()
+        return self._all_joined(node, typed, made)
+
+    def _all_joined(self, node: Node, declared: Types, found: Types) -> Types:
+        """Return the types of a node's outputs."""
+        return tuple(
+            [
+                self._joined(declared[index] if declared else None, found[index]) if name else None
+                for index, name in enumerate(node.outputs)
+            ]
+        )
 
     def _joined(self, declared: Type | None, found: Type | None) -> Type:
         """Return the type of an output."""

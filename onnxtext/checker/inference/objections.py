@@ -25,7 +25,7 @@ def errors_of(subject: Subject) -> list[Finding]:
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """Return the statements (by id) with errors, which get no further findings."""
+    """Return the ids of all statements with errors; inference reports no more findings on them."""
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
@@ -143,7 +143,7 @@ def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
         "onnx-inference-failed",
         f"onnx's inference fails on this {'node' if node else 'model'}: it {verb}",
         (place,),
-        help="correct its attributes and the types of its inputs" if node
+        help="correct the attributes of this node, or the types of its inputs" if node
         else "no single node is the cause; look for unusual types, initializers and constants",
         notes=notes,
         severity=None if node or failure.kind == "crash" else "warning",

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 
-from onnxtext.ast.model import Function, Node
+from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import (
     Attribute,
@@ -25,6 +25,7 @@ from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.explain import explain
+from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.node_inference import Made, NodeInference
 from onnxtext.checker.inference.objections import (
     contradicted_outputs,
@@ -33,7 +34,7 @@ from onnxtext.checker.inference.objections import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.symbolic.operators import TYPES_ALONE
+from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.proto.encode.fields import lower_tensor
@@ -227,9 +228,9 @@ class ShapeInference(ScopeWalk[Shapes]):
         bodies = scope.children and scope.children.get(self._index(scope, node))
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
-        bound = _bound(node, environment.parameters) if scope.function is not None else node
+        bound = bound_node(node, environment.parameters) if scope.function is not None else node
         constants = {}
-        if signature.domain or signature.name not in TYPES_ALONE:
+        if signature.domain or not depends_on_types_alone(signature.name, len(inputs)):
             for name in node.inputs:
                 constant = environment.constant(name) if name else None
                 encoded = self._tensor(*constant) if constant is not None else None
@@ -279,7 +280,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         )
 
     def _call(self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes) -> Made:
-        parameters = _parameters(function.owner, node, outer)
+        parameters = call_attributes(function.owner, node, outer.parameters)
         key = self._calls.key(function, inputs, parameters)
         known: Made | None = self._calls.known.get(key)
         if known is None:
@@ -308,32 +309,6 @@ class ShapeInference(ScopeWalk[Shapes]):
             value = attribute.value
             if isinstance(value, Tensor) and _is_small(value.type, value.data) and node.outputs:
                 environment.constants[node.outputs[0]] = value.type, value.data
-
-
-def _parameters(function: object, node: Node, outer: Shapes) -> dict[str, Attribute]:
-    """Return the attributes of a function in a call, including defaults."""
-    found: dict[str, Attribute] = {}
-    if isinstance(function, Function):
-        for item in function.attributes:
-            if isinstance(item, Attribute) and item.value is not None:
-                found[item.name] = item
-    for attribute in _bound(node, outer.parameters).attributes:
-        found[attribute.name] = attribute
-    return found
-
-
-def _bound(node: Node, parameters: Mapping[str, Attribute]) -> Node:
-    """Return a node of a function's body with references replaced by the call's attributes."""
-    if not any(type(attribute.value) is Reference for attribute in node.attributes):
-        return node
-    attributes = []
-    for attribute in node.attributes:
-        if type(attribute.value) is not Reference:
-            attributes.append(attribute)
-        elif attribute.value.name in parameters:
-            given = parameters[attribute.value.name]
-            attributes.append(replace(given, name=attribute.name))
-    return replace(node, attributes=tuple(attributes))
 
 
 def _is_small(type: Type | None, data: object) -> bool:

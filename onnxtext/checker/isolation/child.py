@@ -20,13 +20,14 @@ from onnxtext.checker.isolation.onnx_module import native
 if TYPE_CHECKING:
     import subprocess
 
-_CODE = """\
+CODE = """\
 import sys
 sys.path.insert(0, sys.argv[1])
 import worker
 del sys.path[0]
 worker.main(sys.argv[2], sys.argv[3:])
 """
+"""The program of a spawned child."""
 
 
 class Child:
@@ -118,10 +119,10 @@ def start() -> Child:
     Raises:
         OSError: the process cannot be started.
     """
-    return _fork() if _may_fork() else _spawn()
+    return _fork() if may_fork() else _spawn()
 
 
-def _may_fork() -> bool:
+def may_fork() -> bool:
     """Whether this is the process of the command line with a single thread."""
     if "onnxtext.cli.main" not in sys.modules or sys.platform != "linux":
         return False
@@ -180,7 +181,7 @@ def _max_files() -> int:
     return most if 0 < most < 1 << 20 else 1 << 20
 
 
-def _interpreter() -> str:
+def interpreter() -> str:
     """Return the path of the Python interpreter; empty in a program that embeds Python.
 
     There, `sys.executable` is the program, which would start itself again.
@@ -196,13 +197,13 @@ def _interpreter() -> str:
 def _spawn() -> Child:
     import subprocess
 
-    interpreter = _interpreter()
-    if not interpreter:
+    path = interpreter()
+    if not path:
         raise OSError("no Python interpreter was found")
     file = getattr(native(), "__file__", None) or ""
     paths = [path for path in sys.path if isinstance(path, str) and path]
     process = subprocess.Popen(
-        [interpreter, "-I", "-S", "-c", _CODE, str(Path(__file__).parent), file, *paths],
+        [path, "-I", "-S", "-c", CODE, str(Path(__file__).parent), file, *paths],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -41,7 +41,7 @@ Answers = dict[object, list[bytes] | str]
 """Answers by their requests."""
 
 
-class _Pool:
+class Pool:
     """The idle child processes, shared by all threads."""
 
     def __init__(self) -> None:
@@ -100,12 +100,12 @@ class _Pool:
             worker.abandon()
 
 
-_POOL = _Pool()
+POOL = Pool()
 
 
 def close_workers() -> None:
     """End all idle processes."""
-    _POOL.close()
+    POOL.close()
 
 
 def start_worker() -> None:
@@ -114,7 +114,7 @@ def start_worker() -> None:
     The earlier a forked process starts, the less memory it shares with this one.
     """
     with contextlib.suppress(Died):
-        _POOL.give(_POOL.take())
+        POOL.give(POOL.take())
 
 
 class Inference:
@@ -216,15 +216,15 @@ def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[byt
         Died: the request has killed the child, or no process can be started.
     """
     for last in (False, True):
-        worker = _POOL.take()
+        worker = POOL.take()
         try:
             parts = worker.ask(seconds, memory, kind, *arguments)
         except Died as died:
             if not died.outside or last:
                 if died.failure.kind == "unavailable":
-                    raise _POOL.start_failed(died.failure) from None
+                    raise POOL.start_failed(died.failure) from None
                 raise
             continue
-        _POOL.give(worker)
+        POOL.give(worker)
         return parts
     raise AssertionError

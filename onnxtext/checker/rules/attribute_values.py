@@ -272,7 +272,7 @@ FAMILY = Family(
         Rule(
             "attribute-ref-unknown",
             "error",
-            "a reference names a parameter of the function that has the same type",
+            "a reference names an attribute parameter of the function, with the same type",
             "IR Functions",
         ),
         Rule(

@@ -24,13 +24,13 @@ from onnxtext.checker.inference.function_needs import float_for_int
 def check(subject: Subject) -> Iterator[Finding]:
     """Check attributes against the schemas of the operators."""
     resolved = targets(subject)
-    fitting: set[tuple[int, int]] = set()
+    fitting: set[tuple[object, ...]] = set()
     required: dict[int, frozenset[str]] = {}
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             attributes = node.attributes
-            key = id(target), id(attributes)  # most nodes repeat others
-            if key in fitting:
+            key = id(target), *[(item.name, item.type) for item in attributes]
+            if key in fitting:  # most nodes repeat others
                 continue
             found: list[Finding] = []
             if len(attributes) > 1:

@@ -102,7 +102,12 @@ def _device(decorator: Decorator) -> Record:
 
 
 def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
-    """Return the declared ranks of the values that are visible in a scope; `known` caches them."""
+    """Return the declared ranks of the values that are visible in a scope.
+
+    Args:
+        scope: the scope.
+        known: caches the ranks of each scope by its id.
+    """
     found = known.get(id(scope))
     if found is not None:
         return found
@@ -260,7 +265,7 @@ FAMILY = Family(
         Rule(
             "device-config-count",
             "error",
-            "device configurations have `num_devices`, and as many device names or none",
+            "a configuration has `num_devices`, and as many device names or no names",
             "IR Multi-device",
         ),
         Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),

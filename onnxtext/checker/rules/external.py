@@ -54,7 +54,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 tensor,
                 "external-location-missing",
                 "has external data without a `location`",
-                'add `"location": "weights.bin"`',
+                'add a `location`, the path of the data file: `"location": "weights.bin"`',
             )
             continue
         problem = unsafe(location)
@@ -206,7 +206,7 @@ FAMILY = Family(
         Rule(
             "external-location-missing",
             "error",
-            "external data has a location, and the tensor no inline data",
+            "a tensor with external data has a `location`, and no inline data",
             "proto TensorProto.external_data",
         ),
         Rule(
@@ -227,6 +227,7 @@ FAMILY = Family(
             "lint",
             "the offset is a multiple of 4096",
             "proto TensorProto.external_data",
+            "style",
         ),
         Rule(
             "external-checksum",

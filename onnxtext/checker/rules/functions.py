@@ -235,6 +235,6 @@ FAMILY = Family(
             "functions do not have names of standard operators",
             "proto",
         ),
-        Rule("function-unused", "lint", "every function is called", "-"),
+        Rule("function-unused", "lint", "every function is called"),
     ),
 )

@@ -144,19 +144,22 @@ FAMILY = Family(
             "lint",
             "metadata keys that are not standard have a reverse-DNS prefix",
             "IR Other metadata",
+            "style",
         ),
         Rule(
             "model-domain-missing",
             "lint",
             "a model has a `domain` in reverse-DNS form",
             "IR Models",
+            "style",
         ),
         Rule(
             "producer-missing",
             "lint",
             "a model has `producer_name` and `producer_version`",
             "proto ModelProto",
+            "style",
         ),
-        Rule("doc-html", "lint", "doc strings are Markdown without HTML", "IR Graphs"),
+        Rule("doc-html", "lint", "doc strings are Markdown without HTML", "IR Graphs", "style"),
     ),
 )

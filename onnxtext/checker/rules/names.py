@@ -142,7 +142,7 @@ FAMILY = Family(
             "proto ValueInfoProto, TensorProto",
         ),
         Rule("input-duplicate", "error", "inputs of a graph have distinct names", "IR Graphs"),
-        Rule("output-duplicate", "warning", "outputs of a graph have distinct names", "-"),
+        Rule("output-duplicate", "warning", "outputs of a graph have distinct names"),
         Rule(
             "function-input-duplicate",
             "error",
@@ -156,6 +156,6 @@ FAMILY = Family(
             "IR Functions",
         ),
         Rule("node-name-duplicate", "warning", "nodes of a graph have distinct names", "IR Names"),
-        Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names"),
+        Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names", "style"),
     ),
 )

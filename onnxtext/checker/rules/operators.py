@@ -241,7 +241,7 @@ FAMILY = Family(
             "the operator exists in the imported version, or is a function of the model",
             "IR Operators, schema",
         ),
-        Rule("op-unknown-domain", "info", "the operators of the domain are known", "-"),
+        Rule("op-unknown-domain", "info", "the operators of the domain are known"),
         Rule("op-deprecated", "error", "the operator is not deprecated", "schema, checker"),
         Rule("input-count", "error", "a node has as many inputs as its operator takes", "schema"),
         Rule("output-count", "error", "a node has as many outputs as its operator gives", "schema"),

@@ -105,7 +105,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
                 missing.setdefault(key, (scope, []))[1].append(Place(node, ("domain",)))
     for (_, domain), (scope, places) in missing.items():
         in_function = scope.function is not None
-        shown = f"`{domain}`" if domain else "the standard operators"
+        shown = f"domain `{domain}`" if domain else "default domain"
         owner = f"the function `{scope.function.name}`" if scope.function else "the model"
         version = newest_versions().get(domain, 1) if domain else _newest_released()
         entry = f'"{domain}": {version}' if domain else str(version)
@@ -113,7 +113,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         target = scope.function if in_function else subject.model
         yield Finding(
             "function-opset-missing" if in_function else "opset-domain-not-imported",
-            f"{owner} uses {shown}, but does not import that domain",
+            f"{owner} uses operators of the {shown}, but its `opset_import` has no version of it",
             (places[0]._replace(label=f"used by {counted(len(places), 'node')}"), *places[1:]),
             help=f"add {entry} to `opset_import`",
             repair=Repair("import", subject.resolved.original(target), (domain, version))
@@ -174,11 +174,11 @@ FAMILY = Family(
             "the domain of every node is imported by its model",
             "IR Operators",
         ),
-        Rule("opset-import-unused", "lint", "every imported domain is used", "-"),
+        Rule("opset-import-unused", "lint", "every imported domain is used"),
         Rule(
             "function-opset-missing",
             "error",
-            "the domain of every node of a function is imported by the function",
+            "a function imports the domain of each of its nodes",
             "IR Functions",
         ),
     ),

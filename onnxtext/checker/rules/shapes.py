@@ -55,7 +55,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
-    """A negative dimension to which onnx objects: an error instead of the warning."""
+    """Return an error for a negative dimension that onnx rejects; it replaces the warning."""
     if isinstance(objection, Failure) or "(-" not in objection:
         return None
     found = (finding for finding in subject.found if finding.slug == "dim-value-negative")
@@ -101,7 +101,7 @@ FAMILY = Family(
         Rule(
             "onnx-inference-failed",
             "error",
-            "the shape inference of onnx terminates for every node",
+            "the shape inference of onnx returns for every node: no crash, no time-out",
             "schema",
         ),
     ),

@@ -103,7 +103,7 @@ def _fields(
         yield _field(
             tensor,
             f"has its data in `{held[0]}`, not in `{element.field}`",
-            f"write it in brackets (raw data), or in `{element.field}`",
+            f"write `[…]` (raw data), or `{element.field}{{…}}`",
         )
     elif held and held[0] == "string_data":
         values = fields["string_data"]
@@ -178,7 +178,12 @@ FAMILY = Family(
     check,
     (
         Rule("tensor-type-undefined", "error", "the element type is defined", "proto TensorProto"),
-        Rule("tensor-data-field", "error", "data is in one field, that of the type", "proto"),
+        Rule(
+            "tensor-data-field",
+            "error",
+            "data is in one field: `raw_data`, or that of the element type",
+            "proto",
+        ),
         Rule("tensor-data-size", "error", "the number of elements agrees with the dims", "proto"),
         Rule("tensor-dim-negative", "error", "dims are 0 or more", "IR Tensor definition"),
         Rule(

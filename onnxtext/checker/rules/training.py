@@ -39,7 +39,8 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "training-init-omitted",
                 "there is an `initialization_binding`, but no `initialization`",
                 (Place(training, ("initialization_binding",)),),
-                help="add an `initialization` with these outputs, or remove the binding",
+                help="add an `initialization` graph with the outputs that the binding names, "
+                "or remove the binding",
             )
         yield from _keys(subject, training, step, bound)
         yield from _values(subject, training, start, step)

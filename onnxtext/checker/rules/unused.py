@@ -70,6 +70,4 @@ def _algorithms(subject: Subject) -> list[Scope]:
     return [s for s in subject.scopes if s.kind in ("algorithm", "initialization")]
 
 
-FAMILY = Family(
-    check, (Rule("value-unused", "lint", "every initializer and every node is used", "-"),)
-)
+FAMILY = Family(check, (Rule("value-unused", "lint", "every initializer and every node is used"),))

@@ -42,10 +42,12 @@ def _typed_outputs(scope: Scope) -> dict[str, list[Place]]:
 def _duplicates(scope: Scope) -> Iterator[Finding]:
     if not scope.infos:
         return
-    by_name = _typed_outputs(scope)
+    by_name: dict[str, list[Place]] = {}
     for value in scope.infos:
         if value.name:
             by_name.setdefault(value.name, []).append(Place(value, ("name",)))
+    for name, typed in _typed_outputs(scope).items():
+        by_name.setdefault(name, []).extend(typed)
     if all(len(places) == 1 for places in by_name.values()) and scope.is_graph:
         return
     if not scope.is_graph:
@@ -54,9 +56,9 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
                 by_name[value.name].append(Place(value, ("name",)))
     for name, places in by_name.items():
         if len(places) > 1:
-            last = places[-1].item
             same = all(_entry(place) == _entry(places[0]) for place in places[1:])
-            removable = same and any(value is last for value in scope.place.values)
+            items = [place.item for place in reversed(places)] if same else []
+            removable = [item for item in items if any(item is one for one in scope.place.values)]
             yield Finding(
                 "value-info-duplicate",
                 f"`value_info` of {scope.describe()} has {len(places)} entries for {quoted(name)}",
@@ -64,7 +66,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
                 help="remove all but one",
                 notes=("they are equal",) if same else (),
                 severity="warning" if same else None,
-                repair=Repair("remove", last) if removable else None,
+                repair=Repair("remove", removable[0]) if removable else None,
             )
 
 
@@ -143,7 +145,7 @@ FAMILY = Family(
         Rule(
             "value-info-duplicate",
             "error",
-            "a value has one entry in `value_info`; a warning if the entries are equal",
+            "`value_info` has at most one entry for a value (equal ones are only a warning)",
             "proto GraphProto.value_info",
         ),
         Rule(

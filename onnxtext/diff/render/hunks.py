@@ -3,14 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
-from onnxtext.diff.result import FieldChange, ItemChange, ModelDiff, Place, WeightChange
+from onnxtext.diff.result import (
+    FieldChange,
+    Group,
+    ItemChange,
+    ItemKey,
+    ModelDiff,
+    Place,
+    WeightChange,
+)
 from onnxtext.printer.strings import value_name, word
 
 MOST_RENAMES = 20
-"""Maximum number of renames to show; JSON has all."""
+"""Maximum number of renames to show, unless every difference is shown."""
 
 _HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name")
 """Fields that are part of the headline of a statement."""
@@ -36,12 +45,41 @@ class Line(NamedTuple):
     text: str
 
 
-def hunks(diff: ModelDiff) -> Iterator[list[Line]]:
-    """Return the differences, each as a list of lines."""
+MOST_ITEMS = 40
+"""A diff with more items is grouped by what happened."""
+
+_MOST_SHOWN = 8
+"""Maximum number of lines of a group's first occurrence."""
+
+
+def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
+    """Return the differences, each as a list of lines.
+
+    Args:
+        diff: the differences.
+        every: whether to show every difference of a large diff; else they are grouped.
+    """
+    grouped: dict[ItemKey, Group] = {}
+    if not every and len(diff.items) > MOST_ITEMS:
+        for group in diff.groups:
+            if len(group.occurrences) > 1 or len(group.occurrences[0]) > _FEW:
+                grouped.update(dict.fromkeys(chain(*group.occurrences), group))
+    items = {item.key: item for item in diff.items}
+    shown: set[int] = set()
     for item in diff.items:
-        yield list(_item(item))
+        group_of = grouped.get(item.key)
+        if group_of is None:
+            yield list(_item(item))
+        elif id(group_of) not in shown:
+            shown.add(id(group_of))
+            yield list(_group(group_of, items))
+    if grouped:
+        yield [
+            Line("@", f"{len(diff.items):,} differences"),
+            Line("#", " grouped by what happened; `onnxtext diff --all` shows every one"),
+        ]
     if diff.renames:
-        yield list(_renames(diff))
+        yield list(_renames(diff, every=every))
     if diff.stored:
         yield [
             Line("@", "stored differently"),
@@ -56,6 +94,40 @@ def hunks(diff: ModelDiff) -> Iterator[list[Line]]:
         ]
     if diff.notes:
         yield [Line("@", "not compare_messages"), *[Line("#", note) for note in diff.notes]]
+
+
+_FEW = 3
+"""Groups of so many items are shown as items if it happened only once."""
+
+
+def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[Line]:
+    """Return the title of a group, and an example."""
+    occurrences = [
+        [items[key] for key in occurrence if key in items] for occurrence in group.occurrences
+    ]
+    occurrences = [occurrence for occurrence in occurrences if occurrence]
+    yield Line("@", f"{len(occurrences):,} × {group.title}" if occurrences[1:] else group.title)
+    lines = [
+        line
+        for item in sorted(occurrences[0], key=lambda item: item.old is None)
+        for line in _item(item)
+        if line.mark != "@"
+    ]
+    yield from lines[:_MOST_SHOWN]
+    rest = len(lines) - _MOST_SHOWN
+    more = [f"{rest} more line{'s' * (rest != 1)}"] * (rest > 0)
+    more += [f"{len(occurrences) - 1:,} more like this"] * (len(occurrences) > 1)
+    largest = [
+        change.weights.max_abs
+        for occurrence in occurrences
+        for item in occurrence
+        for change in item.fields
+        if change.weights is not None and change.weights.max_abs is not None
+    ]
+    if len(largest) > 1:
+        more.append(f"max |Δ| of all {max(largest):.6g}")
+    if more:
+        yield Line("#", f" … and {', '.join(more)}")
 
 
 def _item(item: ItemChange) -> Iterator[Line]:
@@ -118,7 +190,7 @@ def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
 
 def weight_text(weights: WeightChange) -> str:
     """Format how the elements of a tensor differ, in one line."""
-    parts = []
+    parts = [] if weights.how is None else [weights.how]
     if weights.changed is not None and weights.elements:
         share = 100 * weights.changed / weights.elements
         parts.append(f"{weights.changed:,} of {weights.elements:,} elements changed ({share:.3g}%)")
@@ -133,11 +205,12 @@ def weight_text(weights: WeightChange) -> str:
     return ", ".join(parts)
 
 
-def _renames(diff: ModelDiff) -> Iterator[Line]:
+def _renames(diff: ModelDiff, *, every: bool) -> Iterator[Line]:
+    most = len(diff.renames) if every else MOST_RENAMES
     yield Line("@", f"renamed ({len(diff.renames):,})")
-    for rename in diff.renames[:MOST_RENAMES]:
+    for rename in diff.renames[:most]:
         spell = word if rename.kind == "node" else value_name
         where = "" if rename.path == "graph" else f" in {rename.path}"
         yield Line("~", f"{rename.kind} {spell(rename.old)} → {spell(rename.new)}{where}")
-    if len(diff.renames) > MOST_RENAMES:
-        yield Line("#", f"… and {len(diff.renames) - MOST_RENAMES:,} more; --json lists all")
+    if len(diff.renames) > most:
+        yield Line("#", f" … and {len(diff.renames) - most:,} more; --all shows them")

@@ -25,8 +25,25 @@ def render(diff: ModelDiff) -> str:
         "renames": [asdict(rename) for rename in diff.renames],
         "stored": [asdict(stored) for stored in diff.stored],
         "notes": list(diff.notes),
+        "operators": [asdict(count) for count in diff.operators],
+        "groups": _groups(diff),
     }
     return json.dumps(made, indent=2, allow_nan=False) + "\n"
+
+
+def _groups(diff: ModelDiff) -> list[dict[str, Any]]:
+    """Return the groups; each occurrence is a list of indices of items."""
+    numbers = {item.key: number for number, item in enumerate(diff.items)}
+    found = []
+    for group in diff.groups:
+        occurrences = [
+            [numbers[key] for key in occurrence if key in numbers]
+            for occurrence in group.occurrences
+        ]
+        occurrences = [occurrence for occurrence in occurrences if occurrence]
+        if occurrences:
+            found.append({"title": group.title, "occurrences": occurrences})
+    return found
 
 
 def _item(item: dict[str, Any]) -> dict[str, Any]:

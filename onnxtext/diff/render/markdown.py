@@ -14,7 +14,7 @@ MOST_CHARACTERS = 60_000
 """GitHub rejects comments of more than 65,536 characters."""
 
 
-def render(diff: ModelDiff) -> str:
+def render(diff: ModelDiff, *, every: bool = False) -> str:
     """Return a table of counts, then the hunks, folded.
 
     Everything from the models is in code blocks with a fence longer than any in it, so none of it
@@ -31,7 +31,7 @@ def render(diff: ModelDiff) -> str:
             )
             lines.append(f"| {kind} | {cells} |")
         lines.append("")
-    body, left_out = _body(diff)
+    body, left_out = _body(diff, every=every)
     if body:
         fence = "`" * max(3, max(map(len, re.findall("`+", body)), default=0) + 1)
         lines += ["<details><summary>Details</summary>", "", f"{fence}diff", body, fence, ""]
@@ -41,12 +41,12 @@ def render(diff: ModelDiff) -> str:
     return "\n".join(lines)
 
 
-def _body(diff: ModelDiff) -> tuple[str, int]:
+def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
     """Return the hunks that fit, and the number of those that do not."""
     parts: list[str] = []
     size = 0
     left_out = 0
-    for hunk in hunks(diff):
+    for hunk in hunks(diff, every=every):
         text = "\n".join(
             [f"@@ {safe(line)} @@" if mark == "@" else _line(mark, line) for mark, line in hunk]
         )

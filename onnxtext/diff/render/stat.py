@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from onnxtext.diagnostics.safe import safe
 from onnxtext.diff.render.hunks import VERDICTS
-from onnxtext.diff.result import ModelDiff
+from onnxtext.diff.result import ModelDiff, OperatorCount
 
 ACTIONS = ("added", "removed", "changed", "moved", "renamed")
 
@@ -36,4 +37,37 @@ def render(diff: ModelDiff) -> str:
     lines += [
         f" {stored.what}: {stored.old} → {stored.new}, {stored.count:,} ×" for stored in diff.stored
     ]
+    lines += _operators(diff)
     return "\n".join([*lines, f" {VERDICTS[diff.verdict]}"]) + "\n"
+
+
+def _operators(diff: ModelDiff) -> list[str]:
+    """Return a table of the operators whose number differs."""
+    rows = [count for count in diff.operators if count.old != count.new]
+    if not rows:
+        return []
+    total = OperatorCount(
+        "all nodes", sum(c.old for c in diff.operators), sum(c.new for c in diff.operators)
+    )
+    cells = [
+        (
+            safe(c.operator),
+            f"{c.old:,}",
+            f"{c.new:,}",
+            f"{c.new - c.old:+,}" if c.new != c.old else "0",
+        )
+        for c in (*rows, total)
+    ]
+    cells.insert(0, ("operator", "before", "after", "difference"))
+    widths = [max(len(row[column]) for row in cells) for column in range(4)]
+    return [
+        "",
+        *[
+            f" {row[0]:<{widths[0]}} | "
+            + " | ".join(
+                [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
+            )
+            for row in cells
+        ],
+        "",
+    ]

@@ -3,47 +3,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 
+_MODULES = (
+    "calls", "code_actions", "completion", "folding", "formatting", "graphs", "hover",
+    "inlay_hints", "links", "navigation", "rename", "requests", "selection", "semantic_tokens",
+    "signature_help", "symbols",
+)  # fmt: skip
+
+
 def register(server: Server) -> None:
     """Add all features to a server."""
-    from onnxtext.lsp.features import (
-        calls,
-        code_actions,
-        completion,
-        folding,
-        formatting,
-        hover,
-        inlay_hints,
-        links,
-        navigation,
-        rename,
-        requests,
-        selection,
-        semantic_tokens,
-        signature_help,
-        symbols,
-    )
-
-    for module in (
-        calls,
-        code_actions,
-        completion,
-        folding,
-        formatting,
-        hover,
-        inlay_hints,
-        links,
-        navigation,
-        rename,
-        requests,
-        selection,
-        semantic_tokens,
-        signature_help,
-        symbols,
-    ):
-        module.register(server)
+    for name in _MODULES:
+        import_module(f"{__name__}.{name}").register(server)

@@ -13,6 +13,7 @@ from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import outermost
+from onnxtext.lsp.server.protocol import data_field
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -27,12 +28,9 @@ def register(server: Server) -> None:
 
 
 def prepare(
-    server: Server, params: t.CallHierarchyPrepareParams
+    document: Document, params: t.CallHierarchyPrepareParams
 ) -> list[t.CallHierarchyItem] | None:
     """Return the function or graph under the cursor."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     index = document.version.index
     offset = document.version.lines.offset(params.position)
     at_cursor = target_at(index, offset)
@@ -127,13 +125,8 @@ def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, 
         return None, None
     index = document.version.index
     data: Any = item.data
-    kind, domain, overload = (_field(data, name) for name in ("kind", "domain", "overload"))
+    kind, domain, overload = (data_field(data, name, "") for name in ("kind", "domain", "overload"))
     if kind == "function":
         return document, index.functions().get((domain, item.name, overload))
     scopes = (s for s in index.scopes if s.parent is None and s.kind == kind)
     return document, next((scope for scope in scopes if scope.name == item.name), None)
-
-
-def _field(data: Any, name: str) -> str:
-    value = data.get(name) if isinstance(data, dict) else getattr(data, name, None)
-    return value if isinstance(value, str) else ""

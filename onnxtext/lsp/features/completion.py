@@ -28,6 +28,7 @@ from onnxtext.lsp.index.operators import (
     signature_text,
 )
 from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.server.protocol import data_field
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.tensor.elements import ELEMENTS
@@ -84,28 +85,18 @@ def _snippets(server: Server) -> bool:
 def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
     """Add the documentation of an item when the editor shows it."""
     data: Any = params.data
-    name = _text(data, "operator")
-    version = _number(data, "version")
+    name = data_field(data, "operator", "")
+    version = data_field(data, "version", 0)
     if name:
-        signature = known_schemas().find(_text(data, "domain"), name, version)
+        signature = known_schemas().find(data_field(data, "domain", ""), name, version)
         if signature is not None:
-            attribute = _text(data, "attribute")
+            attribute = data_field(data, "attribute", "")
             text = documentation(signature, full=False)
             if attribute in signature.attributes:
                 text = attribute_line(signature, attribute)
             head = "" if attribute else f"```onnxtxt\n{signature_text(signature)}\n```\n\n"
             params.documentation = t.MarkupContent(t.MarkupKind.Markdown, head + text)
     return params
-
-
-def _text(data: Any, name: str) -> str:
-    value = data.get(name) if isinstance(data, dict) else getattr(data, name, "")
-    return value if isinstance(value, str) else ""
-
-
-def _number(data: Any, name: str) -> int:
-    value = data.get(name) if isinstance(data, dict) else getattr(data, name, 0)
-    return value if isinstance(value, int) else 0
 
 
 class _Maker:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.document import Version
+from onnxtext.lsp.index.document import Document, Version
+from onnxtext.source import COMMENT, STRING
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_PIECES = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\]|\\.)*"|#[^\n]*|=>|[()\[\]{}<>]', re.DOTALL
-)
+_PIECES = re.compile(rf"{STRING}|{COMMENT}|=>|[()\[\]{{}}<>]", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _MOST = 20_000
 _LONGEST_GAP = 1000
@@ -27,14 +26,11 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_FOLDING_RANGE, folding)
 
 
-async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.FoldingRange] | None:
+async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
     """Return all folding ranges, nested ones included."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
-    for found in _ranges(version, lengths):
+    for found in folding_ranges(version, lengths):
         known = best.get(found.start_line)
         if known is None or known.end_line < found.end_line:
             best[found.start_line] = found
@@ -43,7 +39,13 @@ async def folding(server: Server, params: t.FoldingRangeParams) -> list[t.Foldin
     return sorted(best.values(), key=lambda found: found.start_line)
 
 
-def _ranges(version: Version, lengths: list[int]) -> Iterator[t.FoldingRange]:
+def folding_ranges(version: Version, lengths: list[int]) -> Iterator[t.FoldingRange]:
+    """Yield the folding ranges of a text.
+
+    Args:
+        version: the text and its index.
+        lengths: the length of each statement on one line; -1 for the others.
+    """
     lines = version.lines
     open_brackets: list[tuple[str, int]] = []
     comment: tuple[int, int] | None = None

@@ -32,31 +32,26 @@ def register(server: Server) -> None:
     )
 
 
-async def whole(server: Server, params: t.DocumentFormattingParams) -> list[t.TextEdit] | None:
+async def whole(document: Document, params: t.DocumentFormattingParams) -> list[t.TextEdit] | None:
     """Return the edits to the canonical layout; none for a text with errors."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     return await _format(document, None)
 
 
-async def part(server: Server, params: t.DocumentRangeFormattingParams) -> list[t.TextEdit] | None:
+async def part(
+    document: Document, params: t.DocumentRangeFormattingParams
+) -> list[t.TextEdit] | None:
     """Return the edits of the lines in a range."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     return await _format(document, document.version.lines.span(params.range))
 
 
 async def on_type(
-    server: Server, params: t.DocumentOnTypeFormattingParams
+    document: Document, params: t.DocumentOnTypeFormattingParams
 ) -> list[t.TextEdit] | None:
     """Return the edits of the statement that a line break or bracket just ended.
 
     The line of the cursor is not touched, so that nothing moves under it.
     """
-    document = server.document(params.text_document.uri)
-    if document is None or params.position.line == 0:
+    if params.position.line == 0:
         return None
     lines = document.version.lines
     line = params.position.line - (params.ch == "\n")

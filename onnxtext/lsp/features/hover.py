@@ -35,11 +35,8 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_HOVER, hover)
 
 
-def hover(server: Server, params: t.HoverParams) -> t.Hover | None:
+def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
     """Return the hover of the target under the mouse."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     version = document.version
     at_cursor = target_at(version.index, version.lines.offset(params.position))
     if at_cursor is None:

@@ -22,11 +22,8 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_INLAY_HINT, hints)
 
 
-def hints(server: Server, params: t.InlayHintParams) -> list[t.InlayHint] | None:
+def hints(document: Document, params: t.InlayHintParams) -> list[t.InlayHint] | None:
     """Return the hints in a range, if the checker is done with this version."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     span = document.version.lines.span(params.range)
     found: list[t.InlayHint] = []
     for statement in document.version.index.statements_in(span.start, span.end + 1):

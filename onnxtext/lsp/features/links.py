@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
-from onnxtext.source import Span
+from onnxtext.source import COMMENT, STRING, Span
 from onnxtext.weights.paths import PathError, inside
 
 if TYPE_CHECKING:
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _LINKS = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|#[^\n]*'  # skipped
-    r'|blob"(?P<blob>[0-9a-f]+)"'
+    r'blob"(?P<blob>[0-9a-f]+)"'
     r'|file"(?P<file>[^"\\\n]+)"'
-    r'|"location"\s*:\s*"(?P<location>[^"\\\n]+)"'
+    r'|(?:"location"\s*:|\bexternal\s*\()\s*"(?P<location>[^"\\\n]+)"'
     r'|\b(?:store|safetensors)\s*:\s*"(?P<place>[^"\\\n]+)"'
-    r'|"(?:[^"\\]|\\.)*"',
+    rf"|{STRING}|{COMMENT}",
     re.DOTALL,
 )
-_WORDS = re.compile('blob"|file"|"location"|store|safetensors')
+_WORDS = re.compile('blob"|file"|"location"|external|store|safetensors')
 _MOST = 5000
 
 
@@ -36,20 +35,18 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_LINK, links, t.DocumentLinkOptions())
 
 
-def links(server: Server, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
+def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
     """Return the links of a document whose targets exist."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     found: list[t.DocumentLink] = []
-    for link in _links(document):
+    for link in document_links(document):
         found.append(link)
         if len(found) >= _MOST:
             break
     return found
 
 
-def _links(document: Document) -> Iterator[t.DocumentLink]:
+def document_links(document: Document) -> Iterator[t.DocumentLink]:
+    """Yield the links of a document whose targets exist."""
     version = document.version
     base = None if document.path is None else document.path.parent
     resources = _resources(version.text)

@@ -36,14 +36,10 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlight)
 
 
-def symbol_under(server: Server, params: Cursor) -> tuple[Document, Symbol, CursorTarget] | None:
-    """Return the document, symbol and target under the cursor."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
+def symbol_under(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
+    """Return the symbol and target under the cursor."""
     version = document.version
-    found = symbol_at(version.index, version.lines.offset(params.position))
-    return None if found is None else (document, *found)
+    return symbol_at(version.index, version.lines.offset(params.position))
 
 
 def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
@@ -53,12 +49,12 @@ def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
     return sorted({(role, span) for role, span in found if span is not None}, key=lambda p: p[1])
 
 
-def definition(server: Server, params: t.DefinitionParams) -> list[t.Location] | None:
+def definition(document: Document, params: t.DefinitionParams) -> list[t.Location] | None:
     """Return the definitions of the name under the cursor, or else its declarations."""
-    found = symbol_under(server, params)
+    found = symbol_under(document, params)
     if found is None:
         return None
-    document, symbol, _ = found
+    symbol, _ = found
     known = occurrences(document, symbol)
     for role in ("definition", "declaration"):
         spans = [span for item, span in known if item == role]
@@ -68,12 +64,12 @@ def definition(server: Server, params: t.DefinitionParams) -> list[t.Location] |
     return None
 
 
-def references(server: Server, params: t.ReferenceParams) -> list[t.Location] | None:
+def references(document: Document, params: t.ReferenceParams) -> list[t.Location] | None:
     """Return all occurrences of the name under the cursor."""
-    found = symbol_under(server, params)
+    found = symbol_under(document, params)
     if found is None:
         return None
-    document, symbol, _ = found
+    symbol, _ = found
     whole = params.context.include_declaration
     return [
         t.Location(document.uri, document.version.lines.range(span))
@@ -83,13 +79,13 @@ def references(server: Server, params: t.ReferenceParams) -> list[t.Location] | 
 
 
 def highlight(
-    server: Server, params: t.DocumentHighlightParams
+    document: Document, params: t.DocumentHighlightParams
 ) -> list[t.DocumentHighlight] | None:
     """Return all occurrences of the name under the cursor, and the role of each."""
-    found = symbol_under(server, params)
+    found = symbol_under(document, params)
     if found is None:
         return None
-    document, symbol, _ = found
+    symbol, _ = found
     lines = document.version.lines
     return [
         t.DocumentHighlight(lines.range(span), _KINDS[role])

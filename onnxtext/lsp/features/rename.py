@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rename values, functions and their parameters; quote new names, and reject conflicts."""
+"""Rename values, functions, parameters and labels; quote new names, and reject conflicts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from onnxtext.lsp.features.navigation import occurrences, symbol_under
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Symbol, parameter_names
+from onnxtext.lsp.index.section_scopes import listed_values
 from onnxtext.lsp.index.sections import name_of
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.printer.strings import quoted, value_name, word
@@ -29,12 +30,12 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_RENAME, rename, t.RenameOptions(prepare_provider=True))
 
 
-def prepare(server: Server, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
+def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
     """Return the range and current name of the symbol under the cursor."""
-    found = symbol_under(server, params)
+    found = symbol_under(document, params)
     if found is None:
         return None
-    document, symbol, at_cursor = found
+    symbol, at_cursor = found
     return t.PrepareRenamePlaceholder(document.version.lines.range(at_cursor.span), symbol.name)
 
 
@@ -44,10 +45,11 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
     Raises:
         RequestError: the new name is empty, or already has another meaning.
     """
-    found = symbol_under(server, params)
-    if found is None:
+    document = server.document(params.text_document.uri)
+    found = symbol_under(document, params) if document is not None else None
+    if document is None or found is None:
         return None
-    document, symbol, _ = found
+    symbol, _ = found
     new = name_of(params.new_name.strip())
     if new == symbol.name:
         return None
@@ -62,16 +64,20 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[t.TextEdit]:
     lines, text = document.version.lines, document.version.text
     edits = []
     for span in dict.fromkeys(span for _, span in occurrences(document, symbol)):
-        # In a section, names of values may have to be strings.
-        string = symbol.key[0] == "value" and _in_section(document, span)
+        # In a section or a decorator, names of values may have to be strings.
+        string = symbol.key[0] == "value" and _may_be_string(document, symbol, span)
         string = string and text.startswith(('"', 'b"'), span.start)
         edits.append(t.TextEdit(lines.range(span), quoted(new) if string else spelled))
     return edits
 
 
-def _in_section(document: Document, span: Span) -> bool:
-    sections = document.version.index.sections
-    return bool(sections) and span.start > sections[0].at
+def _may_be_string(document: Document, symbol: Symbol, span: Span) -> bool:
+    index = document.version.index
+    sections = index.sections
+    if sections and span.start > sections[0].at:
+        return True
+    scope = symbol.scope
+    return scope is not None and any(span == listed for _, listed in listed_values(index, scope))
 
 
 def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
@@ -80,6 +86,10 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
         case "value":
             assert symbol.scope is not None
             return _value_conflict(index, symbol, symbol.scope, new)
+        case "label":
+            assert symbol.scope is not None
+            if any(node.name == new for node in symbol.scope.nodes):
+                return f"another node already has the label `{new}`"
         case "parameter":
             scope = index.scopes[symbol.key[1]]
             if new in parameter_names(scope):

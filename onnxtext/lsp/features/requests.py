@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answer custom requests of editors that show binary models and draw graphs.
+"""Answer custom requests of editors that show binary models.
 
 - `onnxtext/fromBinary` {uri} -> {text, size, digest}
 - `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}
 - `onnxtext/convert` {uri, target, direction, force?} -> {target}
 - `onnxtext/verify` {uri} -> {ok, report}
-- `onnxtext/graph` {uri} -> {version, graphs, truncated}
+
+The requests of the graph view are in `graphs`.
 
 A request that fails is answered with an error, whose message gives the reason.
 """
@@ -21,15 +22,13 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from pygls.uris import to_fs_path
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.files import write_atomically
 from onnxtext.lsp.features.diagnostics import convert as convert_diagnostics
-from onnxtext.lsp.index.graph_view import draw
 from onnxtext.lsp.index.positions import Lines
-from onnxtext.lsp.server.protocol import GRAPH, RequestError
+from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ def register(server: Server) -> None:
     server.answer("onnxtext/toBinary", to_binary)
     server.answer("onnxtext/convert", convert)
     server.answer("onnxtext/verify", verify)
-    server.answer(GRAPH, graph)
 
 
 def _path(uri: object) -> Path:
@@ -73,7 +71,7 @@ async def from_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _from_binary(path: Path) -> dict[str, Any]:
-    from onnxtext.conversion import print_binary
+    from onnxtext.printing import print_binary
 
     data = _read(path)
     try:
@@ -136,7 +134,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
 def _bring_blobs(model: Model, data: bytes) -> None:
     """Add the blobs of a binary model to a model whose text was printed without them."""
-    from onnxtext.conversion import lift_placed
+    from onnxtext.printing import lift_placed
 
     model.resources_left_out = False
     try:
@@ -220,20 +218,3 @@ def _messages(said: str) -> str:
             row += f" ({item['help']})"
         rows.append(row)
     return "\n".join(rows[:10])
-
-
-# ---- The graph view -----------------------------------------------------------------------------
-
-
-async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
-    """Return the graphs of an open document, for drawing."""
-    uri = params.uri
-    document = server.document(uri)
-    if document is None:
-        raise RequestError(f"{uri} is not open")
-    number, lengths = document.version.number, await document.lengths()
-    answer = {"version": number, **draw(document, lengths)}
-    try:
-        return orjson.Fragment(orjson.dumps(answer))  # ten times as fast as `json`
-    except TypeError:  # a name that is not UTF-8
-        return answer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.document import Version
+from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.names import Statement
 from onnxtext.source import Span
 
@@ -20,11 +20,8 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_SELECTION_RANGE, selection)
 
 
-def selection(server: Server, params: t.SelectionRangeParams) -> list[t.SelectionRange] | None:
+def selection(document: Document, params: t.SelectionRangeParams) -> list[t.SelectionRange] | None:
     """Return the nested ranges around each position."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     version = document.version
     return [_chain(version, version.lines.offset(position)) for position in params.positions]
 

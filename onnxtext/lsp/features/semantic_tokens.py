@@ -43,29 +43,22 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, delta)
 
 
-async def full(server: Server, params: t.SemanticTokensParams) -> orjson.Fragment | None:
+async def full(document: Document, params: t.SemanticTokensParams) -> orjson.Fragment | None:
     """Return the tokens of the whole text."""
-    document = server.document(params.text_document.uri)
-    return None if document is None else _whole(*await _remember(document))
+    return _whole(*await _remember(document))
 
 
-def part(server: Server, params: t.SemanticTokensRangeParams) -> t.SemanticTokens | None:
+def part(document: Document, params: t.SemanticTokensRangeParams) -> t.SemanticTokens | None:
     """Return the tokens of a range."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     version = document.version
     span = version.lines.span(params.range)
     return t.SemanticTokens(encode(version, tokens(version, span)))
 
 
 async def delta(
-    server: Server, params: t.SemanticTokensDeltaParams
+    document: Document, params: t.SemanticTokensDeltaParams
 ) -> orjson.Fragment | t.SemanticTokensDelta | None:
     """Return the changes since the last request."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     known = document.tokens
     name, data = await _remember(document)
     if known is None or known[0] != params.previous_result_id:

@@ -37,11 +37,8 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_SIGNATURE_HELP, signature_help, options)
 
 
-def signature_help(server: Server, params: t.SignatureHelpParams) -> t.SignatureHelp | None:
+def signature_help(document: Document, params: t.SignatureHelpParams) -> t.SignatureHelp | None:
     """Return the signature of the operator call around the cursor."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     offset = document.version.lines.offset(params.position)
     context = context_at(document.version.index, offset)
     if context.kind not in ("inputs", "attribute", "attribute-value") or not context.operator:

@@ -33,11 +33,8 @@ def register(server: Server) -> None:
     server.answer(t.WORKSPACE_SYMBOL, find)
 
 
-async def outline(server: Server, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
+async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
     """Return graphs and functions with their inputs, initializers and nodes, as JSON."""
-    document = server.document(params.text_document.uri)
-    if document is None:
-        return None
     made = _Outline(document.version)
     column, _ = document.columns.take("symbols", made.index)
     try:
@@ -64,7 +61,7 @@ class _Outline:
         self._written: dict[int, str] = {}
 
     def row(self, statement: Statement) -> str | None:
-        """Return the symbol of a statement on one line, with a placeholder for its line.
+        """Return the encoded symbol of a statement on one line, with a placeholder for the line.
 
         Returns:
             "" for a statement without a symbol; None if it contains graphs, has several lines, or

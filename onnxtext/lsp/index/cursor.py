@@ -10,13 +10,14 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Key, Statement, Symbol, outermost, parameter_names
+from onnxtext.lsp.index.section_scopes import listed_values, section_scope
 from onnxtext.source import Span
-from onnxtext.syntax.span_map import Places
+from onnxtext.syntax.span_map import SpanMap
 
 Kind = Literal[
     "value", "function", "operator", "attribute", "parameter", "type", "label", "graph", "literal"
 ]
-Step = tuple[str | int, Places]
+Step = tuple[str | int, SpanMap]
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
     return None if symbol is None else (symbol, at_cursor)
 
 
-def _absolute(statement: Statement, places: Places) -> Span:
+def _absolute(statement: Statement, places: SpanMap) -> Span:
     return Span(statement.at + places.span.start, statement.at + places.span.end)
 
 
@@ -98,7 +99,11 @@ def _in_node(index: Index, statement: Statement, steps: list[Step]) -> CursorTar
     second = steps[1] if len(steps) > 1 else None
     span = _absolute(statement, places)
     if step == "label":
-        return CursorTarget("label", node.name or "", span, statement)
+        name = node.name or ""
+        label: Key = ("label", index.number(statement.scope), name)
+        if second is not None and second[0] == "name":
+            span = _absolute(statement, second[1])
+        return CursorTarget("label", name, span, statement, label)
     if step in ("operator", "overload"):
         return _operator(index, statement, steps)
     if second is None:
@@ -166,12 +171,24 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
                 domain, function, overload = name.function
                 key: Key = ("function", 0, (plain_domain(domain), function, overload))
                 return CursorTarget("function", name.name, name.span, key=key)
-            scope = index.section_scope(name)
+            scope = section_scope(index, name)
             if scope is None:
                 return None
-            return CursorTarget(
-                "value", name.name, name.span, key=("value", index.number(scope), name.name)
-            )
+            kind: Kind = "label" if name.is_label else "value"
+            meaning: Key = (kind, index.number(scope), name.name)
+            return CursorTarget(kind, name.name, name.span, key=meaning)
+    return _in_value_info(index, offset)
+
+
+def _in_value_info(index: Index, offset: int) -> CursorTarget | None:
+    """Find the name of a value in `@value_info(…)`."""
+    for scope in index.scopes:
+        if 0 <= scope.place.at <= offset:
+            for name, span in listed_values(index, scope):
+                if span.start <= offset <= span.end:
+                    return CursorTarget(
+                        "value", name, span, key=("value", index.number(scope), name)
+                    )
     return None
 
 

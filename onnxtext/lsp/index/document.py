@@ -18,7 +18,7 @@ from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
 from onnxtext.lsp.index.reuse import Columns, fill
-from onnxtext.lsp.index.statements import PlacesCache
+from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.lsp.index.types import declared_types
 from onnxtext.source import Source, Span
 from onnxtext.syntax.parse import parse_partial
@@ -55,7 +55,7 @@ class Version:
         number: int,
         source: Source,
         encoding: str,
-        cache: PlacesCache,
+        cache: SpanMapCache,
         cost: float = 0.0,
     ) -> None:
         self.number = number
@@ -136,13 +136,14 @@ class Document:
         reported_check: the number of the version whose findings were last published.
         tokens: the result id and data of the semantic tokens that the client has.
         columns: the results of features for each statement.
+        graph: the last drawing of the graph view.
     """
 
     uri: str
     path: Path | None
     encoding: str
     version: Version
-    cache: PlacesCache
+    cache: SpanMapCache
     analysis: Analysis | None = None
     analysed: int = -1
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -151,11 +152,12 @@ class Document:
     reported_check: int = -1
     tokens: tuple[str, list[int]] | None = None
     columns: Columns = field(default_factory=Columns)
+    graph: object = None
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
         """Return a document with its first text."""
-        cache = PlacesCache()
+        cache = SpanMapCache()
         name = uri if path is None else str(path)
         version = Version(number, Source(text, name), encoding, cache)
         return cls(uri, path, encoding, version, cache)

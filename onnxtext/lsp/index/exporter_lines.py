@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.span_map import Places
+from onnxtext.syntax.span_map import SpanMap
 
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 _NAME = rf'(?:{_WORD}|"[^"\\\n]*")'
@@ -62,7 +62,7 @@ def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
     return found
 
 
-def plain_places(kind: str, chunk: str) -> Places | None:
+def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
     """Return the span map of the statement at the start of a chunk; None if it is not plain.
 
     Tokens, which repeat the spans of their parts, are left out.
@@ -73,53 +73,53 @@ def plain_places(kind: str, chunk: str) -> Places | None:
     return (_node if kind == "node" else _value)(chunk, found)
 
 
-def _node(chunk: str, found: re.Match[str]) -> Places:
+def _node(chunk: str, found: re.Match[str]) -> SpanMap:
     label, outputs, operator, attributes, names = map(found.span, range(1, 6))
-    parts: dict[str, Places] = {}
+    parts: dict[str, SpanMap] = {}
     if label[0] >= 0:
-        parts["label"] = Places(Span(0, label[1] + 1), "label", {"name": _name(chunk, label)})
+        parts["label"] = SpanMap(Span(0, label[1] + 1), "label", {"name": _name(chunk, label)})
     made = []
     for output in OUTPUT.finditer(chunk, *outputs):
         own = {"name": _name(chunk, output.span(2))}
         rule = "untyped_output"
         if output.start(1) >= 0:
-            own = {"type": Places(Span(*output.span(1)), "coarse_type"), **own}
+            own = {"type": SpanMap(Span(*output.span(1)), "coarse_type"), **own}
             rule = "typed_output"
-        made.append(Places(Span(*output.span()), rule, own))
+        made.append(SpanMap(Span(*output.span()), rule, own))
     parts["outputs"] = _list(outputs, made)
     parts["operator"] = _list(operator, _found(chunk, WORDS, operator))
     if attributes[0] >= 0:
         made = []
         for item in ATTRIBUTE.finditer(chunk, *attributes):
-            value = Places(Span(*item.span(2)), "element")
-            own = {"name": Places(Span(*item.span(1)), "plain_name"), "value": value}
-            made.append(Places(Span(*item.span()), "attribute", own))
+            value = SpanMap(Span(*item.span(2)), "element")
+            own = {"name": SpanMap(Span(*item.span(1)), "plain_name"), "value": value}
+            made.append(SpanMap(Span(*item.span()), "attribute", own))
         parts["attributes"] = _list(attributes, made)
     parts["names"] = _list(names, _found(chunk, NAMES, names))
-    return Places(Span(0, found.end()), "node", parts)
+    return SpanMap(Span(0, found.end()), "node", parts)
 
 
-def _value(chunk: str, found: re.Match[str]) -> Places:
+def _value(chunk: str, found: re.Match[str]) -> SpanMap:
     parts = {
-        "type": Places(Span(*found.span(1)), "coarse_type"),
+        "type": SpanMap(Span(*found.span(1)), "coarse_type"),
         "name": _name(chunk, found.span(2)),
     }
     rule = "typed_value"
     if found.start(3) >= 0:
         rule = "initializer"
-        parts["data"] = Places(Span(*found.span(3)), "raw_numbers")
-    return Places(Span(0, found.end()), rule, parts)
+        parts["data"] = SpanMap(Span(*found.span(3)), "raw_numbers")
+    return SpanMap(Span(0, found.end()), rule, parts)
 
 
-def _name(chunk: str, span: tuple[int, int]) -> Places:
-    return Places(Span(*span), "plain_string" if chunk[span[0]] == '"' else "plain_name")
+def _name(chunk: str, span: tuple[int, int]) -> SpanMap:
+    return SpanMap(Span(*span), "plain_string" if chunk[span[0]] == '"' else "plain_name")
 
 
-def _list(span: tuple[int, int], items: list[Places]) -> Places:
-    return Places(Span(*span), "list_first", {}, list(items))
+def _list(span: tuple[int, int], items: list[SpanMap]) -> SpanMap:
+    return SpanMap(Span(*span), "list_first", {}, list(items))
 
 
-def _found(chunk: str, pattern: re.Pattern[str], span: tuple[int, int]) -> list[Places]:
+def _found(chunk: str, pattern: re.Pattern[str], span: tuple[int, int]) -> list[SpanMap]:
     return [_name(chunk, item.span()) for item in pattern.finditer(chunk, *span)]
 
 

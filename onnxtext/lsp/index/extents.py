@@ -38,7 +38,7 @@ def find_end(index: Index, scope: Scope) -> int:
 
 
 def _limit_of(index: Index, scope: Scope) -> int:
-    """Return the last possible end of a graph: that of its node, or the start of the next graph."""
+    """Return where a graph ends at the latest: where its node ends, or the next graph begins."""
     if scope.holder is not None:
         statement = index.statement_of.get(id(index.original(scope.holder)))
         if statement is not None:

@@ -1,188 +1,390 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert the graphs of a document to nodes and edges for a drawing."""
+"""Convert the graphs of a document to groups of nodes, and edges, for a drawing.
+
+A graph is a tree of groups. Only the members of open groups are sent; a closed group is one item
+with its counts. Each group has the edges between its members, and lists which members use values
+from outside (`uses`) or make values that are used outside (`makes`). So the client can find the
+ends of an edge for any choice of open groups. Constants, and values with many users, have no
+edges: each user has a stub.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from itertools import pairwise
 from typing import Any
 
-from onnxtext.ast.model import Graph, Node, ValueInfo
-from onnxtext.ast.values import Attribute
-from onnxtext.checker.context.scopes import Scope
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.graph_places import Places
+from onnxtext.lsp.index.graph_scopes import (
+    MOST_VALUES,
+    Group,
+    Path,
+    group_tree,
+    parse_id,
+    scope_paths,
+)
+from onnxtext.lsp.index.graph_stubs import detail, stub
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.operators import value_text
 from onnxtext.source import Span
 
 MOST_NODES = 5000
-"""Maximum number of nodes that are sent; larger drawings are unreadable."""
+"""Maximum number of items that are sent; larger drawings are unreadable."""
+MANY_NODES = 200
+"""From this number of nodes and values on, groups are closed by default."""
+MOST_USERS = 8
+"""Values with more users are stubs."""
 
-_LONGEST_DETAIL = 120
+_MOST_OPERATORS = 6
+_MOST_FOUND = 500
 
-
-def draw(document: Document, lengths: list[int]) -> dict[str, Any]:
-    """Return graphs, their nodes and edges, in the order of the text.
-
-    Args:
-        document: the document.
-        lengths: the lengths of its statements; -1 for those on several lines.
-
-    Returns:
-        `graphs` and `truncated`, the result of the request `onnxtext/graph`.
-    """
-    drawing = _Drawing(document, lengths)
-    for scope in drawing.index.scopes:
-        drawing.add(scope)
-    return {"graphs": drawing.graphs, "truncated": drawing.truncated}
+Key = tuple[int, str]
+"""A value: the number of its scope, and its name."""
 
 
-class _Drawing:
-    """Collects graphs."""
+class Drawing:
+    """The graphs of one version of a document, as trees of groups."""
 
     def __init__(self, document: Document, lengths: list[int]) -> None:
         self.document = document
         self.version: Version = document.version
         self.index: Index = document.version.index
-        self.lengths = dict(zip(self.index.starts, lengths, strict=True))
-        self.graphs: list[dict[str, Any]] = []
-        self.truncated = False
-        self._count = 0
-        self._sources: dict[tuple[int, str], str] = {}
+        self._places = Places(self.version, lengths)
+        self.total = 0
+        self.trees: list[Group] = []
+        self._chains: dict[str, tuple[str, ...]] = {}
+        self._users: dict[Key, list[str]] = {}
+        self._makers: dict[Key, str] = {}
+        self._hidden: dict[Key, int] = {}
+        """Constants, by the number of the node that makes them; -1 for initializers."""
+        for scope in self.index.scopes:
+            self._find_makers(scope)
+        for scope in self.index.scopes:
+            self._find_users(scope)
+        for scope in self.index.scopes:
+            self._add_tree(scope)
 
-    def add(self, scope: Scope) -> None:
-        """Add a graph or body with its nodes and incoming edges."""
+    # ---- Values -------------------------------------------------------------------------------
+
+    def _find_makers(self, scope: Scope) -> None:
+        number = self.index.number(scope)
+        for place, value in enumerate(scope.inputs):
+            self._makers.setdefault((number, value.name), f"g{number}i{place}")
+        for value in scope.initializers:
+            self._hidden[number, value.name] = GIVEN
+        outputs = {value.name for value in scope.outputs}
+        for place, node in enumerate(scope.nodes):
+            constant = node.op_type == "Constant" and not node.inputs
+            for name in node.outputs:
+                if name and scope.position.get(name) == place:
+                    self._makers[number, name] = f"g{number}n{place}"
+                    if constant and name not in outputs:
+                        self._hidden[number, name] = place
+
+    def _find_users(self, scope: Scope) -> None:
+        number, resolve, position = self.index.number(scope), self.index.resolve, scope.position
+        users = self._users
+        for place, node in enumerate(scope.nodes):
+            identity = f"g{number}n{place}"
+            for name in node.inputs:
+                if name:
+                    # The same scope, mostly.
+                    owner = number if name in position else self.index.number(resolve(scope, name))
+                    found = users.setdefault((owner, name), [])
+                    if not found or found[-1] != identity:
+                        found.append(identity)
+
+    def _is_stub(self, key: Key) -> bool:
+        return key in self._hidden or len(self._users.get(key, ())) > MOST_USERS
+
+    # ---- Groups -------------------------------------------------------------------------------
+
+    def _add_tree(self, scope: Scope) -> None:
         number = self.index.number(scope)
         name = f"g{number}"
-        nodes: list[dict[str, Any]] = []
-        edges: list[dict[str, Any]] = []
-        holder = None
+        constants = {
+            value for (owner, value), maker in self._hidden.items() if owner == number
+        }  # fmt: skip
+        paths, classes = scope_paths(scope, constants)
+        inputs = [
+            f"{name}i{place}"
+            for place, value in enumerate(scope.inputs)
+            if (number, value.name) not in self._hidden
+        ]
+        outputs = [f"{name}o{place}" for place in range(len(scope.outputs))]
+        members: list[tuple[str, Path, str]] = []
+        members += [(each, _many(inputs, "inputs"), "") for each in inputs]
+        for place, node in enumerate(scope.nodes):
+            if node.op_type != "Constant" or not self._is_hidden(number, node):
+                members.append((f"{name}n{place}", paths[place], node.op_type))
+        members += [(each, _many(outputs, "outputs"), "") for each in outputs]
+        tree = group_tree(name, scope.name, members, classes)
+        self.total += tree.count
+        self.trees.append(tree)
+        outer: tuple[str, ...] = ()
         if scope.parent is not None:
             holder = f"g{self.index.number(scope.parent)}n{scope.holder_index}"
-        inputs = {value.name for value in scope.inputs}
-        for position, value in enumerate(scope.inputs):
-            self._value(nodes, scope, f"{name}i{position}", "input", value)
-        for position, value in enumerate(scope.initializers):
-            if value.name not in inputs:
-                self._value(nodes, scope, f"{name}w{position}", "initializer", value)
-        for position, node in enumerate(scope.nodes):
-            if self.truncated:
-                break
-            self._node(nodes, edges, scope, f"{name}n{position}", position, node)
-        for position, value in enumerate(scope.outputs):
-            self._value(nodes, scope, f"{name}o{position}", "output", value)
-            if not self.truncated:
-                self._edge(edges, scope, value.name, f"{name}o{position}")
-        self.graphs.append(
-            {
-                "id": name,
-                "name": scope.name,
-                "range": self._range(self._span(scope)),
-                "parent": holder,
-                "nodes": nodes,
-                "edges": edges,
-            }
+            outer = (*self._chains.get(holder, ()), holder)
+        for group in tree.groups():
+            chain = (*outer, *group.chain())
+            # All members share one tuple: the edges within a group are found by identity.
+            self._chains.update(
+                dict.fromkeys([each for each in group.members if isinstance(each, str)], chain)
+            )
+
+    def _is_hidden(self, number: int, node: Node) -> bool:
+        """Whether a node is a constant with users, which is drawn as stubs."""
+        keys = [(number, name) for name in node.outputs if name]
+        return bool(keys) and all(
+            self._hidden.get(k, GIVEN) >= 0 and k in self._users for k in keys
         )
 
-    def _full(self) -> bool:
-        self._count += 1
-        if self._count > MOST_NODES:
-            self.truncated = True
-        return self.truncated
+    def chain(self, identity: str) -> tuple[str, ...] | None:
+        """Return the ids around a node or value, outermost first; None if it is not drawn."""
+        return self._chains.get(identity)
 
-    def _value(
-        self, nodes: list[dict[str, Any]], scope: Scope, name: str, kind: str, value: ValueInfo
-    ) -> None:
-        if self._full():
-            return
-        if kind != "output":
-            self._sources.setdefault((self.index.number(scope), value.name), name)
-        nodes.append(
-            {
-                "id": name,
-                "kind": kind,
-                "op": "",
-                "name": value.name,
-                "detail": self.document.type_of(scope, value.name) or "",
-                "range": self._range(self._statement(value)),
-                "bodies": [],
-            }
-        )
+    def users_of(self, scope: Scope, name: str) -> list[str]:
+        """Return the ids of the nodes that use a value."""
+        return self._users.get((self.index.number(scope), name), [])
 
-    def _node(
-        self,
-        nodes: list[dict[str, Any]],
-        edges: list[dict[str, Any]],
-        scope: Scope,
-        name: str,
-        position: int,
-        node: Node,
-    ) -> None:
-        if self._full():
-            return
-        number = self.index.number(scope)
-        for output in node.outputs:
-            if output and scope.position.get(output) == position:
-                self._sources[number, output] = name
-        bodies = [f"g{self.index.number(body)}" for body in scope.children.get(position, ())]
-        operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
-        nodes.append(
-            {
-                "id": name,
-                "kind": "node",
-                "op": operator,
-                "name": node.name or "",
-                "detail": _detail(node),
-                "range": self._range(self._statement(node)),
-                "bodies": bodies,
-            }
-        )
-        for used in dict.fromkeys(node.inputs):
-            if used:
-                self._edge(edges, scope, used, name)
+    def find(self, words: str) -> list[dict[str, Any]]:
+        """Return the drawn nodes and values whose label, operator or outputs contain words."""
+        wanted = words.lower()
+        found = []
+        for scope in self.index.scopes if wanted else ():
+            name = f"g{self.index.number(scope)}"
+            rows = [(f"{name}i{place}", v.name) for place, v in enumerate(scope.inputs)]
+            for place, node in enumerate(scope.nodes):
+                text = f"{node.op_type} {node.name or ''} {' '.join(node.outputs)}"
+                rows.append((f"{name}n{place}", text))
+            rows += [(f"{name}o{place}", v.name) for place, v in enumerate(scope.outputs)]
+            for identity, text in rows:
+                if wanted in text.lower() and identity in self._chains:
+                    found.append({"path": list(self._chains[identity]), "id": identity})
+                    if len(found) == _MOST_FOUND:
+                        return found
+        return found
 
-    def _edge(self, edges: list[dict[str, Any]], scope: Scope, value: str, to: str) -> None:
-        owner = self.index.resolve(scope, value)
-        source = self._sources.get((self.index.number(owner), value))
-        if source is not None and source != to:
-            type = self.document.type_of(owner, value)
-            edges.append({"from": source, "to": to, "value": value, "type": type})
+    # ---- The answer ---------------------------------------------------------------------------
 
-    def _statement(self, item: Node | ValueInfo) -> Span | None:
-        original: Any = self.index.original(item)
-        length = self.lengths.get(original.at)
-        if length is None:
+    def draw(self, opened: Collection[str], closed: Collection[str]) -> dict[str, Any]:
+        """Return the open groups.
+
+        Args:
+            opened: the ids of groups to open.
+            closed: the ids of groups to close; others are open by default in small models.
+
+        Returns:
+            `roots`, `groups`, `total` and `truncated`, for the result of `onnxtext/graph`.
+        """
+        made: dict[str, dict[str, Any]] = {}
+        room, truncated = MOST_NODES, False
+        for tree in self.trees:
+            for group in tree.groups():
+                if not self._is_shown(group, made) or group.id in closed:
+                    continue
+                if not (group.id in opened or self._is_open(group, tree)):
+                    continue
+                if len(group.members) > room:
+                    truncated = True
+                    continue
+                room -= len(group.members)
+                made[group.id] = self._group(group)
+        self._add_edges(made)
+        roots = [self._item(tree) for tree in self.trees if self._holder(tree) is None]
+        answer = {"roots": roots, "groups": list(made.values())}
+        return {**answer, "total": self.total, "truncated": truncated}
+
+    def _is_shown(self, group: Group, made: Collection[str]) -> bool:
+        """Whether the group around a group is open."""
+        if group.parent is not None:
+            return group.parent.id in made
+        holder = self._holder(group)
+        return holder is None or self._chains.get(holder, ("",))[-1] in made
+
+    def _is_open(self, group: Group, tree: Group) -> bool:
+        """Whether a group is open by default."""
+        if self.total < MANY_NODES or (tree.id == "g0" and group is tree):
+            return True
+        # A group with most of the nodes hides the whole model.
+        return group is not tree and group.count > tree.count / 2
+
+    def _holder(self, tree: Group) -> str | None:
+        """Return the id of the node with a graph."""
+        scope = self.index.scopes[int(tree.id[1:])]
+        if scope.parent is None:
             return None
-        if length >= 0:
-            return Span(original.at, original.at + length)
-        statement = self.index.statement_of.get(id(original))
-        if statement is None:
-            return None
-        located = self.index.located(statement)
-        if located is not None:
-            return located.span
-        text = self.version.text[statement.at : statement.limit]
-        return Span(statement.at, statement.at + len(text.rstrip()))
+        return f"g{self.index.number(scope.parent)}n{scope.holder_index}"
 
-    def _span(self, scope: Scope) -> Span:
-        start = max(scope.place.at, 0)
-        return Span(start, max(start, self.index.scope_end(scope)))
-
-    def _range(self, span: Span | None) -> dict[str, Any]:
-        start, end = map(self.version.lines.place, span if span is not None else Span(0, 0))
+    def _group(self, group: Group) -> dict[str, Any]:
+        if group.parent is None:
+            scope = self.index.scopes[int(group.id[1:])]
+            span: Any = self._places.range(self._places.scope(scope))
+            parent = self._holder(group)
+        else:
+            parent = group.parent.id
+            span = self._places.range(self._first(group))
         return {
-            "start": {"line": start[0], "character": start[1]},
-            "end": {"line": end[0], "character": end[1]},
+            "id": group.id,
+            "name": group.name,
+            "kind": group.kind,
+            "count": group.count,
+            "graph": group.parent is None,
+            "parent": parent,
+            "range": span,
+            "items": [self._item(member) for member in group.members],
+            "edges": [],
+            "uses": [],
+            "makes": [],
         }
 
+    def _first(self, group: Group) -> Span | None:
+        """Return the span of the first statement of a group."""
+        member: Group | str = group
+        while isinstance(member, Group) and member.members:
+            member = member.members[0]
+        parsed = parse_id(member) if isinstance(member, str) else None
+        if parsed is None:
+            return None
+        number, kind, place = parsed
+        scope = self.index.scopes[number]
+        items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
+        return self._places.statement(items[kind][place])
 
-def _detail(node: Node) -> str:
-    """Return a short form of the attributes of a node."""
-    parts = [_short(attribute) for attribute in node.attributes[:8]]
-    text = ", ".join(parts)
-    return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"
+    def _item(self, member: Group | str) -> dict[str, Any]:
+        if isinstance(member, str):
+            return self._leaf(member)
+        return {
+            "id": member.id,
+            "kind": "group",
+            "op": "",
+            "name": member.name,
+            "detail": member.kind,
+            "range": self._places.range(self._first(member)),
+            "bodies": [],
+            "stubs": [],
+            "count": member.count,
+            "operators": member.operators.most_common(_MOST_OPERATORS),
+        }
+
+    def _leaf(self, identity: str) -> dict[str, Any]:
+        parsed = parse_id(identity)
+        assert parsed is not None
+        number, kind, place = parsed
+        scope = self.index.scopes[number]
+        if kind == "n":
+            return self._node(identity, scope, place, scope.nodes[place])
+        value = (scope.inputs if kind == "i" else scope.outputs)[place]
+        return {
+            "id": identity,
+            "kind": "input" if kind == "i" else "output",
+            "op": "",
+            "name": value.name,
+            "detail": self.document.type_of(scope, value.name) or "",
+            "range": self._places.range(self._places.statement(value)),
+            "bodies": [],
+            "stubs": [],
+            "shared": kind == "i" and self._is_stub((number, value.name)),
+        }
+
+    def _node(self, identity: str, scope: Scope, place: int, node: Node) -> dict[str, Any]:
+        number = self.index.number(scope)
+        bodies = [
+            {"id": f"g{self.index.number(body)}", "name": body.name or body.attribute,
+             "count": self.trees[self.index.number(body)].count}
+            for body in scope.children.get(place, ())
+        ]  # fmt: skip
+        stubs = []
+        for slot, name in enumerate(node.inputs):
+            if name:
+                owner = self.index.resolve(scope, name)
+                key = self.index.number(owner), name
+                if self._is_stub(key):
+                    made = stub(self.document, scope, place, slot, owner, self._hidden.get(key))
+                    source = None if key in self._hidden else self._makers.get(key)
+                    stubs.append(
+                        {**made, "from": source, "at": self._places.definition(owner, name)}
+                    )
+        return {
+            "id": identity,
+            "kind": "node",
+            "op": f"{node.domain}.{node.op_type}" if node.domain else node.op_type,
+            "name": node.name or "",
+            "detail": detail(node),
+            "range": self._places.range(self._places.statement(node)),
+            "bodies": bodies,
+            "uses": [],
+            "stubs": stubs,
+            "shared": any(
+                name and len(self._users.get((number, name), ())) > MOST_USERS
+                for name in node.outputs
+            ),
+        }
+
+    def _add_edges(self, made: dict[str, dict[str, Any]]) -> None:
+        """Add edges to the group around both ends, and the ends to the groups inside."""
+        holders = {
+            item["id"]: item for group in made.values() for item in group["items"] if item["bodies"]
+        }
+        ends = {**made, **holders}
+        seen: set[tuple[str, ...]] = set()
+        depths: dict[tuple[int, int], int] = {}
+        for key, source, target in self._connections():
+            before, after = self._chains.get(source), self._chains.get(target)
+            if before is None or after is None:
+                continue
+            # Groups are shared by many edges, most of which are in closed groups.
+            pair = id(before), id(after)
+            same = depths.get(pair)
+            if same is None:
+                same = depths[pair] = _common_depth(before, after, made)
+            if same == 0:
+                continue
+            one, other = (*before, source)[same:], (*after, target)[same:]
+            value = f"{key[0]}:{key[1]}"
+            if not one or not other:
+                # A node uses its own value in its own body: a mistake, which is not drawn.
+                continue
+            if before[same - 1] in made and (one[0], other[0], value) not in seen:
+                seen.add((one[0], other[0], value))
+                type = self.document.type_of(self.index.scopes[key[0]], key[1])
+                made[before[same - 1]]["edges"].append(
+                    {"from": one[0], "to": other[0], "value": value, "type": type}
+                )
+            if other[-1] in holders:  # it uses the value itself, maybe besides its graphs
+                other = (*other, other[-1])
+            for part, field in ((one, "makes"), (other, "uses")):
+                for outer, inner in pairwise(part):
+                    if outer in ends and (outer, inner, value, field) not in seen:
+                        seen.add((outer, inner, value, field))
+                        ends[outer][field].append([value, inner])
+
+    def _connections(self) -> Iterator[tuple[Key, str, str]]:
+        """Yield each value with its maker and one of its users."""
+        for key, users in self._users.items():
+            maker = self._makers.get(key)
+            if maker is not None and not self._is_stub(key):
+                for user in users:
+                    if user != maker:
+                        yield key, maker, user
+        for scope in self.index.scopes:
+            for place, value in enumerate(scope.outputs):
+                key = self.index.number(self.index.resolve(scope, value.name)), value.name
+                maker = self._makers.get(key)
+                if maker is not None:
+                    yield key, maker, f"g{self.index.number(scope)}o{place}"
 
 
-def _short(attribute: Attribute) -> str:
-    value = attribute.value
-    if isinstance(value, Graph):
-        return f"{attribute.name} = {value.name}"
-    return f"{attribute.name} = {value_text(value)}"
+def _common_depth(one: Path, other: Path, made: Collection[str]) -> int:
+    """Return how many groups two paths have in common; 0 if none of their groups is open."""
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
+        same += 1
+    shown = {*one[max(same - 1, 0) :], *other[same:]}
+    return 0 if shown.isdisjoint(made) else same
+
+
+def _many(names: list[str], group: str) -> Path:
+    return (group,) if len(names) > MOST_VALUES else ()

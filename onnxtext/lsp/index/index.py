@@ -38,8 +38,9 @@ from onnxtext.lsp.index.names import (
     parameter_names,
 )
 from onnxtext.lsp.index.operators import known_schemas
+from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.sections import SectionName, name_of, section_names
-from onnxtext.lsp.index.statements import Located, PlacesCache
+from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 
@@ -53,9 +54,10 @@ class Index:
         subject: its scopes.
         statements: all statements, in the order of the text.
         starts: their offsets.
+        labels: the positions of nodes by label, by the `id` of their scope, as far as known.
     """
 
-    def __init__(self, source: Source, root: Model | Fragment | None, cache: PlacesCache) -> None:
+    def __init__(self, source: Source, root: Model | Fragment | None, cache: SpanMapCache) -> None:
         self.source = source
         self.root = root
         self.model = root if isinstance(root, Model) else None
@@ -65,6 +67,7 @@ class Index:
         self._value_starts: set[int] = set()
         self._ends: dict[int, int] = {}
         self._inputs: dict[int, frozenset[str]] = {}
+        self.labels: dict[int, dict[str, int]] = {}
         self.subject: Subject | None = None if root is None else Subject(root, Options())
         if self.subject is not None:
             self.subject.schemas = known_schemas()
@@ -105,6 +108,9 @@ class Index:
                 role: Role = "definition" if defines else "declaration"
                 found = Occurrence(role, statement, (("name",),))
                 self._occur(number, statement.item.name, found)
+        for scope in self.scopes:
+            for name, span in listed_values(self, scope):
+                self._occur(self.number(scope), name, Occurrence("use", None, known=span))
         for section in self.sections:
             self._section(section)
         return self._symbols
@@ -225,43 +231,30 @@ class Index:
 
     def _section(self, name: SectionName) -> None:
         """Add a use of a name in a section."""
-        scope = self.section_scope(name)
+        scope = section_scope(self, name)
         if scope is None:
             return
         known = Occurrence("use", None, known=name.span)
         if name.function is not None:
             self._mark(("function", 0, name.function), name.name, known)
+        elif name.is_label:
+            self._label(scope, name.name, known)
         elif name.name in scope.position or ("value", self.number(scope), name.name) in (
             self._symbols
         ):
             self._occur(self.number(scope), name.name, known)
 
-    def section_scope(self, name: SectionName) -> Scope | None:
-        """Return the graph or body that a section's path leads to."""
-        assert self.subject is not None
-        if name.function is not None:
-            key = name.function
-            return self.subject.functions.get((plain_domain(key[0]), key[1], key[2]))
-        if name.training is not None:
-            return self._training(*name.training)
-        scope = self.subject.main
-        if name.within is not None:
-            domain, function, overload = name.within
-            scope = self.subject.functions.get((plain_domain(domain), function, overload))
-        for output, attribute, number in name.path:
-            if scope is None:
-                return None
-            at = scope.position.get(output, -1)
-            children = [c for c in scope.children.get(at, ()) if c.attribute == attribute]
-            scope = children[number or 0] if len(children) > (number or 0) else None
-        return scope
-
-    def _training(self, number: int, kind: str) -> Scope | None:
-        model = self.model
-        if model is None or number >= len(model.training):
-            return None
-        graph = getattr(model.training[number], kind)
-        return next((scope for scope in self.scopes if scope.place is graph), None)
+    def _label(self, scope: Scope, name: str, use: Occurrence) -> None:
+        """Add a use of a node's label, and the label itself when it is used first."""
+        key: Key = ("label", self.number(scope), name)
+        if key not in self._symbols:
+            at = node_labels(self, scope).get(name)
+            if at is None:
+                return
+            node: Any = self.original(scope.nodes[at])
+            label = Occurrence("definition", self.statement_of[id(node)], (("label", "name"),))
+            self._mark(key, name, label)
+        self._mark(key, name, use)
 
     @cached_property
     def sections(self) -> list[SectionName]:
@@ -304,7 +297,7 @@ class Index:
         return self.places.span(Place(item, ("name",)))
 
     def located(self, statement: Statement) -> Located | None:
-        """Return the located span map of a statement; None if its text has an error."""
+        """Return the spans of a statement and its parts; None if its text has an error."""
         try:
             return self._located[statement.at]
         except KeyError:

@@ -13,7 +13,8 @@ from onnxtext.source import Span
 Role = Literal["definition", "declaration", "use"]
 Group = Literal["input", "initializer", "info", "output", "node"]
 Key = tuple[str, int, Any]
-"""The meaning of a name: `value`, `parameter` or `function`; the scope's number; the name."""
+"""The meaning of a name: its kind (`value`, `label`, `parameter` or `function`), the number of its
+scope, and the name."""
 
 
 @dataclass(slots=True, eq=False)

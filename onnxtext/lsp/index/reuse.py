@@ -38,7 +38,7 @@ class Layout:
 
     @classmethod
     def of(cls, index: Index) -> Layout:
-        """Return the layout of an index."""
+        """Return the offset, limit and group of each statement in an index."""
         statements = index.statements
         limits = [statement.limit for statement in statements]
         marks: list[str] = [statement.group for statement in statements]
@@ -57,10 +57,11 @@ class Columns:
         self._aligned: tuple[Layout, Layout, int, int] | None = None
 
     def take(self, name: str, index: Index) -> tuple[list[Any], Any]:
-        """Return a column for an index, with the entries of unchanged statements.
+        """Return a column for a new version of the text.
 
         Returns:
-            The column, and the data kept with it, if any.
+            The column, with the old entries of unchanged statements and None for the others; and
+            the data kept with it, if any.
         """
         layout = self._layout_of(index)
         count = len(layout.starts)

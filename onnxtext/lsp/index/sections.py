@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from onnxtext.ast.paths import Step
 from onnxtext.source import Span
+from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import byte_string, escaped, plain
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 
 _SECTIONS = ("metadata", "quantization", "training")
 _SECTION = re.compile(rf"^(?:{'|'.join(_SECTIONS)})[ \t]*\{{", re.MULTILINE)
-_BLOCKS = ("graph", "value", "tensor", "node", "function")
 _NAMES = ("WORD", "PRIM", "CONTAINER", "UNDEFINED", "BOOL", "FLOAT_WORD", "METADATA")
 _MOST = 200_000
 
@@ -30,20 +30,22 @@ class SectionName:
         at: the offset of its section.
         name: the name.
         span: its span.
-        path: the path from the main graph, or the function, to its graph: output, attribute and
-            index of a graph in a list.
+        path: the path from the main graph, or the function, to its graph: pairs of a node and an
+            attribute, with the index of a graph in a list.
         within: the function of the block; None for the main graph.
         function: the named function; None for the name of a value.
         training: the index of the training section, and the attribute of the named graph.
+        is_label: whether the name is the label of a node.
     """
 
     at: int
     name: str
     span: Span
-    path: tuple[tuple[str, str, int | None], ...] = ()
+    path: tuple[tuple[Step, Step], ...] = ()
     within: tuple[str, str, str] | None = None
     function: tuple[str, str, str] | None = None
     training: tuple[int, str] | None = None
+    is_label: bool = False
 
 
 def section_names(text: str) -> list[SectionName]:
@@ -110,7 +112,7 @@ class _Reader:
                     span = Span(value.at, value.at + len(value))
                     found.append(SectionName(self.at, name_of(value), span, path))
             elif token.startswith('"""') or (waiting and waiting[-1] == ":" and depth > 0):
-                entry = not (waiting and waiting[0] in _BLOCKS and len(waiting) > 2)
+                entry = not (waiting and waiting[0] in BLOCKS and len(waiting) > 2)
                 waiting = [] if entry else [*waiting, token]
             else:
                 waiting.append(token)
@@ -159,7 +161,7 @@ class _Reader:
         found: list[SectionName],
     ) -> tuple[str, str, str] | None:
         """Read the path of a block; return the function's key if it is one."""
-        if not tokens or tokens[0] not in _BLOCKS:
+        if not tokens or tokens[0] not in BLOCKS:
             return None
         if tokens[0] != "function":
             self._path(tokens[1:], within, found)
@@ -181,30 +183,38 @@ class _Reader:
         tokens: list[Token],
         within: tuple[str, str, str] | None,
         found: list[SectionName],
-    ) -> tuple[tuple[str, str, int | None], ...]:
-        """Read a path `output.attribute[1].output`; each output is the name of a value.
+    ) -> tuple[tuple[Step, Step], ...]:
+        """Read a path `[label].attribute[1].output`; each output is the name of a value.
 
         Returns:
             The path to the graph of the last name.
         """
         steps: list[tuple[Step, Token]] = []
+        is_label = False
         for token in tokens:
-            if token == ".":
+            if token in (".", "]"):
                 continue
-            if token.startswith("[") and steps:
+            if token == "[":
+                is_label = True
+            elif is_label:
+                steps.append((Step(name_of(token), None, True), token))
+                is_label = False
+            elif token.startswith("[") and steps:
                 number = token.strip("[] \t")
                 step, place = steps[-1]
                 steps[-1] = step._replace(number=int(number) if number.isdigit() else None), place
             else:
                 steps.append((Step(name_of(token)), token))
-        path: list[tuple[str, str, int | None]] = []
+        path: list[tuple[Step, Step]] = []
         for index in range(0, len(steps), 2):
             step, token = steps[index]
             span = Span(token.at, token.at + len(token))
-            found.append(SectionName(self.at, step.name, span, tuple(path), within))
+            name = SectionName(
+                self.at, step.name, span, tuple(path), within, is_label=step.is_label
+            )
+            found.append(name)
             if index + 1 < len(steps):
-                attribute = steps[index + 1][0]
-                path.append((step.name, attribute.name, attribute.number))
+                path.append((step, steps[index + 1][0]))
         return tuple(path)
 
 

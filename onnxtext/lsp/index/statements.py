@@ -8,15 +8,15 @@ statement only.
 
 from __future__ import annotations
 
-from onnxtext.lsp.index.exporter_lines import plain_places
+from onnxtext.lsp.index.exporter_lines import plain_span_map
 from onnxtext.source import Source, Span
-from onnxtext.syntax.span_map import Places, locate
+from onnxtext.syntax.span_map import SpanMap, map_spans
 
 _MOST = 50_000
 """Maximum number of cached statements."""
 
 
-class PlacesCache:
+class SpanMapCache:
     """Span maps by the kind and text of a statement, relative to its start.
 
     Attributes:
@@ -24,10 +24,10 @@ class PlacesCache:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Places | None] = {}
+        self._known: dict[tuple[str, str], SpanMap | None] = {}
         self.misses = 0
 
-    def find(self, kind: str, chunk: str) -> Places | None:
+    def find(self, kind: str, chunk: str) -> SpanMap | None:
         """Return the span map of the statement at the start of a chunk; None if there is none."""
         key = kind, chunk
         try:
@@ -37,10 +37,10 @@ class PlacesCache:
         self.misses += 1
         if len(self._known) >= _MOST:
             self._known.clear()
-        found = plain_places(kind, chunk)
+        found = plain_span_map(kind, chunk)
         if found is None:
             try:
-                found = locate(Source(chunk), 0, kind)
+                found = map_spans(Source(chunk), 0, kind)
             except (ValueError, LookupError, RecursionError):
                 found = None
         self._known[key] = found
@@ -57,7 +57,7 @@ class Located:
 
     __slots__ = ("at", "places")
 
-    def __init__(self, at: int, places: Places) -> None:
+    def __init__(self, at: int, places: SpanMap) -> None:
         self.at = at
         self.places = places
 
@@ -66,7 +66,7 @@ class Located:
         """The span of the whole statement."""
         return self.absolute(self.places)
 
-    def absolute(self, places: Places) -> Span:
+    def absolute(self, places: SpanMap) -> Span:
         """Return the span of a part in the document."""
         return Span(self.at + places.span.start, self.at + places.span.end)
 
@@ -77,10 +77,10 @@ class Located:
         except (LookupError, IndexError):
             return None
 
-    def path_to(self, offset: int) -> list[tuple[str | int, Places]]:
+    def path_to(self, offset: int) -> list[tuple[str | int, SpanMap]]:
         """Return the steps to the innermost part around an offset, its end included."""
         relative = offset - self.at
-        steps: list[tuple[str | int, Places]] = []
+        steps: list[tuple[str | int, SpanMap]] = []
         place = self.places
         while True:
             step = _child(place, relative)
@@ -90,8 +90,8 @@ class Located:
             place = step[1]
 
 
-def _child(place: Places, at: int) -> tuple[str | int, Places] | None:
-    best: tuple[str | int, Places] | None = None
+def _child(place: SpanMap, at: int) -> tuple[str | int, SpanMap] | None:
+    best: tuple[str | int, SpanMap] | None = None
     for name, part in place.parts.items():
         if part.span.start <= at <= part.span.end and (best is None or part.span.start == at):
             best = name, part

@@ -42,7 +42,7 @@ def tokens_outside_statements(index: Index) -> list[Token]:
             if around is None or around.item is holder:
                 found.append(token)
     for name in index.sections:
-        kind = "function" if name.function is not None else "variable"
+        kind = "function" if name.function is not None else "label" if name.is_label else "variable"
         found.append((*name.span, _TYPE[kind], 0))
     return found
 

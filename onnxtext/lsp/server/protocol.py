@@ -20,7 +20,7 @@ import logging
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 from lsprotocol import types as t
@@ -41,6 +41,9 @@ CONTENT_MODIFIED = -32801
 REQUEST_FAILED = -32803
 
 GRAPH = "onnxtext/graph"
+GRAPH_PLACE = "onnxtext/graphPlace"
+GRAPH_NODE = "onnxtext/graphNode"
+GRAPH_FIND = "onnxtext/graphFind"
 
 _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 """Requests that change the state of the server: answered immediately, in order."""
@@ -55,6 +58,21 @@ _NUMBERS = frozenset(("line", "character", "version", "tabSize"))
 _FLAGS = frozenset(("includeDeclaration", "insertSpaces"))
 _ANYTHING = frozenset(("data", "arguments", "settings"))
 _DEEPEST = 20
+
+
+Field = TypeVar("Field", str, int)
+
+
+def data_field(data: Any, name: str, default: Field) -> Field:
+    """Return a field of the data that an editor sends back with an item.
+
+    Args:
+        data: the data of the item, which the editor may have changed.
+        name: the name of the field.
+        default: the result if the field is absent or has another type.
+    """
+    value = data.get(name) if isinstance(data, dict) else getattr(data, name, None)
+    return value if isinstance(value, type(default)) else default
 
 
 def _check_types(params: Any, depth: int = 0) -> None:
@@ -96,7 +114,15 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
     },
     "onnxtext/verify": {"uri": str},
     "onnxtext/checked": {"uri": str},
-    GRAPH: {"uri": str},
+    GRAPH: {
+        "uri": str,
+        "opened": (list, type(None)),
+        "closed": (list, type(None)),
+        "position": (dict, type(None)),
+    },
+    GRAPH_PLACE: {"uri": str, "position": (dict, type(None)), "id": (str, type(None))},
+    GRAPH_NODE: {"uri": str, "id": str},
+    GRAPH_FIND: {"uri": str, "words": str},
 }
 """The parameters of custom requests; those that may be None may be missing."""
 
@@ -248,7 +274,7 @@ class Protocol(LanguageServerProtocol):
         if method_name in _AT_ONCE or not self._is_known(method_name):
             super()._handle_request(msg_id, method_name, params)
             return
-        named = params if method_name == GRAPH else getattr(params, "text_document", None)
+        named = params if method_name.startswith(GRAPH) else getattr(params, "text_document", None)
         uri = getattr(named, "uri", None)
         document = self.server.documents.get(uri) if isinstance(uri, str) else None
         version = None if document is None else document.version

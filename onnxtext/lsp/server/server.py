@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 import json
 import logging
@@ -157,32 +156,31 @@ class Server(LanguageServer):
 
         Args:
             method: the method of the protocol.
-            handler: takes the server and the parameters; may be a coroutine function.
+            handler: takes the server, or an open document, and the parameters; may be a coroutine
+                function. If its first parameter is named `document`, it is only called for open
+                documents; requests on other documents get no result.
             options: the options of the capability.
         """
-        if inspect.iscoroutinefunction(handler):
+        takes_document = next(iter(inspect.signature(handler).parameters)) == "document"
 
-            @functools.wraps(handler)
-            async def waiting(params: Any) -> Any:
-                try:
-                    return await handler(self, params)
-                except Exception as error:
-                    return self._internal_error(method, error)
+        def answered(params: Any) -> Any:
+            subject = self.document(params.text_document.uri) if takes_document else self
+            return None if subject is None else handler(subject, params)
 
-            guarded: Handler = waiting
-        else:
+        async def waiting(params: Any) -> Any:
+            try:
+                result = answered(params)
+                return result if result is None else await result
+            except Exception as error:
+                return self._internal_error(method, error)
 
-            @functools.wraps(handler)
-            def direct(params: Any) -> Any:
-                try:
-                    return handler(self, params)
-                except Exception as error:
-                    return self._internal_error(method, error)
+        def direct(params: Any) -> Any:
+            try:
+                return answered(params)
+            except Exception as error:
+                return self._internal_error(method, error)
 
-            guarded = direct
-        # With the wrapped function's signature, pygls would pass the server a second time.
-        del guarded.__wrapped__  # type: ignore[attr-defined]
-        guarded.__annotations__ = {}
+        guarded: Handler = waiting if inspect.iscoroutinefunction(handler) else direct
         self.feature(method, options)(guarded)
 
     def _internal_error(self, method: str, error: Exception) -> None:

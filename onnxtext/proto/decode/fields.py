@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 from onnxtext.wire.reader import WireField, read_fields
 
 _BATCH = 256
@@ -20,8 +20,7 @@ def all_fields(data: bytes | memoryview) -> Iterator[WireField]:
     if core() == "python":
         yield from read_fields(data, 0, len(data))
         return
-    from onnxtext._core.decode import message_fields
-
+    message_fields = core_module("decode").message_fields
     at = 0
     while at < len(data):  # in batches, because a message may have millions of fields
         fields = message_fields(data, at, _BATCH)

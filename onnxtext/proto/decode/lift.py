@@ -18,6 +18,7 @@ from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
+from onnxtext.proto.decode.values import NotCanonical
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.proto.presence_defaults import settle_presence
 from onnxtext.wire.compare import pieces_equal
@@ -39,8 +40,11 @@ class LiftError(ValueError):
         self.offset = offset
 
 
-Finish = Callable[[Model, list[Graph | Function]], None]
-"""Rearranges a freshly lifted model, given all its graphs, without changing its meaning."""
+Finish = Callable[[Model, list[Graph | Function] | None, int], None]
+"""Rearranges a freshly lifted model without changing its meaning.
+
+Its arguments are the model, all its graphs if they are known, and `Lifter.largest`.
+"""
 
 
 def lift_model(data: bytes, finish: Finish | None = None) -> Model:
@@ -129,7 +133,7 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
             is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
             is_same = _lower(made) == bytes(data)  # a memory map never compares equal to bytes
-    except (WireError, LowerError):
+    except (WireError, LowerError, NotCanonical):
         return None
     return made if is_same else None
 
@@ -158,6 +162,10 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     match message:
         case "ModelProto":
             made = lifter.model(data)
+            if lifter.largest >= 0:
+                if finish is not None:
+                    finish(made, None, lifter.largest)
+                return made
         case "GraphProto":
             made = Fragment(lifter.graph(data), NO_DEFAULTS)
         case "FunctionProto":
@@ -168,7 +176,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     settle_presence(made, graphs)
     settle_annotations(made, graphs)
     if finish is not None and isinstance(made, Model):
-        finish(made, graphs)
+        finish(made, graphs, -1)
         return made
     for node in walk_nodes(made):
         if node.metadata:

@@ -7,6 +7,7 @@ fields. So a bare graph is often a valid model and round-trips, but the user sho
 
 from __future__ import annotations
 
+from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
@@ -28,6 +29,8 @@ _FIELD_LIMIT = 20_000
 
 def is_suspicious(data: bytes) -> bool:
     """Whether a model has no graph, or fields that do not match the schema."""
+    if core() == "native" and core_module("decode_models").is_plain(data):
+        return False
     keys = {(item.number, item.wire_type) for item in all_fields(data)}
     if not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _MODEL_FIELDS:
         return False

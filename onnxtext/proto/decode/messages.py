@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.assemble import assemble_function, assemble_graph
 from onnxtext.ast.model import (
@@ -20,7 +20,7 @@ from onnxtext.ast.model import (
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.values import Attribute
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
 from onnxtext.proto.decode.residual_fields import residual_decorators
@@ -41,12 +41,21 @@ from onnxtext.proto.decode.values import (
 from onnxtext.wire.reader import read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
+if TYPE_CHECKING:
+    from onnxtext._core.decode_models import ModelDecoder
+
 _DEEP = 90
 """Messages that are nested deeper are read in Python, which checks the depth limit."""
 
 
 class Lifter(NodeLifter):
-    """Lifts the messages of one model; caches types, attributes and operator sets."""
+    """Lifts the messages of one model; caches types, attributes and operator sets.
+
+    Attributes:
+        largest: the number of elements of the model's largest tensor, if the model has nothing to
+            settle or move after lifting: no decorators, metadata, annotations, empty domains or
+            tensor names, long attributes or nested graphs. Otherwise -1.
+    """
 
     def __init__(self, *, careful: bool, native: bool = True) -> None:
         """Create the caches.
@@ -56,13 +65,13 @@ class Lifter(NodeLifter):
             native: whether the compiled core may be used.
         """
         super().__init__(careful=careful)
+        self.largest = -1
         self._native = native and not careful and core() == "native"
         self._value_types: dict[bytes, ValueInfo] = {}
         self._opsets: dict[bytes, OpsetImport] = {}
         if self._native:
-            from onnxtext._core.decode import Decoder
-
-            self._decoder = Decoder(self._value_types)
+            types = self._value_types
+            self._decoder: ModelDecoder = core_module("decode_models").ModelDecoder(types)
 
     # ---- Models -----------------------------------------------------------------------------
 
@@ -72,6 +81,11 @@ class Lifter(NodeLifter):
         Raises:
             WireError: the bytes are not a message.
         """
+        if self._native:
+            plain = self._decoder.model(self, data)
+            if plain is not None:
+                self.largest = self._decoder.largest()
+                return plain
         model = Model(Graph(""), presence=NO_DEFAULTS)
         view = memoryview(data)
         for field in all_fields(data) if self._native else read_fields(data, 0, len(data)):
@@ -143,27 +157,50 @@ class Lifter(NodeLifter):
         graph = Graph("")
         initializers: list[ValueInfo] = []
         infos: list[ValueInfo] = []
-        decorators: list[Decorator] = []
-        entries: list[Data] = []
-        nodes = graph.nodes
         lists: dict[int, list[Any]] = {
-            1: nodes,
+            1: graph.nodes,
             5: initializers,
             11: graph.inputs,
             12: graph.outputs,
             13: infos,
         }
         texts: dict[int, list[str]] = {2: []}
-        for number, inside in self._fields(
-            data, start, end, depth, lists, nodes, initializers, texts
-        ):
+        others = self._fields(data, start, end, depth, lists, graph.nodes, initializers, texts)
+        graph.name = _last(texts[2]) or ""
+        self.finish_graph(graph, others, initializers, infos, depth)
+        if self.careful:
+            lowered = b"".join(self._lowering.graph(graph))
+            graph.decorators += residual_decorators("GraphProto", lowered, bytes(data[start:end]))
+        return graph
+
+    def finish_graph(
+        self,
+        graph: Graph,
+        others: Iterable[tuple[int, Data]],
+        initializers: list[ValueInfo],
+        infos: list[ValueInfo],
+        depth: int,
+    ) -> None:
+        """Lift the other fields of a graph, and combine its lists.
+
+        Args:
+            graph: the graph; gets its values and decorators.
+            others: the number and payload of fields that `_fields` did not lift.
+            initializers: its initializers so far.
+            infos: its value infos so far.
+            depth: the number of messages around it.
+        """
+        decorators: list[Decorator] = []
+        entries: list[Data] = []
+        values = {11: graph.inputs, 12: graph.outputs, 13: infos}
+        for number, inside in others:
             match number:
                 case 1:
-                    nodes.append(self.node(inside, depth + 1))
+                    graph.nodes.append(self.node(inside, depth + 1))
                 case 5:
                     initializers.append(self.initializer(inside))
                 case 11 | 12 | 13:
-                    lists[number].append(self.value_info(inside))
+                    values[number].append(self.value_info(inside))
                 case 15:
                     initializers += self.sparse_initializer(inside)
                 case 14:
@@ -172,15 +209,9 @@ class Lifter(NodeLifter):
                     decorators.append(doc_decorator(inside))
                 case 16:
                     entries.append(inside)
-        graph.name = _last(texts[2]) or ""
         if entries:
             decorators.append(meta_decorator(entries))
-        decorators = [*assemble_graph(graph, initializers, infos), *decorators]
-        graph.decorators = tuple(decorators)
-        if self.careful:
-            lowered = b"".join(self._lowering.graph(graph))
-            graph.decorators += residual_decorators("GraphProto", lowered, bytes(data[start:end]))
-        return graph
+        graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
     def _fields(
         self,

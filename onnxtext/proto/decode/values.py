@@ -60,6 +60,10 @@ def check_depth(depth: int, offset: int) -> None:
         raise WireError("messages are nested more than a hundred deep", offset)
 
 
+class NotCanonical(ValueError):
+    """The fast path found an encoding that lowering never produces."""
+
+
 def lift_entry(data: Data) -> tuple[str, str]:
     """Return the key and value of a `StringStringEntryProto`."""
     key = value = ""

@@ -246,7 +246,7 @@ class _Walk:
     def _cut(self, named: str, offset: int, end: int, path: str) -> None:
         if end == len(self._data):
             raise _Stop(f"the data ends in the middle of {named}", offset, path, "cut")
-        raise _Stop(f"the end of its message cuts off {named}", offset, path)
+        raise _Stop(f"{named} is cut off by the end of its message", offset, path)
 
 
 def _fits(field: FieldSpec, wire_type: int) -> bool:

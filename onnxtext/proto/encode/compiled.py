@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from onnxtext._core.encode import Encoder
-from onnxtext._core.encode_values import TensorForm
-from onnxtext.ast.model import Function, Graph
-from onnxtext.ast.types import TensorType
+from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.values import Attribute
-from onnxtext.proto.encode.fields import TENSOR_FIELDS, tensor_head
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering, own_decorators
-from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.writer import Piece
 
 
 class CoreLowering(Lowering):
     """Lowers graphs and functions with the compiled core, which calls back for rare constructs."""
+
+    def model(self, model: Model) -> list[Piece]:
+        """Return a `ModelProto` in pieces."""
+        plain = Encoder(self).model(model)
+        return super().model(model) if plain is None else plain
 
     def graph(self, graph: Graph) -> list[Piece]:
         """Return a `GraphProto` in pieces."""
@@ -43,11 +44,3 @@ class CoreLowering(Lowering):
             return self.attribute(attribute)
         except LowerError as error:
             raise error.placed(at) from None
-
-    def tensor_form(self, type: TensorType) -> TensorForm:
-        """Return the encoding parameters of tensors of a type."""
-        element = ELEMENTS.get(type.element)
-        if element is None or element.kind == "string":
-            return TensorForm(tensor_head(type), 0, 0)
-        key, entries = TENSOR_FIELDS[element.field]
-        return TensorForm(tensor_head(type), key[0], int(entries[2]) if entries else 0)

@@ -29,15 +29,15 @@ class _Collecting(Lowering):
         self._at = model.graph.at
 
     def node(self, node: Node) -> bytes:
-        """Return no bytes for a node that cannot be lowered."""
+        """Encode a node; if it cannot be encoded, record the error and return no bytes."""
         return self._try(node.at, lambda: super(_Collecting, self).node(node), b"")
 
     def value_info(self, value: ValueInfo) -> bytes:
-        """Return no bytes for a value info that cannot be lowered."""
+        """Encode a value info; if it cannot be encoded, record the error and return no bytes."""
         return self._try(value.at, lambda: super(_Collecting, self).value_info(value), b"")
 
     def initializer(self, value: ValueInfo, *, is_input: bool = False) -> list[Piece]:
-        """Return no bytes for an initializer that cannot be lowered."""
+        """Encode an initializer; if it cannot be encoded, record the error and return no pieces."""
 
         def lower() -> list[Piece]:
             return super(_Collecting, self).initializer(value, is_input=is_input)
@@ -45,23 +45,23 @@ class _Collecting(Lowering):
         return self._try(value.at, lower, [])
 
     def graph(self, graph: Graph) -> list[Piece]:
-        """Return no pieces for a graph that cannot be lowered."""
+        """Encode a graph; if it cannot be encoded, record the error and return no pieces."""
         return self._try(graph.at, lambda: super(_Collecting, self).graph(graph), [])
 
     def function(self, function: Function) -> bytes:
-        """Return no bytes for a function that cannot be lowered."""
+        """Encode a function; if it cannot be encoded, record the error and return no bytes."""
         return self._try(function.at, lambda: super(_Collecting, self).function(function), b"")
 
     def configuration(self, configuration: Configuration, at: int) -> bytes:
-        """Return no bytes for a configuration that cannot be lowered."""
+        """Encode a configuration; if it cannot be encoded, record the error and return no bytes."""
         return self._try(at, lambda: super(_Collecting, self).configuration(configuration, at), b"")
 
     def attribute(self, attribute: Attribute) -> bytes:
-        """Return no bytes for an attribute that cannot be lowered."""
+        """Encode an attribute; if it cannot be encoded, record the error and return no bytes."""
         return self._try(-1, lambda: super(_Collecting, self).attribute(attribute), b"")
 
     def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
-        """Return the message without its decorators if these do not fit."""
+        """Apply decorators; if they do not fit, record the error and return the message without."""
 
         def lower() -> bytes:
             return super(_Collecting, self).finish(message, data, decorators, at)
@@ -71,7 +71,7 @@ class _Collecting(Lowering):
     def tensor_data(
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
-        """Return no data for a tensor whose data cannot be lowered."""
+        """Encode tensor data; if it cannot be encoded, record the error and return no data."""
 
         def lower() -> TensorData:
             return super(_Collecting, self).tensor_data(type, data, at, name)

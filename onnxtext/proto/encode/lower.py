@@ -8,6 +8,7 @@ schema, unknown fields last.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
@@ -15,7 +16,7 @@ from onnxtext.core import core
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic import RecordError
-from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.tensor.blobs import Elsewhere
 from onnxtext.wire.writer import Piece, delimited
 
@@ -68,32 +69,33 @@ def lower_guarded(
         LowerError: as for `lower_model`.
     """
     try:
-        defaults = PresenceDefaults(model.presence)
+        defaults = presence_defaults(model.presence.version, model.presence.explicit)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
-
-    def lower(kind: type[Lowering]) -> tuple[list[Piece], int]:
-        lowering = kind(defaults, model.resources, elsewhere, verified=verified, guard=guard)
-        return lowering.model(model), 3 * lowering.deepest + 2 * lowering.deepest_type
-
+    options = (defaults, model.resources, elsewhere)
+    lowering = _lowering()(*options, verified=verified, guard=guard)
     try:
-        pieces, depth = lower(_lowering())
+        pieces = lowering.model(model)
     except LowerError:
         if core() == "python":
             raise
-        pieces, depth = lower(Lowering)  # raises the first error in the text
+        lowering = Lowering(*options, verified=verified, guard=guard)
+        pieces = lowering.model(model)  # raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
-    return pieces, depth
+    return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type
 
 
 def _lowering() -> type[Lowering]:
     """Return the implementation for the enabled core."""
-    if core() == "native":
-        from onnxtext.proto.encode.compiled import CoreLowering
+    return _core_lowering() if core() == "native" else Lowering
 
-        return CoreLowering
-    return Lowering
+
+@cache
+def _core_lowering() -> type[Lowering]:
+    from onnxtext.proto.encode.compiled import CoreLowering
+
+    return CoreLowering
 
 
 def lower_without_weights(model: Model, elsewhere: Elsewhere | None = None) -> bytes:

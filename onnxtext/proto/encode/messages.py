@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from onnxtext.ast import value_infos
 from onnxtext.ast.model import (
     Annotation,
     Configuration,
@@ -16,7 +17,7 @@ from onnxtext.ast.model import (
     Training,
     ValueInfo,
 )
-from onnxtext.ast.records import Decorator, Word
+from onnxtext.ast.records import Decorator
 from onnxtext.ast.values import (
     Attribute,
     SparseTensor,
@@ -26,8 +27,6 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.values import ValueLowering
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
-
-VALUE_INFO_OF_INITIALIZERS = "value_info"
 
 
 class Lowering(ValueLowering):
@@ -108,7 +107,7 @@ class Lowering(ValueLowering):
             pieces.append(delimited(b"\x5a", self.value_info(value)))
         for value in graph.outputs:
             pieces.append(delimited(b"\x62", self.value_info(value)))
-        pieces += [delimited(b"\x6a", info) for info in self.value_infos(graph, with_data)]
+        pieces += [delimited(b"\x6a", info) for info in self.value_infos(graph)]
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         for value, is_input in data:
             if isinstance(value.data, SparseTensor):
@@ -117,20 +116,20 @@ class Lowering(ValueLowering):
         self.leave_graph()
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
-    def value_infos(self, graph: Graph, initializers: list[ValueInfo]) -> Iterator[bytes]:
+    def value_infos(self, graph: Graph) -> Iterator[bytes]:
         """Yield the `value_info` list of a graph, in the order of SPEC 10."""
         metadata = dict(graph.value_metadata)
-        for decorator in graph.decorators:
-            if decorator.name == VALUE_INFO_OF_INITIALIZERS:
-                if [field.value for field in decorator.arguments] != [Word("initializers")]:
-                    raise LowerError("write @value_info(initializers)", graph.at)
-                for value in initializers:
-                    entries = metadata.pop(value.name, ())
-                    yield self.value_info(ValueInfo(value.name, value.type, None, (), entries))
-        for value in graph.values:
-            if value.data is None:
-                yield self.value_info(value)
-        yield from self.typed_outputs(graph, metadata)
+        try:
+            order = value_infos.order_of(graph)
+            for _, name, type, at, statement in value_infos.entries(graph, order):
+                if statement is not None:
+                    yield self.value_info(statement)
+                    continue
+                found = metadata.pop(name, ()) if metadata else ()
+                yield self.value_info(ValueInfo(name, type, None, (), found, at))
+        except value_infos.ValueInfoError as error:
+            raise LowerError(str(error), graph.at) from None
+        self._all_used(metadata, graph)
 
     def typed_outputs(
         self, owner: Graph | Function, metadata: dict[str, tuple[tuple[str, str], ...]]
@@ -147,10 +146,12 @@ class Lowering(ValueLowering):
                     if type is not None:
                         entries = metadata.pop(name, ())
                         yield self.value_info(ValueInfo(name, type, None, (), entries, node.at))
+        self._all_used(metadata, owner)
+
+    def _all_used(self, metadata: Collection[str], owner: Graph | Function) -> None:
         if metadata:
-            raise LowerError(
-                f"no value info for the metadata of `{next(iter(metadata))}`", owner.at
-            )
+            name = next(iter(metadata))
+            raise LowerError(f"no value info for the metadata of `{name}`", owner.at)
 
     def function_fields(self, functions: list[Function]) -> list[Piece]:
         """Return functions as fields of their model."""
@@ -223,4 +224,4 @@ class Lowering(ValueLowering):
 
 def own_decorators(graph: Graph) -> list[Decorator]:
     """Return the decorators of the `GraphProto` itself."""
-    return [d for d in graph.decorators if d.name != VALUE_INFO_OF_INITIALIZERS]
+    return [d for d in graph.decorators if d.name != value_infos.DECORATOR]

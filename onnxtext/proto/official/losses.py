@@ -63,7 +63,7 @@ class Losses:
         found: in the order of the model.
         presence: by field, how often an empty value becomes stored or absent.
         raw: how many tensors move their `raw_data` to a typed field.
-        events: how often anything was noted.
+        events: the number of calls of the methods that record.
     """
 
     def __init__(self) -> None:
@@ -73,17 +73,17 @@ class Losses:
         self.events = 0
 
     def lost(self, place: ItemPath, message: str) -> None:
-        """Note a loss."""
+        """Record a loss."""
         self.events += 1
         self.found.append(Loss(str(place), message))
 
     def presence_changed(self, message: str, field: str) -> None:
-        """Note that an empty field of a message becomes stored or absent."""
+        """Count an empty field whose presence changes: it becomes stored, or absent."""
         self.events += 1
         self.presence[f"{message}.{field}"] += 1
 
     def typed(self) -> None:
-        """Note that a tensor's raw data moves to a typed field."""
+        """Count a tensor whose raw data moves to a typed field."""
         self.events += 1
         self.raw += 1
 

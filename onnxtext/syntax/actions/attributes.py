@@ -126,7 +126,9 @@ def attribute(
     """
     kind: AttributeType | None
     result: Any
-    if type(value) is Blob:
+    if type(value) is Number:
+        kind, result = _number(wanted, value.text)
+    elif type(value) is Blob:
         kind, result = _blob(wanted), value
     elif type(value) is TypedBlob:
         kind, result = _typed_blob(wanted), value
@@ -221,8 +223,6 @@ def _typed_blob(wanted: AttributeType | None) -> AttributeType:
 
 
 def _single(wanted: AttributeType | None, value: Any) -> tuple[AttributeType, AttributeValue]:
-    if type(value) is Number:
-        return _number(wanted, value.text)
     kind = _CLASSES[type(value)]
     if wanted is not None and wanted is not kind:
         _mismatch(wanted, kind)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import binascii
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from onnxtext.ast.model import (
@@ -29,9 +30,12 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 LANGUAGE_VERSION = 1
 """The newest version of the language that this release reads, and the version it writes."""
 
-_INT_KEYS = {"onnxtext", "ir_version", "model_version"}
-_TEXT_KEYS = {"producer_name", "producer_version", "domain", "doc_string", "overload"}
-_LIST_KEYS = {"opset_import", "metadata_props", "explicit", "encoding"}
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("onnxtext", "ir_version", "model_version"), int),
+    **dict.fromkeys(("producer_name", "producer_version", "domain", "doc_string", "overload"), str),
+    **dict.fromkeys(("opset_import", "metadata_props", "explicit", "encoding"), list),
+}
+"""The type of each key's value."""
 PRESENCE_KEYS = {"onnxtext", "explicit"}
 MODEL_KEYS = {
     *PRESENCE_KEYS, "encoding", "ir_version", "opset_import", "producer_name", "producer_version",
@@ -58,19 +62,26 @@ class Header:
         Raises:
             SemanticError: a key is not allowed here.
         """
+        if self.at.keys() <= keys:
+            return
         errors = []
         for key, at in self.at.items():
             if key not in keys:
                 errors.append(_at(at, key, f"`{key}` is not a key of {what}'s header"))
                 errors[-1].help = f"one of {', '.join(sorted(keys))}"
-        if errors:
-            errors[0].others = tuple(errors[1:])
-            raise errors[0]
+        errors[0].others = tuple(errors[1:])
+        raise errors[0]
 
     @property
     def presence(self) -> Presence:
         """The presence of fields that the text does not show."""
-        return Presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
+        return _presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
+
+
+@lru_cache(maxsize=16)
+def _presence(version: int | None, explicit: tuple[str, ...]) -> Presence:
+    """Return a presence, which is immutable; most texts have the same one."""
+    return Presence(version, explicit)
 
 
 def header(entries: list[tuple[int, str, Any]]) -> Header:
@@ -82,16 +93,13 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
     made = Header()
     errors = []
     for at, key, value in entries:
-        wanted = (
-            int if key in _INT_KEYS else str if key in _TEXT_KEYS else list
-            if key in _LIST_KEYS else None
-        )  # fmt: skip
+        wanted = _KINDS.get(key)
         if wanted is not None and type(value) is not wanted:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
             errors.append(_at(at, key, f"the value of `{key}` must be {forms[wanted]}"))
             continue
         made.at[key] = at
-        if key in _LIST_KEYS:
+        if wanted is list:
             _check_items(at, key, value)
             made.values.setdefault(key, []).extend(value)
         else:
@@ -119,13 +127,17 @@ def _at(at: int, key: str, message: str) -> SemanticError:
     return error
 
 
+_ITEMS = {
+    "opset_import": (OpsetImport, '21 or "ai.onnx.ml": 5'),
+    "metadata_props": (tuple, '"key": "value"'),
+    "explicit": (str, "node.domain"),
+    "encoding": (EncodingHabit, "packed(attribute.ints)"),
+}
+"""By list key: the type of its items, and examples."""
+
+
 def _check_items(at: int, key: str, items: list[Any]) -> None:
-    wanted, form = {
-        "opset_import": (OpsetImport, '21 or "ai.onnx.ml": 5'),
-        "metadata_props": (tuple, '"key": "value"'),
-        "explicit": (str, "node.domain"),
-        "encoding": (EncodingHabit, "packed(attribute.ints)"),
-    }[key]
+    wanted, form = _ITEMS[key]
     for item in items:
         if not isinstance(item, wanted):
             raise _at(at, key, f"the items of `{key}` are written like {form}")
@@ -203,7 +215,8 @@ def model(
         tuple(decorators or ()),
     )
     made.encoding_habits = tuple(get("encoding", ()))
-    attach_sections(made, Sections.sort(sections or []))
+    if sections:
+        attach_sections(made, Sections.sort(sections))
     return made
 
 
@@ -255,10 +268,10 @@ def function(
     values: list[ValueInfo] | None,
     nodes: list[Any],
 ) -> Function:
-    """Return a function.
+    """Build a function from its parsed parts.
 
     Raises:
-        SemanticError: a value of the function has data.
+        SemanticError: a value of the function has data, or its header has an unknown key.
     """
     head = head or Header()
     head.allow(FUNCTION_KEYS, "a function")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -33,12 +34,26 @@ class _Names:
         return {first_output(node): node for node in reversed(self.owner.nodes)}
 
     @cached_property
+    def labels(self) -> dict[str, Node]:
+        """Nodes by their labels."""
+        return {node.name: node for node in reversed(self.owner.nodes) if node.name}
+
+    @cached_property
+    def outputs(self) -> dict[str, ValueInfo]:
+        """Outputs by name."""
+        return {value.name: value for value in reversed(self.owner.outputs)}
+
+    @cached_property
+    def declared(self) -> dict[str, ValueInfo]:
+        """Values declared without data, by name."""
+        values = reversed(self.owner.values)
+        return {value.name: value for value in values if value.data is None}
+
+    @cached_property
     def values(self) -> dict[str, ValueInfo]:
         """Inputs, outputs and values declared without data, by name; the first of each name."""
-        owner = self.owner
-        declared = [value for value in owner.values if value.data is None]
-        values = [*owner.inputs, *owner.outputs, *declared]
-        return {value.name: value for value in reversed(values)}
+        inputs = {value.name: value for value in reversed(self.owner.inputs)}
+        return {**self.declared, **self.outputs, **inputs}
 
     @cached_property
     def tensors(self) -> dict[str, ValueInfo]:
@@ -47,7 +62,7 @@ class _Names:
         return {value.name: value for value in values if value.data is not None}
 
     @cached_property
-    def generated(self) -> set[str]:
+    def generated(self) -> AbstractSet[str]:
         """Values whose `value_info` entry has no statement of its own."""
         return set(generated_values(self.owner))
 
@@ -150,11 +165,13 @@ class SectionBinding:
         owner = self._graph_at(root, path[:-1], block.kind)
         name = path[-1].name
         if block.kind == "node":
-            self._node(owner, name, block.kind, len(path) - 1).metadata = entries
-        elif block.kind == "value":
-            self._attach_value(owner, name, block)
-        else:
+            self._node(owner, path[-1], block.kind, len(path) - 1).metadata = entries
+        elif path[-1].is_label:
+            raise SemanticError("only nodes have labels", token=block.kind, help="write the name")
+        elif block.kind == "tensor":
             self._attach_tensor(owner, name, block)
+        else:
+            self._attach_value(owner, name, block)
 
     def _graph_at(
         self, root: Graph | Function, path: tuple[Step, ...], token: str
@@ -177,7 +194,7 @@ class SectionBinding:
             )
         for index in range(0, len(path), 2):
             node_step, step = path[index : index + 2]
-            node = self._node(root, node_step.name, token, index)
+            node = self._node(root, node_step, token, index)
             for attribute in node.attributes:
                 if attribute.name == step.name:
                     value: Any = attribute.value
@@ -191,22 +208,28 @@ class SectionBinding:
                 raise self._dangling("graph", step.name, known, token, index + 1)
         return root
 
-    def _node(self, owner: Graph | Function, name: str, token: str, step: int) -> Node:
-        node = self._of(owner).nodes.get(name)
+    def _node(self, owner: Graph | Function, path: Step, token: str, step: int) -> Node:
+        names = self._of(owner)
+        known = names.labels if path.is_label else names.nodes
+        node = known.get(path.name)
         if node is None:
-            raise self._dangling("node", name, list(self._of(owner).nodes), token, step)
+            kind = "label" if path.is_label else "node"
+            raise self._dangling(kind, path.name, list(known), token, step)
         return node
 
     def _attach_value(self, owner: Graph | Function, name: str, block: Block) -> None:
         names = self._of(owner)
-        value = names.values.get(name)
+        lists = {"value": names.values, "output": names.outputs, "value_info": names.declared}
+        values = lists[str(block.kind)]
+        generated = frozenset[str]() if block.kind == "output" else names.generated
+        value = values.get(name)
         if value is not None:
             value.metadata = block.entries()
-        elif name in names.generated:
+        elif name in generated:
             owner.value_metadata[name] = block.entries()
         else:
-            known = [*names.values, *names.generated]
-            raise self._dangling("value", name, known, block.kind, len(block.path) - 1)
+            known = [*values, *generated]
+            raise self._dangling(str(block.kind), name, known, block.kind, len(block.path) - 1)
 
     def _attach_tensor(self, owner: Graph | Function, name: str, block: Block) -> None:
         names = self._of(owner)
@@ -229,9 +252,14 @@ class SectionBinding:
         known = known[: max(_MAX_COMPARED - self._compared, 0)]
         self._compared += len(known)
         similar = difflib.get_close_matches(name, known, 1)
-        what = {"node": "no node's first output is", "graph": "no attribute with a graph is"}
+        what = {
+            "node": "no node's first output is named",
+            "label": "no node has the label",
+            "graph": "no attribute with a graph is named",
+            "value_info": "no entry of `value_info` is named",
+        }
         error = SemanticError(
-            f"{what.get(kind, f'no {kind} is')} named `{name}`",
+            f"{what.get(kind, f'no {kind} is named')} `{name}`",
             token=token,
             code=DANGLING,
         )

@@ -34,12 +34,19 @@ class Entry(NamedTuple):
     value: str
 
 
+class Repeated(NamedTuple):
+    """`key: above` in the metadata section; `above` is a token with its offset."""
+
+    key: str
+    word: str
+
+
 @dataclass(slots=True)
 class Block:
     """`node path { … }` in the metadata section.
 
     Attributes:
-        kind: `graph`, `value`, `tensor`, `node` or `function`, as a token with its offset.
+        kind: one of `BLOCKS`, as a token with its offset.
         path: the owner of the entries; () for the main graph.
         overload: of a function.
         items: entries, and for a function also blocks.
@@ -48,7 +55,7 @@ class Block:
     kind: str
     path: tuple[Step, ...]
     overload: str | None
-    items: list[Entry | Block]
+    items: list[Entry | Repeated | Block]
 
     def entries(self) -> Pairs:
         """Return the entries of the block itself."""
@@ -119,18 +126,16 @@ class Sections:
 
 
 def metadata_block(
-    kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Block]
+    kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Repeated | Block]
 ) -> Block:
     """`node path { … }`.
 
     Raises:
         SemanticError: the kind is unknown, or the path is invalid for it.
     """
-    if kind not in ("graph", "value", "tensor", "node", "function"):
+    if kind not in BLOCKS:
         raise SemanticError(
-            f"`{kind}` is not a kind of metadata",
-            token=kind,
-            help="graph, value, tensor, node and function have metadata",
+            f"`{kind}` is not a kind of metadata", token=kind, help=f"one of {', '.join(BLOCKS)}"
         )
     if (path is None) != (kind == "graph") and kind != "graph":
         raise SemanticError(f"metadata of a {kind} needs its name", token=kind)
@@ -140,10 +145,64 @@ def metadata_block(
         for item in items:
             if isinstance(item, Block):
                 raise SemanticError(f"metadata of a {kind} are entries only", token=item.kind)
+    elif any(step.is_label for step in path or ()):
+        raise SemanticError("functions have no labels", token=kind, help="write NAME { … }")
+    else:
+        _fill_repeated(items)
     return Block(kind, tuple(path or ()), overload, items)
 
 
-def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[Block]]:
+def repeated_entry(key: str, word: str) -> Repeated:
+    """`key: above`: the value of the key in the block above.
+
+    Raises:
+        SemanticError: it is another word.
+    """
+    if word != "above":
+        raise SemanticError(
+            "the value of metadata is a string, or `above`", token=word, help=f'write "{word}"'
+        )
+    return Repeated(key, word)
+
+
+def _fill_repeated(items: list[Entry | Repeated | Block]) -> None:
+    """Replace `above` by the values of the block directly above.
+
+    Raises:
+        SemanticError: that block does not have the key.
+    """
+    above: Block | None = None
+    for block in items:
+        if not isinstance(block, Block):
+            above = None
+            continue
+        for item in block.items:
+            if item.__class__ is Repeated:
+                _fill(block, above)
+                break
+        above = block
+
+
+def _fill(block: Block, above: Block | None) -> None:
+    known = {} if above is None else dict([i for i in above.items if i.__class__ is Entry])
+    for number, item in enumerate(block.items):
+        if item.__class__ is Repeated:
+            value = known.get(item.key)
+            if value is None:
+                raise SemanticError(
+                    f"no block directly above has the key `{item.key}`",
+                    token=item.word,
+                    help="write the value as a string",
+                    code="metadata-dangling",
+                )
+            block.items[number] = Entry(item.key, value)
+
+
+BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")
+"""The kinds of blocks in the metadata section."""
+
+
+def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[str, list[Block]]:
     """`metadata { … }`.
 
     Raises:
@@ -151,13 +210,14 @@ def metadata_section(word: str, items: list[Entry | Block]) -> tuple[str, list[B
     """
     blocks = []
     for item in items:
-        if isinstance(item, Entry):
+        if not isinstance(item, Block):
             raise SemanticError(
                 f"the entry `{item.key}` is outside of a block",
                 token=word,
                 help="write it in graph { … }, node NAME { … }, or the header's metadata_props",
             )
         blocks.append(item)
+    _fill_repeated(items)
     return word, blocks
 
 
@@ -229,6 +289,11 @@ def indexed_step(name: str, numbers: str) -> Step:
     if not index.isdigit() or len(index) > 9:
         raise SemanticError("the index of a graph is a number", token=numbers)
     return Step(name, int(index))
+
+
+def label_step(label: str) -> Step:
+    """`[node_1]`."""
+    return Step(label, None, True)
 
 
 def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Training]:

@@ -90,9 +90,11 @@ ACTIONS.update(
     metadata_section=sections.metadata_section,
     metadata_left_out=sections.metadata_left_out,
     metadata_entry=sections.Entry,
+    repeated_entry=sections.repeated_entry,
     metadata_block=sections.metadata_block,
     plain_step=Step,
     indexed_step=sections.indexed_step,
+    label_step=sections.label_step,
     quantization_section=lambda word, items: (word, items),
     empty_annotation=lambda at, path: (at, tuple(path), ()),
     annotation=lambda at, path, pairs: (at, tuple(path), tuple(pairs)),
@@ -186,7 +188,7 @@ def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInf
 
 
 class LeadingComma(tuple[str, ...]):
-    """Outputs without the first, so that the node begins with a comma."""
+    """The outputs of a node that begins with a comma: the first one is omitted."""
 
     __slots__ = ()
 
@@ -286,7 +288,7 @@ def label(name: str | None) -> str:
 
 @action
 def untyped_output(name: str) -> str:
-    """An output."""
+    """An output without a type."""
     return name
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
 from onnxtext.ast.values import (
+    EXTERNAL_KEYS,
     Blob,
     DataFile,
     ExternalData,
@@ -25,6 +26,7 @@ from onnxtext.ast.values import (
     TensorData,
     TypedBlob,
     TypedData,
+    is_external_number,
 )
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.syntax.grammar.lexer import Token
@@ -165,11 +167,15 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
     if isinstance(type, SparseTensorType):
         return _sparse(type, data)
     if not isinstance(type, TensorType):
-        raise SemanticError("only tensors have data", code="tensor-type-expected")
+        raise SemanticError(
+            "only tensors can have data",
+            help="write a tensor type, or remove the data",
+            code="tensor-type-expected",
+        )
     dims = _dims(type)
     calls = [data] if isinstance(data, Call) else data.calls if isinstance(data, FieldCalls) else []
     if calls:
-        return _fields(calls)
+        return _external(calls) if calls[0].name == "external" else _fields(calls)
     if data is None or isinstance(data, NoData):
         return NoData()
     if isinstance(data, (ExternalData, Blob, DataFile)):
@@ -272,6 +278,41 @@ def _braces(items: list[str | bytes]) -> str:
     return nested_items([item for item in items if isinstance(item, str)], "{}")
 
 
+def _external(calls: list[Call]) -> ExternalData:
+    """Return the data of `external("w.bin", 0, 16)`."""
+    call = calls[0]
+    if len(calls) > 1:
+        raise SemanticError(
+            "a tensor with external data has no other data", token=calls[1].name, help="remove it"
+        )
+    location, *numbers = call.arguments
+    if not isinstance(location, bytes):
+        raise SemanticError(
+            "external data needs the name of its file first",
+            token=_token(location) or call.name,
+            help='write external("weights.bin", offset, length)',
+        )
+    if len(numbers) >= len(EXTERNAL_KEYS):
+        raise SemanticError(
+            "external data has a location, an offset and a length, and nothing more here",
+            token=_token(numbers[2]) or call.name,
+            help=_AS_PAIRS,
+        )
+    values = [location.decode("utf-8", "surrogateescape")]
+    for key, number in zip(EXTERNAL_KEYS[1:], numbers, strict=False):
+        if not isinstance(number, str) or not is_external_number(number):
+            raise SemanticError(
+                f"the {key} of external data is a whole number without a sign or leading zeros",
+                token=_token(number) or call.name,
+                help=_AS_PAIRS,
+            )
+        values.append(str(number))
+    return ExternalData(tuple(zip(EXTERNAL_KEYS, values, strict=False)))
+
+
+_AS_PAIRS = 'other entries are pairs: ["location": "weights.bin", "offset": "0", …]'
+
+
 def _fields(calls: list[Call]) -> FieldData:
     return FieldData(tuple([(str(call.name), _field(call)) for call in calls]))
 
@@ -290,11 +331,18 @@ def _field(call: Call) -> bytes | tuple[bytes, ...]:
             isinstance(item, bytes) for item in items
         ):
             return _numeric_field(name, _braces(items))
-    raise SemanticError(
+    error = SemanticError(
         f"`{call.name}` is not a field of a tensor in this form",
         token=call.name,
         help='write raw_data(b"…"), string_data{"…"} or, for example, float_data{1, 2}',
     )
+    if any(isinstance(argument, bytes) for argument in call.arguments):
+        from difflib import get_close_matches  # only for errors, because the import is slow
+
+        similar = get_close_matches(call.name, ("external", "raw_data"), 1)
+        if similar and similar[0] != call.name:
+            error.instead = similar[0]
+    raise error
 
 
 def _numeric_field(name: str, text: str) -> bytes:

@@ -159,7 +159,7 @@ class _Nfa:
         return classes, samples
 
     def subsets(self, samples: list[int]) -> tuple[list[list[int]], list[int]]:
-        """Return the moves and the accepted expressions of the deterministic automaton."""
+        """Return each state's transitions, and the index of the expression it accepts or -1."""
         first = self._closure(frozenset({0}))
         numbers = {first: 0}
         found = [first]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache the tables of the grammar between processes: building them takes ten times as long.
 
-The cache is JSON, not a pickle: reading a damaged or hostile file cannot run code.
+The cache is JSON and integers, not a pickle: reading a damaged or hostile file cannot run code.
 The file begins with a digest of its content; a damaged file is built again.
 Its name contains a digest of everything that the tables depend on, so that versions do not share
 files. Files of other users are ignored.
@@ -22,8 +22,10 @@ from typing import Any
 
 from onnxtext.files import write_atomically
 from onnxtext.syntax.grammar import dfa as dfa_module
+from onnxtext.syntax.grammar import matrix as matrix_module
 from onnxtext.syntax.grammar import tables as tables_module
 from onnxtext.syntax.grammar.dfa import Scanner
+from onnxtext.syntax.grammar.matrix import Matrix
 from onnxtext.syntax.grammar.tables import Rule, Tables, Terminal, build_tables, grammar_path
 
 
@@ -41,7 +43,7 @@ def cached_tables(grammar: str) -> Tables:
     path = cache_path(grammar)
     if path is None:
         return build_tables(grammar)
-    tables = _read(path)
+    tables = read_tables(path)
     if tables is None:
         tables = build_tables(grammar)
         _write(path, tables)
@@ -61,10 +63,10 @@ def cache_path(grammar: str) -> Path | None:
         return None
     makers = [
         Path(file).read_text(encoding="utf-8")
-        for file in (tables_module.__file__, dfa_module.__file__)
+        for file in (__file__, tables_module.__file__, dfa_module.__file__, matrix_module.__file__)
     ]
     digest = hashlib.sha256("\0".join([grammar, *makers, _lark()]).encode()).hexdigest()
-    return Path(directory) / f"tables-{digest[:32]}.json"
+    return Path(directory) / f"tables-{digest[:32]}"
 
 
 def _lark() -> str:
@@ -75,7 +77,7 @@ def _lark() -> str:
     return Path(spec.origin).read_text(encoding="utf-8")
 
 
-def _read(path: Path) -> Tables | None:
+def read_tables(path: Path) -> Tables | None:
     """Return the tables in a file; None if it is missing or damaged."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
@@ -88,13 +90,15 @@ def _read(path: Path) -> Tables | None:
             digest, content = file.readline(_DIGEST), file.read()
         if digest != _digest_line(content):
             return None
-        return _from_json(json.loads(content))
-    except (OSError, ValueError):
+        header, _, cells = content.partition(b"\n")
+        return _tables(json.loads(header), cells)
+    except (OSError, ValueError, TypeError, KeyError):  # the last two: JSON of another shape
         return None
 
 
 def _write(path: Path, tables: Tables) -> None:
-    content = json.dumps(asdict(tables), separators=(",", ":")).encode()
+    header, cells = _parts(tables)
+    content = b"\n".join([json.dumps(header, separators=(",", ":")).encode(), cells])
     with contextlib.suppress(OSError):  # without a cache, only the start is slower
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, _digest_line(content) + content, replace=True)
@@ -109,15 +113,38 @@ _DIGEST = 65
 _LARGEST = 1 << 26
 
 
-def _from_json(data: dict[str, Any]) -> Tables:
+def _parts(tables: Tables) -> tuple[dict[str, Any], bytes]:
+    """Return the JSON of tables, and the cells of their matrices."""
+    actions, gotos = tables.action_matrix, tables.goto_matrix
+    header = {
+        "terminals": [asdict(terminal) for terminal in tables.terminals],
+        "rules": [[rule.origin, rule.symbols, rule.action, rule.take] for rule in tables.rules],
+        "actions": [actions.names, len(actions.data)],
+        "gotos": gotos.names,
+        "starts": tables.starts,
+        "ends": tables.ends,
+        "scanner": asdict(tables.scanner),
+    }
+    return header, actions.data + gotos.data
+
+
+def _tables(data: dict[str, Any], cells: bytes) -> Tables:
+    """Return tables from the parts of a file."""
+    names, size = data["actions"]
+    actions = Matrix(tuple(names), cells[:size])
+    gotos = Matrix(tuple(data["gotos"]), cells[size:])
+    if actions.height != gotos.height:
+        raise ValueError("damaged parse tables")
     return Tables(
-        terminals=tuple(Terminal(**item) for item in data["terminals"]),
+        terminals=tuple([Terminal(**item) for item in data["terminals"]]),
         rules=tuple(
-            Rule(item["origin"], tuple(item["symbols"]), item["action"], tuple(item["take"]))
-            for item in data["rules"]
+            [
+                Rule(origin, tuple(symbols), action, tuple(take))
+                for origin, symbols, action, take in data["rules"]
+            ]
         ),
-        actions=tuple(data["actions"]),
-        gotos=tuple(data["gotos"]),
+        action_matrix=actions,
+        goto_matrix=gotos,
         starts=data["starts"],
         ends=data["ends"],
         scanner=Scanner(**data["scanner"]),

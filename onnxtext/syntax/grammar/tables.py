@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.syntax.grammar.dfa import Scanner, make_scanner
+from onnxtext.syntax.grammar.matrix import Matrix
 
 STARTS = (
     "model",
@@ -69,8 +70,8 @@ class Tables:
     Attributes:
         terminals: all of them.
         rules: all of them.
-        actions: for each state: terminal name to a state to shift to (>= 0) or ~rule to reduce.
-        gotos: for each state: rule name to the state after that rule was reduced.
+        action_matrix: by state and terminal: a state to shift to (>= 0) or ~rule to reduce.
+        goto_matrix: by state and rule name: the state after that rule was reduced.
         starts: start symbol to its first state.
         ends: start symbol to its accepting state.
         scanner: finds the tokens.
@@ -78,11 +79,21 @@ class Tables:
 
     terminals: tuple[Terminal, ...]
     rules: tuple[Rule, ...]
-    actions: tuple[dict[str, int], ...]
-    gotos: tuple[dict[str, int], ...]
+    action_matrix: Matrix
+    goto_matrix: Matrix
     starts: dict[str, int]
     ends: dict[str, int]
     scanner: Scanner
+
+    @property
+    def actions(self) -> tuple[dict[str, int], ...]:
+        """For each state: terminal name to a state to shift to (>= 0) or ~rule to reduce."""
+        return self.action_matrix.rows
+
+    @property
+    def gotos(self) -> tuple[dict[str, int], ...]:
+        """For each state: rule name to the state after that rule was reduced."""
+        return self.goto_matrix.rows
 
 
 def grammar_path() -> Path:
@@ -124,11 +135,12 @@ def build_tables(grammar: str) -> Tables:
                 gotos[-1][symbol] = target
             else:
                 actions[-1][symbol] = target
+    names = {rule.origin.name for rule in made.rules}
     return Tables(
         terminals=tuple(_terminal(terminal) for terminal in made.terminals),
         rules=tuple(_rule(rule) for rule in made.rules),
-        actions=tuple(actions),
-        gotos=tuple(gotos),
+        action_matrix=Matrix.of(actions, sorted({name for row in actions for name in row})),
+        goto_matrix=Matrix.of(gotos, sorted(names.union(*gotos))),
         starts=dict(table.start_states),
         ends=dict(table.end_states),
         scanner=make_scanner(_scanned(tuple(_terminal(terminal) for terminal in made.terminals))),

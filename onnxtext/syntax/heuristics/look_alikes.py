@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import Span
+from onnxtext.source import COMMENT, STRING, Span
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
 
 _BLANKS = dict.fromkeys("\u00a0\u1680\u202f\u205f\u3000", " ") | {
@@ -25,7 +25,7 @@ _MARKS = (
 )
 _MEANT = _BLANKS | _INVISIBLE | _MARKS
 _RUN = re.compile(f"[{re.escape(''.join(_MEANT))}]+")
-_SKIPPED = re.compile(f'"(?:\\\\.|[^"\\\\])*"|#.*|{_RUN.pattern}')
+_SKIPPED = re.compile(f"{STRING}|{COMMENT}|{_RUN.pattern}", re.DOTALL)
 
 
 def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:

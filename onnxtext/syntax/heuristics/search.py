@@ -177,7 +177,11 @@ def correct(
     words = ranked_words(place)
     before = context.text.find("\n", place.end, found.at) >= 0
     if not found.removed and before and not place.previous_line_complete:
-        return _incomplete(place, found.edit, words, found.cost)
+        line = place.text.rfind("\n", 0, place.end) + 1
+        tokens = place.lexer.tokens(place.text, line, place.end)
+        span = tokens[-1].span if tokens else Span(place.end, place.end)
+        last = place.text[slice(*span)]
+        return incomplete_statement(sentence(words), last, span, (found.edit,), found.cost)
     token = place.token
     span = token.span if token is not None else Span(place.at, place.at)
     message = f"expected {sentence(words)}, found {found_words(token)}"
@@ -302,15 +306,21 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
     )
 
 
-def _incomplete(context: ErrorContext, edit: Edit, words: list[str], doubt: float) -> Diagnosis:
-    """Return the diagnosis of an incomplete statement before the line of the error."""
-    line = context.text.rfind("\n", 0, context.end) + 1
-    tokens = context.lexer.tokens(context.text, line, context.end)
-    span = tokens[-1].span if tokens else Span(context.end, context.end)
-    last = found_words(context.text[slice(*span)])
-    message = f"incomplete statement: expected {sentence(words)} after {last}"
+def incomplete_statement(
+    expected: str, last: str, span: Span, edits: tuple[Edit, ...] = (), doubt: float = 0
+) -> Diagnosis:
+    """Return the diagnosis of an incomplete statement.
+
+    Args:
+        expected: the valid tokens in words.
+        last: its last token.
+        span: the span of that token.
+        edits: what completes it.
+        doubt: the cost of the edits.
+    """
+    message = f"incomplete statement: expected {expected} after {found_words(last)}"
     help = "complete or remove it"
-    return Diagnosis("incomplete-statement", message, span, (edit,), help=help, doubt=doubt)
+    return Diagnosis("incomplete-statement", message, span, edits, help=help, doubt=doubt)
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:

@@ -30,6 +30,9 @@ OPERATIONS = {
     "coarse_type": "REMEMBER",
     "decorated_element": "DECORATED",
     "element": "STAYS",
+    "bare_opset_item": "OPSET",
+    "header_entry": "ENTRY",
+    "header_int": "INTEGER",
     "header_list": "PASS",
     "header_string": "PASS",
     "initializer": "VALUE",
@@ -48,6 +51,7 @@ OPERATIONS = {
     "number_list": "LATER",
     "number_value": "PASS",
     "opaque_part": "TEXT",
+    "opset_item": "OPSET",
     "plain_name": "TEXT",
     "plain_string": "INSIDE",
     "raw_literals": "DEFER",
@@ -85,6 +89,13 @@ class CoreParser(Parser):
             self.machine.feed(token.kind, token, token.at)
             at = token.end
 
+    def finish(self) -> Any:
+        """Return the value of the start rule, at the end of the text."""
+        machine = self.machine
+        if machine.states[-1] in self.automaton.accepting:
+            return machine.values[-1]
+        return super().finish()
+
 
 @cache
 def load_grammar() -> Grammar:
@@ -95,13 +106,12 @@ def load_grammar() -> Grammar:
     """
     tables, lexer, automaton = load_tables(), load_lexer(), load_automaton()
     terminals = number_terminals(tables)
-    origins = {name: number for number, name in enumerate({rule.origin for rule in tables.rules})}
+    origins = {name: number for number, name in enumerate(tables.goto_matrix.names)}
     rules = [_rule(reduction, origins) for reduction in automaton.reductions]
     return Grammar(
         _scanner(tables, terminals),
-        tables.actions,
-        tables.gotos,
-        _jumps(tables, automaton.units),
+        tables.action_matrix.data,
+        tables.goto_matrix.data,
         rules,
         terminals,
         "$END",
@@ -118,8 +128,7 @@ def load_grammar() -> Grammar:
 
 def number_terminals(tables: Tables) -> dict[str, int]:
     """Return numbers for the terminals, including the end of the text."""
-    names = dict.fromkeys(name for row in tables.actions for name in row)
-    return {name: number for number, name in enumerate(names)}
+    return {name: number for number, name in enumerate(tables.action_matrix.names)}
 
 
 def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
@@ -130,25 +139,6 @@ def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
     ]
     moves = b64decode(tables.scanner.moves)
     return Scanner(tables.scanner.classes, moves, accepts, terminals["NESTED"])
-
-
-def _jumps(tables: Tables, units: list[str | None]) -> list[dict[str, int]]:
-    """Return the gotos of the machine, shortened by unit reductions.
-
-    A unit reduction is kept if more tokens are valid after it than before.
-    """
-    kinds = [row.keys() for row in tables.actions]
-
-    @cache
-    def fits(state: int, following: int) -> bool:
-        return kinds[following] <= kinds[state]
-
-    def last(row: dict[str, int], state: int) -> int:
-        while (origin := units[state]) is not None and fits(state, row[origin]):
-            state = row[origin]
-        return state
-
-    return [{origin: last(row, state) for origin, state in row.items()} for row in tables.gotos]
 
 
 def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:

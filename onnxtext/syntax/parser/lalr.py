@@ -96,22 +96,28 @@ class Automaton:
     """The tables with a reduction for each rule; immutable.
 
     Attributes:
-        rows: for each state: token kind to the state to shift to (>= 0) or ~reduction.
         reductions: all of them.
-        units: for each state the name of its unit rule, if that is its only action.
         starts: start symbol to its first state.
         ends: start symbol to its accepting state.
         accepting: these states.
     """
 
     def __init__(self, tables: Tables, reduction: Callable[[Rule], Reduction] = _valued) -> None:
-        self.rows = tables.actions
+        self._tables = tables
         self.reductions = [reduction(rule) for rule in tables.rules]
-        self.units = [self._unit_of(row) for row in self.rows]
-        self._plain_gotos = tables.gotos
         self.starts = tables.starts
         self.ends = tables.ends
         self.accepting = frozenset(tables.ends.values())
+
+    @cached_property
+    def rows(self) -> tuple[dict[str, int], ...]:
+        """For each state: token kind to the state to shift to (>= 0) or ~reduction."""
+        return self._tables.actions
+
+    @cached_property
+    def units(self) -> list[str | None]:
+        """For each state the name of its unit rule, if that is its only action."""
+        return [self._unit_of(row) for row in self.rows]
 
     @cached_property
     def gotos(self) -> list[dict[str, int]]:
@@ -121,7 +127,7 @@ class Automaton:
         """
         return [
             {name: _beyond_units(row, state, self.units) for name, state in row.items()}
-            for row in self._plain_gotos
+            for row in self._tables.gotos
         ]
 
     def _unit_of(self, row: dict[str, int]) -> str | None:

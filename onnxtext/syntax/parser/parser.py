@@ -41,12 +41,21 @@ class Parser:
         while at is not None:
             try:
                 self.feed_from(at)
-                return self.machine.finish(len(self.text))
+                return self.finish()
             except Unexpected as unexpected:
                 if self.recover is None:
                     raise
                 at = self.recover(unexpected)
         return ERROR_NODE
+
+    def finish(self) -> Any:
+        """Return the value of the start rule, at the end of the text.
+
+        Raises:
+            Unexpected: the text cannot end here.
+            SemanticError: an action failed.
+        """
+        return self.machine.finish(len(self.text))
 
     def feed_from(self, at: int) -> None:
         """Feed the tokens from an offset to the end of the text."""

@@ -112,7 +112,7 @@ class Recovery:
         if error.code != DANGLING or error.at is None:
             return False
         name = self.text[slice(*semantic_error_report(self.source, error).labels[0].span)]
-        return self.text.find(name, 0, error.at) >= 0
+        return name == "above" or self.text.find(name, 0, error.at) >= 0
 
     def recover(self, unexpected: Unexpected) -> int | None:
         """Report an error and repair the stack; return where to continue, or None to give up."""

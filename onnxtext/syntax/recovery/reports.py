@@ -76,7 +76,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
         token = lexer.token(text, start)
         if token is None or token == "{":
             break
-        if not step and token != ".":
+        if not step and token not in (".", "["):
             return token.span
         step -= token == "."
         start = token.end

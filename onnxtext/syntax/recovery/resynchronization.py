@@ -10,7 +10,7 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, Diagnosis, ErrorContext
 from onnxtext.syntax.heuristics.expected import found_words, sentence
-from onnxtext.syntax.heuristics.search import ranked_words
+from onnxtext.syntax.heuristics.search import incomplete_statement, ranked_words
 from onnxtext.syntax.heuristics.speculative_parse import Region, States, attempt
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
 
@@ -230,12 +230,7 @@ def _incomplete(context: ErrorContext, early: int) -> Diagnosis:
     region = Region(context.text, context.region.start, context.region.states, early)
     words = expected_words(ErrorContext(region, context.lexer.token(context.text, early), done))
     last = done[-1]
-    return Diagnosis(
-        "incomplete-statement",
-        f"incomplete statement: expected {words} after `{last[:40]}`",
-        last.span,
-        help="complete or remove it",
-    )
+    return incomplete_statement(words, last, last.span)
 
 
 def _depth(tokens: list[Token]) -> int:

@@ -1,133 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Arrange the graphs of a model as a drawing: choose nodes, compute sizes, and get positions from ELK
+ * Arrange the visible part of a model as a drawing: compute sizes, and get positions from ELK
  * (https://eclipse.dev/elk).
  */
 
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs/lib/elk-api.js';
-import { categoryOf } from './categories.ts';
-import type {
-  DrawnEdge, DrawnGroup, DrawnNode, Drawing, Graph, GraphDocument, GraphEdge, GraphNode, ViewOptions,
-} from './protocol.ts';
+import { compose, type VisibleBox, type VisibleEdge } from './compose.ts';
+import type { DrawnEdge, Drawing, Task, ViewOptions } from './protocol.ts';
+import { MOST_CHARACTERS, shortened, sizeOf, textWidth, type Words, wordsOf } from './words.ts';
 
 export type Layout = (graph: ElkNode) => Promise<ElkNode>;
 
 const TITLE_HEIGHT = 24;
-const LINE_HEIGHT = 15;
 const GAP = 40;
-const MOST_CHARACTERS = 34;
-/** The maximum number of edges with names and types beside them. */
+/** The maximum number of edges with types beside them. */
 const MOST_LABELS = 300;
 /** Above this number of nodes, ELK minimizes crossings less thoroughly; */
 const MANY_NODES = 300;
 /** above this number, also layers. */
 const VERY_MANY_NODES = 1000;
 
-/** Draw a model's graphs, at most `mostNodes` nodes. */
-export async function arrange(model: GraphDocument, options: ViewOptions, mostNodes: number, layout: Layout): Promise<Drawing> {
-  const scene = new Scene(model, options, mostNodes);
+/** Draw the visible part of a model. */
+export async function arrange({ model, options, mostNodes }: Task, layout: Layout): Promise<Drawing> {
+  const scene = compose(model, mostNodes);
   const drawing: Drawing = { width: 0, height: 0, nodes: [], groups: [], edges: [], omitted: scene.omitted };
-  const roots = scene.graphs.filter((graph) => graph.parent === null && graph.nodes.length > 0);
+  const roots = scene.roots.filter((root) => root.item !== undefined || root.children.length > 0);
+  const home = new Map<string, VisibleBox>();
+  for (const root of roots) for (const box of boxesOf(root)) home.set(box.id, root);
   for (const root of roots) {
-    const titled = roots.length > 1;
-    const arranged = await layout(scene.elkOf(root, titled, false)).catch(
+    const edges = scene.edges.filter(({ from, to }) => home.get(from) === root && home.get(to) === root);
+    const builder = new Builder(root, edges, options, roots.length > 1);
+    const arranged = await layout(builder.elk(false)).catch(
       // ELK 0.12 fails for some graphs, but not with its default options.
-      () => layout(scene.elkOf(root, titled, true)));
-    place(arranged, scene, drawing, drawing.width === 0 ? 0 : drawing.width + GAP);
+      () => layout(builder.elk(true)));
+    builder.place(arranged, drawing, drawing.width === 0 ? 0 : drawing.width + GAP);
   }
   return drawing;
 }
 
-/** The part of a model that is drawn. */
-class Scene {
-  readonly graphs: Graph[];
-  readonly nodes = new Map<string, GraphNode>();
-  readonly edges = new Map<string, GraphEdge>();
-  readonly omitted: number;
-  readonly #byId: Map<string, Graph>;
-  readonly #direction: ViewOptions['direction'];
+function boxesOf(box: VisibleBox): VisibleBox[] {
+  return [box, ...box.children.flatMap(boxesOf)];
+}
 
-  constructor(model: GraphDocument, options: ViewOptions, mostNodes: number) {
-    this.#direction = options.direction;
-    const wanted = (node: GraphNode) => options.initializers || node.kind !== 'initializer';
-    let room = mostNodes;
-    let omitted = 0;
-    this.graphs = model.graphs.map((graph) => {
-      const nodes = graph.nodes.filter(wanted);
-      const drawn = nodes.slice(0, Math.max(0, room));
-      room -= drawn.length;
-      omitted += nodes.length - drawn.length;
-      for (const node of drawn) this.nodes.set(node.id, node);
-      return { ...graph, nodes: drawn };
-    });
-    this.omitted = omitted;
-    this.#byId = new Map(this.graphs.map((graph) => [graph.id, graph]));
+/** Converts one root with its contents to ELK's input, and ELK's output to the drawing. */
+class Builder {
+  readonly #root: VisibleBox;
+  readonly #edges: VisibleEdge[];
+  readonly #options: ViewOptions;
+  readonly #titled: boolean;
+  readonly #boxes: Map<string, VisibleBox>;
+  readonly #words = new Map<string, Words>();
+
+  constructor(root: VisibleBox, edges: VisibleEdge[], options: ViewOptions, titled: boolean) {
+    this.#root = root;
+    this.#edges = edges;
+    this.#options = options;
+    this.#titled = titled;
+    this.#boxes = new Map(boxesOf(root).map((box) => [box.id, box]));
   }
 
-  /**
-   * Convert a top-level graph with its nested graphs to ELK's input.
-   *
-   * @param plain whether to use ELK's defaults for all but the direction.
-   */
-  elkOf(root: Graph, titled: boolean, plain: boolean): ElkNode {
-    const inside: GraphEdge[] = [];
-    const seen = new Set<string>();
-    const elk = this.#group(root, titled, inside, seen);
-    const edges = inside.filter((edge) => seen.has(edge.from) && seen.has(edge.to) && edge.from !== edge.to);
-    const nested = root.nodes.some((node) => this.#bodies(node).length > 0);
-    const options = this.#options(seen.size, nested, plain);
+  /** @param plain whether to use ELK's defaults for all but the direction. */
+  elk(plain: boolean): ElkNode {
+    const elk = this.#box(this.#root, true);
+    const nested = [...this.#boxes.values()].some((box) => box !== this.#root && box.children.length > 0);
+    const options = this.#layoutOptions(this.#boxes.size, nested, plain);
     // Without nesting each level is laid out separately, and inherits no options.
     if (!nested) elk.layoutOptions = { ...options, ...elk.layoutOptions };
     return {
-      id: `root ${root.id}`,
+      id: 'root',
       layoutOptions: { ...options, 'elk.padding': padding(0) },
       children: [elk],
-      edges: edges.map((edge, at) => this.#edge(edge, `${root.id} ${at}`, edges.length <= MOST_LABELS)),
+      edges: this.#edges.map((edge, at) => this.#edge(edge, String(at))),
     };
   }
 
-  #bodies(node: GraphNode): Graph[] {
-    return node.bodies.map((id) => this.#byId.get(id)).filter((body) => body !== undefined && body.nodes.length > 0) as Graph[];
-  }
-
-  #group(graph: Graph, titled: boolean, edges: GraphEdge[], seen: Set<string>): ElkNode {
-    for (const edge of graph.edges) edges.push(edge);
-    const children = graph.nodes.map((node) => {
-      seen.add(node.id);
-      const bodies = this.#bodies(node);
-      const [width, height] = sizeOf(node);
-      if (bodies.length === 0) return { id: node.id, width, height };
+  #box(box: VisibleBox, outermost: boolean): ElkNode {
+    const children = box.children.map((child) => this.#box(child, false));
+    if (!box.item) {
+      const title = outermost && !this.#titled ? '' : titleOf(box);
       return {
-        id: node.id,
+        id: box.id,
         layoutOptions: {
-          'elk.padding': padding(height + 4),
+          'elk.padding': padding(title === '' ? 8 : TITLE_HEIGHT + 6),
           'elk.nodeSize.constraints': 'MINIMUM_SIZE',
-          'elk.nodeSize.minimum': `(${width}, ${height})`,
+          'elk.nodeSize.minimum': `(${title === '' ? 0 : textWidth(title) + 12}, 0)`,
         },
-        children: bodies.map((body) => this.#group(body, true, edges, seen)),
+        children,
       };
-    });
-    const top = titled ? TITLE_HEIGHT + 6 : 8;
-    const options: LayoutOptions = {
-      'elk.padding': padding(top),
-      'elk.nodeSize.constraints': 'MINIMUM_SIZE',
-      'elk.nodeSize.minimum': `(${titled ? textWidth(graph.name).toString() : '0'}, 0)`,
+    }
+    const words = wordsOf(box.item, this.#options.constants, new Set(box.children.map(({ id }) => id)));
+    this.#words.set(box.id, words);
+    const [width, height] = sizeOf(words);
+    if (children.length === 0) return { id: box.id, width, height };
+    return {
+      id: box.id,
+      layoutOptions: {
+        'elk.padding': padding(height + 4),
+        'elk.nodeSize.constraints': 'MINIMUM_SIZE',
+        'elk.nodeSize.minimum': `(${width}, ${height})`,
+      },
+      children,
     };
-    return { id: groupId(graph.id), layoutOptions: options, children };
   }
 
-  #edge(edge: GraphEdge, id: string, labelled: boolean): ElkExtendedEdge {
-    this.edges.set(id, edge);
-    const text = shortened(edge.type ?? edge.value, MOST_CHARACTERS);
-    const labels = labelled && text ? { labels: [{ text, width: text.length * 5.6 + 4, height: 12 }] } : {};
-    return { id, sources: [edge.from], targets: [edge.to], ...labels };
+  #edge(edge: VisibleEdge, id: string): ElkExtendedEdge {
+    const made = { id, sources: [edge.from], targets: [edge.to] };
+    if (this.#edges.length > MOST_LABELS) return made;
+    const text = shortened(edge.values.length > 1 ? `${edge.values.length} values` : edge.type ?? '', MOST_CHARACTERS);
+    return text === '' ? made : { ...made, labels: [{ text, width: text.length * 5.6 + 4, height: 12 }] };
   }
 
-  #options(nodes: number, nested: boolean, plain: boolean): LayoutOptions {
+  #layoutOptions(nodes: number, nested: boolean, plain: boolean): LayoutOptions {
     const needed: LayoutOptions = {
       'elk.algorithm': 'layered',
-      'elk.direction': this.#direction === 'down' ? 'DOWN' : 'RIGHT',
+      'elk.direction': this.#options.direction === 'down' ? 'DOWN' : 'RIGHT',
       'elk.hierarchyHandling': nested ? 'INCLUDE_CHILDREN' : 'INHERIT',
       'elk.json.shapeCoords': 'ROOT',
       'elk.json.edgeCoords': 'ROOT',
@@ -148,75 +135,61 @@ class Scene {
       'elk.edgeRouting': 'POLYLINE',
     };
   }
-}
 
-/** Copy ELK's positions to the drawing, shifted to the right. */
-function place(arranged: ElkNode, scene: Scene, drawing: Drawing, right: number): void {
-  const visit = (elk: ElkNode, depth: number) => {
-    const box = { x: (elk.x ?? 0) + right, y: elk.y ?? 0, width: elk.width ?? 0, height: elk.height ?? 0 };
-    const node = scene.nodes.get(elk.id);
-    if (node) {
-      drawing.nodes.push({ ...box, ...wordsOf(node), open: (elk.children ?? []).length > 0 });
-    } else {
-      const graph = scene.graphs.find((each) => groupId(each.id) === elk.id);
-      if (graph) drawing.groups.push({ ...box, id: graph.id, title: graph.name, depth } satisfies DrawnGroup);
-    }
-    for (const child of elk.children ?? []) visit(child, node ? depth : depth + 1);
-  };
-  for (const child of arranged.children ?? []) visit(child, 0);
-  for (const edge of arranged.edges ?? []) drawing.edges.push(drawnEdge(edge, scene, right));
-  drawing.width = right + (arranged.width ?? 0);
-  drawing.height = Math.max(drawing.height, arranged.height ?? 0);
-}
-
-function drawnEdge(elk: ElkExtendedEdge, scene: Scene, right: number): DrawnEdge {
-  const edge = scene.edges.get(elk.id);
-  if (!edge) throw new Error(`ELK returned an unknown edge ${elk.id}`);
-  const points: number[] = [];
-  for (const section of elk.sections ?? []) {
-    for (const point of [section.startPoint, ...(section.bendPoints ?? []), section.endPoint]) {
-      points.push(point.x + right, point.y);
-    }
+  /** Copy ELK's positions to the drawing, shifted to the right. */
+  place(arranged: ElkNode, drawing: Drawing, right: number): void {
+    const visit = (elk: ElkNode, depth: number) => {
+      const place = { x: (elk.x ?? 0) + right, y: elk.y ?? 0, width: elk.width ?? 0, height: elk.height ?? 0 };
+      const box = this.#boxes.get(elk.id);
+      const words = this.#words.get(elk.id);
+      if (words) {
+        drawing.nodes.push({ ...place, ...words, open: (elk.children ?? []).length > 0 });
+      } else if (box?.group) {
+        const outermost = box === this.#root;
+        const change = changeOf(box);
+        drawing.groups.push({
+          ...place, id: box.id, title: outermost && !this.#titled ? '' : titleOf(box), hint: hintOf(box), depth,
+          closable: !outermost || this.#titled, ...(change ? { change } : {}),
+        });
+      }
+      for (const child of elk.children ?? []) visit(child, words ? depth : depth + 1);
+    };
+    for (const child of arranged.children ?? []) visit(child, 0);
+    for (const edge of arranged.edges ?? []) drawing.edges.push(this.#drawn(edge, right));
+    drawing.width = right + (arranged.width ?? 0);
+    drawing.height = Math.max(drawing.height, arranged.height ?? 0);
   }
-  const drawn: DrawnEdge = { from: edge.from, to: edge.to, hint: edge.type ? `${edge.value}: ${edge.type}` : edge.value, points };
-  const label = elk.labels?.[0];
-  if (label?.text) drawn.label = { text: label.text, x: (label.x ?? 0) + right, y: label.y ?? 0 };
-  return drawn;
+
+  #drawn(elk: ElkExtendedEdge, right: number): DrawnEdge {
+    const edge = this.#edges[Number(elk.id)];
+    if (!edge) throw new Error(`ELK returned an unknown edge ${elk.id}`);
+    const points: number[] = [];
+    for (const section of elk.sections ?? []) {
+      for (const point of [section.startPoint, ...(section.bendPoints ?? []), section.endPoint]) {
+        points.push(point.x + right, point.y);
+      }
+    }
+    const [value] = edge.values;
+    const hint = edge.values.length > 1 ? edge.values.join('\n') : edge.type ? `${value}: ${edge.type}` : value ?? '';
+    const drawn: DrawnEdge = { from: edge.from, to: edge.to, hint, points, ...(edge.change ? { change: edge.change } : {}) };
+    const label = elk.labels?.[0];
+    if (label?.text) drawn.label = { text: label.text, x: (label.x ?? 0) + right, y: label.y ?? 0 };
+    return drawn;
+  }
 }
 
-/** The text and style of a node. */
-function wordsOf(node: GraphNode): Pick<DrawnNode, 'id' | 'kind' | 'title' | 'detail' | 'hint' | 'category'> {
-  const operator = node.kind === 'node';
-  const title = operator ? node.op : node.name;
-  const rest = operator ? [node.name, node.detail] : [node.kind, node.detail];
-  return {
-    id: node.id,
-    kind: node.kind,
-    title: shortened(title, MOST_CHARACTERS),
-    detail: shortened(node.detail || (operator ? node.name : ''), MOST_CHARACTERS),
-    hint: [title, ...rest].filter(Boolean).join('\n'),
-    category: operator ? categoryOf(node.op) : 'value',
-  };
+function titleOf({ group }: VisibleBox): string {
+  return group ? [group.name, group.kind].filter(Boolean).join(' · ') : '';
 }
 
-function sizeOf(node: GraphNode): [width: number, height: number] {
-  const { title, detail } = wordsOf(node);
-  const width = Math.max(64, textWidth(title), textWidth(detail) - 10);
-  return [width, detail ? 2 * LINE_HEIGHT + 10 : LINE_HEIGHT + 12];
+function hintOf({ group }: VisibleBox): string {
+  return group ? `${group.name}\n${group.kind ? `${group.kind}\n` : ''}${group.graph ? 'graph' : 'group'} of ${group.count} nodes, open` : '';
 }
 
-/** An estimate in pixels, because the fonts are the user's. */
-function textWidth(text: string): number {
-  return Math.round(Math.min(text.length, MOST_CHARACTERS) * 7.2) + 24;
-}
-
-function shortened(text: string, most: number): string {
-  const characters = Array.from(text);
-  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text;
-}
-
-function groupId(graph: string): string {
-  return `group ${graph}`;
+/** The change of a group: that of all its members. */
+function changeOf(box: VisibleBox): Words['change'] {
+  const changes = new Set(box.children.map((child) => child.item?.change ?? (child.group ? changeOf(child) : undefined)));
+  return changes.size === 1 ? [...changes][0] : undefined;
 }
 
 function padding(top: number): string {

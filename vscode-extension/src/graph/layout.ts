@@ -3,8 +3,8 @@
 /** Run layouts in a worker thread; a new layout cancels the previous one. */
 
 import { Worker } from 'node:worker_threads';
-import type { Drawing } from './protocol.ts';
-import type { Answer, Task } from './worker.ts';
+import type { Drawing, Task } from './protocol.ts';
+import type { Answer } from './worker.ts';
 
 /** For deep graphs, which ELK walks recursively. */
 const STACK_MEGABYTES = 64;
@@ -23,6 +23,11 @@ export class Layouter {
     this.#script = script;
   }
 
+  /** Start the thread, which takes a second: before its first task is known. */
+  start(): Worker {
+    return (this.#worker ??= new Worker(this.#script, { resourceLimits: { stackSizeMb: STACK_MEGABYTES } }));
+  }
+
   /**
    * Lay out a model's graphs.
    *
@@ -30,7 +35,7 @@ export class Layouter {
    */
   async layout(task: Task): Promise<Drawing> {
     if (this.#abandon) this.stop();
-    const worker = (this.#worker ??= new Worker(this.#script, { resourceLimits: { stackSizeMb: STACK_MEGABYTES } }));
+    const worker = this.start();
     return await new Promise<Drawing>((resolve, reject) => {
       const answered = (answer: Answer) => {
         forget();

@@ -5,13 +5,13 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { binaryOf, SCHEME, textOf } from '../binary/uris.ts';
-import { graph as graphRequest, isOutdated } from '../server/protocol.ts';
+import { graph as graphRequest, graphFind, graphNode, graphPlace, isOutdated } from '../server/protocol.ts';
 import type { Server } from '../server/server.ts';
 import { LANGUAGE, mostNodes, viewOptions } from '../settings.ts';
-import { nodeAt, nodeById } from './find.ts';
 import { html } from './html.ts';
 import { Layouter, Superseded } from './layout.ts';
-import type { FromView, GraphDocument, Range, ToView, ViewOptions } from './protocol.ts';
+import type { FromView, Range, ToView } from './protocol.ts';
+import { type GraphSource, Session } from './session.ts';
 
 const VIEW_TYPE = 'onnxtext.graph';
 /** Milliseconds without a change before the graph is drawn again. */
@@ -78,21 +78,16 @@ export interface Drawn {
 }
 
 class GraphPanel {
-  readonly #server: Server;
   readonly #document: vscode.TextDocument;
   readonly #panel: vscode.WebviewPanel;
   readonly #layouter: Layouter;
+  readonly #session: Session;
   readonly #disposables: vscode.Disposable[] = [];
-  #options: ViewOptions = viewOptions();
-  #model: GraphDocument | undefined;
-  /** The last laid-out model, without places in the text. */
-  #laidOut = '';
   #timer: NodeJS.Timeout | undefined;
   #busy = false;
   #again = false;
-  /** The selection that the view made in the text. */
-  #own: string | undefined;
-  #times = { request: 0, layout: 0, drawing: 0 };
+  /** The line and id of the node that the view made the cursor go to. */
+  #own: { line: number; id: string } | undefined;
   #ready: () => void = () => undefined;
   readonly #isReady = new Promise<void>((resolve) => { this.#ready = resolve; });
   #isDrawn: (drawn: Drawn | undefined) => void = () => undefined;
@@ -100,19 +95,27 @@ class GraphPanel {
   readonly drawn = new Promise<Drawn | undefined>((resolve) => { this.#isDrawn = resolve; });
 
   constructor(context: vscode.ExtensionContext, server: Server, document: vscode.TextDocument, panel: vscode.WebviewPanel) {
-    this.#server = server;
     this.#document = document;
     this.#panel = panel;
     this.#layouter = new Layouter(context.asAbsolutePath('dist/worker.mjs'));
+    this.#layouter.start();
+    this.#session = new Session({
+      source: sourceOf(server, document.uri.toString()),
+      layout: (task) => this.#layouter.layout(task),
+      post: (message) => { void this.#isReady.then(() => panel.webview.postMessage(message)); },
+      title: () => nameOf(document),
+      mostNodes,
+      cursor: () => this.#editor()?.selection.active,
+    }, viewOptions());
     const mine = (uri: vscode.Uri) => uri.toString() === document.uri.toString();
     this.#disposables.push(
-      panel.webview.onDidReceiveMessage((message: FromView) => { this.#take(message); }),
+      panel.webview.onDidReceiveMessage((message: FromView) => { void this.#take(message); }),
       panel.onDidDispose(() => { this.#dispose(); }),
       vscode.workspace.onDidChangeTextDocument((event) => { if (mine(event.document.uri)) this.#schedule(); }),
       // The types arrive with the findings.
       vscode.languages.onDidChangeDiagnostics(({ uris }) => { if (uris.some(mine)) this.#schedule(); }),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) => {
-        if (mine(textEditor.document.uri) && selections[0]) this.#follow(selections[0].active);
+        if (mine(textEditor.document.uri) && selections[0]) void this.#try(this.#follow(selections[0].active));
       }),
       server.onDidChange(({ state }) => { if (state === 'running') this.#schedule(); }),
     );
@@ -124,8 +127,8 @@ class GraphPanel {
     this.#panel.reveal(undefined, true);
   }
 
-  #post(message: ToView): void {
-    void this.#panel.webview.postMessage(message);
+  #editor(): vscode.TextEditor | undefined {
+    return vscode.window.visibleTextEditors.find(({ document }) => document === this.#document);
   }
 
   #schedule(): void {
@@ -138,87 +141,73 @@ class GraphPanel {
     this.#again = true;
     if (this.#busy) return;
     this.#busy = true;
-    await this.#isReady;
     while (this.#again) {
       this.#again = false;
-      await this.#drawOnce();
+      await this.#try(this.#drawOnce());
     }
     this.#busy = false;
   }
 
   async #drawOnce(): Promise<void> {
+    await this.#session.draw();
+    const editor = this.#editor();
+    if (editor) await this.#follow(editor.selection.active, false);
+  }
+
+  /** Show why something failed, unless it is only outdated. */
+  async #try(work: Promise<unknown>): Promise<void> {
     try {
-      const start = performance.now();
-      const model = await this.#server.request(graphRequest, { uri: this.#document.uri.toString() });
-      this.#times.request = performance.now() - start;
-      if (!model) throw new Error('The language server does not know this text.');
-      this.#model = model;
-      const shape = JSON.stringify([this.#options, model.graphs], (key, value: unknown) => (key === 'range' ? undefined : value));
-      if (shape === this.#laidOut) return;
-      await this.#layOut(model);
-      this.#laidOut = shape;
+      await work;
     } catch (error) {
       if (error instanceof Superseded || isOutdated(error)) return; // the change draws it again
-      this.#post({ type: 'notice', text: error instanceof Error ? error.message : String(error) });
+      const notice: ToView = { type: 'notice', text: error instanceof Error ? error.message : String(error) };
+      void this.#isReady.then(() => this.#panel.webview.postMessage(notice));
       this.#isDrawn(undefined);
     }
   }
 
-  async #layOut(model: GraphDocument): Promise<void> {
-    const start = performance.now();
-    this.#post({ type: 'busy', text: 'Laying out…' });
-    const drawing = await this.#layouter.layout({ model, options: this.#options, mostNodes: mostNodes() });
-    this.#times.layout = performance.now() - start;
-    this.#post({ type: 'drawing', drawing, title: nameOf(this.#document), options: this.#options });
-    if (drawing.nodes.length === 0) this.#post({ type: 'notice', text: 'There are no nodes in this text.' });
-    else if (model.truncated || drawing.omitted > 0) {
-      this.#post({ type: 'notice', text: `Only the first ${drawing.nodes.length} nodes are drawn (setting onnxtext.graph.maxNodes).` });
-    }
-    const editor = vscode.window.visibleTextEditors.find(({ document }) => document === this.#document);
-    if (editor) this.#follow(editor.selection.active);
-  }
-
   /** Select the node at the cursor. */
-  #follow(position: vscode.Position): void {
-    if (!this.#model) return;
-    const node = nodeAt(this.#model, position);
-    // If the view set the cursor, keep its selection: the line may have other nodes.
-    const own = this.#own !== undefined && node?.range.start.line === nodeById(this.#model, this.#own)?.range.start.line;
-    if (!own) this.#own = undefined;
-    this.#post({ type: 'select', id: this.#own ?? node?.id ?? null, scroll: !own });
+  async #follow(position: vscode.Position, scroll = true): Promise<void> {
+    // If the view moved the cursor, keep its selection: the line may have other nodes.
+    if (this.#own?.line === position.line) return;
+    this.#own = undefined;
+    await this.#session.follow({ line: position.line, character: position.character }, scroll);
   }
 
-  #take(message: FromView): void {
+  async #take(message: FromView): Promise<void> {
     switch (message.type) {
       case 'ready':
         this.#ready();
         break;
       case 'drawn':
-        this.#times.drawing = message.milliseconds;
-        this.#isDrawn({ nodes: message.nodes, edges: message.edges, milliseconds: this.#times });
-        break;
-      case 'options':
-        this.#options = message.options;
-        this.#layouter.stop(); // Its result is no longer needed.
-        void this.#draw();
+        this.#isDrawn({ nodes: message.nodes, edges: message.edges, milliseconds: { ...this.#session.times, drawing: message.milliseconds } });
         break;
       case 'reveal':
-        void this.#reveal(message.id, message.focus);
+        await this.#reveal(message.id, message.focus);
         break;
+      case 'revealAt':
+        this.#own = undefined;
+        await this.#goTo({ start: message.at, end: message.at }, false);
+        break;
+      default:
+        await this.#try(this.#session.take(message));
     }
   }
 
   /** Move the cursor to a node. */
   async #reveal(id: string, focus: boolean): Promise<void> {
-    const node = this.#model && nodeById(this.#model, id);
-    if (!node) return;
-    this.#own = id;
-    const { start } = rangeOf(node.range);
-    const shown = vscode.window.visibleTextEditors.find(({ document }) => document === this.#document);
+    const range = this.#session.rangeOf(id);
+    if (!range) return;
+    this.#own = { line: range.start.line, id };
+    await this.#goTo(range, focus);
+  }
+
+  async #goTo(range: Range, focus: boolean): Promise<void> {
+    const { start } = rangeOf(range);
     const editor = await vscode.window.showTextDocument(this.#document, {
-      viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One, preserveFocus: !focus, selection: new vscode.Range(start, start),
+      viewColumn: this.#editor()?.viewColumn ?? vscode.ViewColumn.One, preserveFocus: !focus, selection: new vscode.Range(start, start),
     });
-    editor.revealRange(rangeOf(node.range), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    editor.revealRange(rangeOf(range), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
 
   #dispose(): void {
@@ -227,6 +216,15 @@ class GraphPanel {
     this.#layouter.stop();
     vscode.Disposable.from(...this.#disposables).dispose();
   }
+}
+
+function sourceOf(server: Server, uri: string): GraphSource {
+  return {
+    graph: (wanted) => server.request(graphRequest, { uri, ...wanted }),
+    place: (wanted) => server.request(graphPlace, { uri, ...wanted }),
+    details: (id) => server.request(graphNode, { uri, id }),
+    find: (words) => server.request(graphFind, { uri, words }),
+  };
 }
 
 function rangeOf({ start, end }: Range): vscode.Range {

@@ -6,7 +6,8 @@
  */
 
 import { LSPErrorCodes, RequestType, ResponseError } from 'vscode-languageclient/node';
-import type { GraphDocument } from '../graph/protocol.ts';
+import type { Details, GraphDocument, Place, Position } from '../graph/protocol.ts';
+import type { GraphRequest } from '../graph/session.ts';
 
 export interface FromBinaryResult {
   /** The model as text, without the bytes of large weights. */
@@ -45,7 +46,10 @@ export const fromBinary = new RequestType<{ uri: string }, FromBinaryResult, unk
 export const toBinary = new RequestType<ToBinaryParams, ToBinaryResult, unknown>('onnxtext/toBinary');
 export const convert = new RequestType<ConvertParams, { target: string }, unknown>('onnxtext/convert');
 export const verify = new RequestType<{ uri: string }, { ok: boolean; report: string }, unknown>('onnxtext/verify');
-export const graph = new RequestType<{ uri: string }, GraphDocument | null, unknown>('onnxtext/graph');
+export const graph = new RequestType<{ uri: string } & GraphRequest, GraphDocument | null, unknown>('onnxtext/graph');
+export const graphPlace = new RequestType<{ uri: string; position?: Position; id?: string }, Place | null, unknown>('onnxtext/graphPlace');
+export const graphNode = new RequestType<{ uri: string; id: string }, Details | null, unknown>('onnxtext/graphNode');
+export const graphFind = new RequestType<{ uri: string; words: string }, Place[], unknown>('onnxtext/graphFind');
 
 /** Whether the server dropped a request because the text has changed since. */
 export function isOutdated(error: unknown): boolean {

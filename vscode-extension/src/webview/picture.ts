@@ -5,27 +5,19 @@
  * all nodes of a category are one path. So the cost depends on what is visible.
  */
 
-import type { Box, Category, DrawnEdge, DrawnNode, Drawing } from '../graph/protocol.ts';
+import { LINE, ROW } from '../graph/words.ts';
+import type { Box, Category, DrawnEdge, DrawnGroup, DrawnNode, Drawing } from '../graph/protocol.ts';
 import { SpatialIndex } from './index.ts';
 import { boundsOf, boxPath, roundedLine } from './paths.ts';
+import { element } from './svg.ts';
 import type { View } from './view.ts';
 
 /** Below this scale text is unreadable. */
 const READABLE = 0.3;
 /** Up to this number, nodes are drawn in full at any scale. */
 const FEW = 250;
-const NAMESPACE = 'http://www.w3.org/2000/svg';
 
 type Item = { kind: 'node'; node: DrawnNode } | { kind: 'edge'; edge: DrawnEdge };
-
-export function element<K extends keyof SVGElementTagNameMap>(
-  name: K, attributes: Record<string, string | number> = {}, ...children: (Node | string)[]
-): SVGElementTagNameMap[K] {
-  const made = document.createElementNS(NAMESPACE, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  made.append(...children);
-  return made;
-}
 
 export class Picture {
   readonly #svg: SVGSVGElement;
@@ -38,14 +30,16 @@ export class Picture {
   #drawing: Drawing = { width: 0, height: 0, nodes: [], groups: [], edges: [], omitted: 0 };
   #index = new SpatialIndex<Item>();
   #shown = new Map<Item, SVGElement>();
+  /** Open groups, and nodes with open graphs. */
   #open = new Map<string, SVGElement>();
   #byId = new Map<string, DrawnNode>();
+  #groups = new Map<string, DrawnGroup>();
   #selected: string | null = null;
   #matches = new Set<string>();
 
   constructor(svg: SVGSVGElement) {
     this.#svg = svg;
-    const arrow = element('marker', { id: 'arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' },
+    const arrow = element('marker', { id: 'arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: 'userSpaceOnUse', orient: 'auto-start-reverse' },
       element('path', { d: 'M0 0.5L8 4L0 7.5z', class: 'arrow' }));
     svg.append(element('defs', {}, arrow), this.#world);
     this.#world.append(this.#backdrop, this.#overview, this.#edges, this.#nodes);
@@ -59,11 +53,37 @@ export class Picture {
     return this.#byId.get(id);
   }
 
+  group(id: string): DrawnGroup | undefined {
+    return this.#groups.get(id);
+  }
+
+  /** A node or an open group. */
+  box(id: string): DrawnNode | DrawnGroup | undefined {
+    return this.#byId.get(id) ?? this.#groups.get(id);
+  }
+
+  /** The innermost open group around a node or group. */
+  holder(id: string): DrawnGroup | undefined {
+    const box = this.box(id);
+    if (!box) return undefined;
+    return this.#drawing.groups
+      .filter((group) => group.id !== id && contains(group, box))
+      .reduce<DrawnGroup | undefined>((best, group) => (!best || group.width * group.height < best.width * best.height ? group : best), undefined);
+  }
+
+  /** The first node in an open group. */
+  first(id: string): DrawnNode | undefined {
+    const group = this.#groups.get(id);
+    return group && this.#drawing.nodes.find((node) => contains(group, node));
+  }
+
   set(drawing: Drawing): void {
     this.#drawing = drawing;
     this.#index = new SpatialIndex<Item>();
     this.#byId = new Map(drawing.nodes.map((node) => [node.id, node]));
+    this.#groups = new Map(drawing.groups.map((group) => [group.id, group]));
     this.#open.clear();
+    for (const group of drawing.groups) this.#open.set(group.id, groupElement(group));
     for (const node of drawing.nodes) {
       if (node.open) this.#open.set(node.id, nodeElement(node));
       else this.#index.add(node, { kind: 'node', node });
@@ -72,10 +92,9 @@ export class Picture {
     // Larger boxes are further behind.
     const area = ({ width, height }: Box) => width * height;
     this.#backdrop.replaceChildren(...[
-      ...drawing.groups.map((group) => ({ size: area(group), shown: groupElement(group) })),
-      ...drawing.nodes.flatMap((node) => {
-        const shown = this.#open.get(node.id);
-        return shown ? [{ size: area(node), shown }] : [];
+      ...[...drawing.groups, ...drawing.nodes].flatMap((box) => {
+        const shown = this.#open.get(box.id);
+        return shown ? [{ size: area(box), shown }] : [];
       }),
     ].sort((a, b) => b.size - a.size).map(({ shown }) => shown));
     this.#overview.replaceChildren(...overviewOf(drawing));
@@ -104,7 +123,7 @@ export class Picture {
       this.#mark(item, made);
     }
     this.#overview.querySelector('.selected')?.remove();
-    const selected = this.#selected === null ? undefined : this.#byId.get(this.#selected);
+    const selected = this.#selected === null ? undefined : this.box(this.#selected);
     if (afar && selected) this.#overview.append(element('path', { d: boxPath(selected), class: 'selected' }));
   }
 
@@ -137,26 +156,57 @@ export class Picture {
   }
 }
 
-function groupElement({ x, y, width, height, title, depth }: Drawing['groups'][number]): SVGElement {
-  return element('g', { class: `group depth${String(depth % 3)}` },
-    element('rect', { x, y, width, height, rx: 6 }),
-    element('text', { x: x + 10, y: y + 17 }, title));
+function contains(outer: Box, inner: Box): boolean {
+  return outer.x <= inner.x && outer.y <= inner.y
+    && inner.x + inner.width <= outer.x + outer.width && inner.y + inner.height <= outer.y + outer.height;
 }
 
-function nodeElement({ id, x, y, width, height, title, detail, hint, kind, category, open }: DrawnNode): SVGElement {
-  const middle = x + width / 2;
-  const top = open || detail === '' ? 17 : 15;
-  const made = element('g', { class: `node ${kind} ${category}${open ? ' open' : ''}`, 'data-id': id },
-    element('title', {}, hint),
-    element('rect', { x, y, width, height, rx: kind === 'node' ? 5 : Math.min(height / 2, 16) }),
-    element('text', { x: middle, y: y + top, class: 'title' }, title));
-  if (detail !== '') made.append(element('text', { x: middle, y: y + top + 15, class: 'detail' }, detail));
+function groupElement({ id, x, y, width, height, title, hint, depth, closable, change }: DrawnGroup): SVGElement {
+  const made = element('g', { class: ['group', `depth${String(depth % 3)}`, change ?? ''].join(' ').trim(), id: `box-${id}`, 'data-id': id },
+    element('rect', { x, y, width, height, rx: 6, class: 'frame' }));
+  if (closable && title !== '') {
+    made.append(element('g', { class: 'head', 'data-id': id, role: 'button', 'aria-expanded': 'true', 'aria-label': hint.replaceAll('\n', ', ') },
+      element('title', {}, `${hint}\nClick to close`),
+      element('rect', { x: x + 1, y: y + 1, width: Math.max(0, width - 2), height: 23, rx: 5 }),
+      element('text', { x: x + 10, y: y + 17 }, `▾ ${title}`)));
+  } else if (title !== '') {
+    made.append(element('text', { x: x + 10, y: y + 17 }, title));
+  }
   return made;
 }
 
-function edgeElement({ from, to, points, hint, label }: DrawnEdge): SVGElement {
+function nodeElement(node: DrawnNode): SVGElement {
+  const { id, x, y, width, height, title, detail, hint, kind, category, open, rows, shared, change } = node;
+  const middle = x + width / 2;
+  const top = detail === '' ? 17 : LINE;
+  const classes = ['node', kind, category, open ? 'open' : '', shared ? 'shared' : '', change ?? ''];
+  const made = element('g', {
+    class: classes.filter(Boolean).join(' '), id: `box-${id}`, 'data-id': id, role: kind === 'group' ? 'button' : 'img',
+    'aria-label': hint.replaceAll('\n', ', '), ...(kind === 'group' ? { 'aria-expanded': 'false' } : {}),
+  }, element('title', {}, kind === 'group' ? `${hint}\nClick to open` : hint));
+  if (kind === 'group') made.append(element('rect', { x: x + 4, y: y + 4, width, height, rx: 5, class: 'behind' }));
+  made.append(
+    element('rect', { x, y, width, height, rx: kind === 'node' || kind === 'group' ? 5 : Math.min(height / 2, 16), class: 'frame' }),
+    element('text', { x: middle, y: y + top, class: 'title' }, kind === 'group' ? `▸ ${title}` : title));
+  if (detail !== '') made.append(element('text', { x: middle, y: y + top + LINE, class: 'detail' }, detail));
+  if (shared) made.append(element('text', { x: x + width - 10, y: y + 13, class: 'many' }, '⋔'));
+  const first = y + top + (detail === '' ? 0 : LINE) + ROW + 3;
+  rows.forEach(({ name, value, kind: sort }, number) => {
+    const line = first + number * ROW;
+    const row = element('g', { class: `row ${sort}`, 'data-row': number },
+      element('rect', { x: x + 3, y: line - 11, width: width - 6, height: ROW, rx: 3 }));
+    if (name !== '') row.append(element('text', { x: x + 9, y: line, class: 'name' }, name));
+    row.append(name === ''
+      ? element('text', { x: middle, y: line, class: 'value alone' }, value)
+      : element('text', { x: x + width - 9, y: line, class: 'value' }, value));
+    made.append(row);
+  });
+  return made;
+}
+
+function edgeElement({ from, to, points, hint, label, change }: DrawnEdge): SVGElement {
   const d = roundedLine(points);
-  const made = element('g', { class: 'edge', 'data-from': from, 'data-to': to },
+  const made = element('g', { class: `edge${change ? ` ${change}` : ''}`, 'data-from': from, 'data-to': to },
     element('title', {}, hint),
     // A wider invisible line makes the edge easier to point at.
     element('path', { d, class: 'target' }),

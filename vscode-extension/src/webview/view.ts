@@ -22,6 +22,13 @@ export function fitting(drawing: { width: number; height: number }, width: numbe
   return { x: drawing.width * scale > width ? (width - drawing.width * scale) / 2 : place(drawing.width, width), y: place(drawing.height, height), scale };
 }
 
+/** A view with a box in its middle, which fits if that needs no scale below `least`. */
+export function centered(box: Box, width: number, height: number, most: number, least = SMALLEST): View {
+  const margin = 40;
+  const scale = Math.max(least, Math.min((width - margin) / Math.max(1, box.width), (height - margin) / Math.max(1, box.height), most));
+  return { x: width / 2 - (box.x + box.width / 2) * scale, y: height / 2 - (box.y + box.height / 2) * scale, scale };
+}
+
 /** Scale the view around a place on the screen. */
 export function zoomed({ x, y, scale }: View, factor: number, atX: number, atY: number): View {
   const next = Math.min(LARGEST, Math.max(SMALLEST, scale * factor));

@@ -82,7 +82,7 @@ def main(directory: Path) -> None:
         "{t=Neg(x) # why\ny=Abs(t)}\n",
         encoding="utf-8",
     )
-    (directory / "deep.onnxtxt").write_text(blocks(2000), encoding="utf-8")
+    (directory / "deep.onnxtxt").write_text(blocks(5000), encoding="utf-8")
     (directory / "README.md").write_text(
         "# A fence\n\n```onnxtxt\ny = Relu <alpha = 1.0> (x)\n```\n", encoding="utf-8"
     )

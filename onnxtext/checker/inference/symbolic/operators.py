@@ -223,5 +223,13 @@ CONSTANT_INPUTS = frozenset({"Pad", "Reshape", "Slice", "Split", "Squeeze", "Uns
     f"Reduce{name}" for name in _REDUCTIONS.split()
 }
 """Operators whose output shapes depend on the values of their inputs."""
-TYPES_ALONE = OPERATORS.keys() - CONSTANT_INPUTS
-"""Operators whose output shapes do not depend on the values of their inputs."""
+
+
+def depends_on_types_alone(name: str, inputs: int) -> bool:
+    """Whether the output types of a node do not depend on the values of its inputs.
+
+    Args:
+        name: its operator, of the standard.
+        inputs: the number of its inputs; shapes, axes and pads are never the first.
+    """
+    return name in OPERATORS and (inputs == 1 or name not in CONSTANT_INPUTS)

@@ -250,7 +250,7 @@ class SymbolicShapes:
         before = sizes.learned
         inner = _Environment({}, None, sizes)
         self._depth += 1
-        self._scope(function, inputs, inner, self._instance() if _declares(function) else "")
+        self._scope(function, inputs, inner, self._instance() if declares_types(function) else "")
         self._depth -= 1
         made = tuple([inner.find(value.name) for value in function.outputs])
         # Symbols of the body are renamed in the next call.
@@ -294,7 +294,7 @@ def _is_plain(target: Target) -> bool:
     return target is None or (type(target) is Signature and target.name != "Constant")
 
 
-def _declares(function: Scope) -> bool:
+def declares_types(function: Scope) -> bool:
     """Whether a function may declare types, and so its own symbols."""
     values = (*function.inputs, *function.outputs, *function.infos, *function.initializers)
     return (

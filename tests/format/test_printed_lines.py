@@ -12,7 +12,7 @@ import onnxtext
 from onnxtext.core import core
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format import statement_writers, text
-from onnxtext.format.incremental_layout import use_printed_lines
+from onnxtext.format.printed_lines import format_by_lines
 from onnxtext.printer import print_model
 from onnxtext.syntax.grammar.lexer import load_lexer
 from tests import corpus
@@ -50,7 +50,7 @@ def test_printed_lines_are_used_without_comments(file: object) -> None:
     printed = print_model(onnxtext.parse(example(file.name)))  # type: ignore[attr-defined]
     messy = re.sub(r"\n\s*\n", "\n", blown_about(printed, random.Random(1), 0))
     assert messy != printed
-    assert use_printed_lines(messy, printed) is not None
+    assert format_by_lines(messy, printed) is not None
     assert assert_format_laws(messy) == printed
 
 

@@ -10,7 +10,7 @@ from onnxtext.ast import Graph
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
-from onnxtext.syntax.span_map import NODE_PARTS, locate
+from onnxtext.syntax.span_map import NODE_PARTS, map_spans
 from tests.corpus import onnx_directory, wheel_models
 
 TEXT = """\
@@ -35,7 +35,7 @@ def test_parts_of_a_node() -> None:
     source = Source(TEXT)
     model = parse_model(source)
     first, second = model.graph.nodes
-    node = locate(source, first.at, "node")
+    node = map_spans(source, first.at, "node")
     assert text_at(source, node).startswith('@doc("d")')
     assert text_at(source, node).endswith('(x, "w", , y)')
     assert text_at(source, node.find("label")) == "[label]"
@@ -53,7 +53,7 @@ def test_parts_of_a_node() -> None:
     assert names == ["x", '"w"', None, "y"]
     with pytest.raises(LookupError):
         node.find("names", 2)
-    last = locate(source, second.at, "node")
+    last = map_spans(source, second.at, "node")
     assert text_at(source, last) == "z = Relu (c)\n  <alpha = 1.5>"
     assert set(NODE_PARTS.values()) >= set(node.parts)
 
@@ -62,25 +62,25 @@ def test_nested_statements_have_their_own_spans() -> None:
     source = Source(TEXT)
     graph = parse_model(source).graph.nodes[0].attributes[1].value
     assert isinstance(graph, Graph)
-    assert text_at(source, locate(source, graph.nodes[0].at, "node")) == "q = Relu (x)"
-    assert text_at(source, locate(source, graph.outputs[0].at, "value_info")) == "q"
+    assert text_at(source, map_spans(source, graph.nodes[0].at, "node")) == "q = Relu (x)"
+    assert text_at(source, map_spans(source, graph.outputs[0].at, "value_info")) == "q"
 
 
 def test_values() -> None:
     source = Source(TEXT)
     graph = parse_model(source).graph
     values = [*graph.inputs, *graph.outputs, *graph.values]
-    assert [text_at(source, locate(source, value.at, "value_info")) for value in values] == [
+    assert [text_at(source, map_spans(source, value.at, "value_info")) for value in values] == [
         "float[N, 3] x", "y", "float[N, 3] z", "float[2] w = {1, 2}", "float[3] u",
     ]  # fmt: skip
-    declared = locate(source, graph.values[0].at, "value_info")
+    declared = map_spans(source, graph.values[0].at, "value_info")
     assert text_at(source, declared.find("type")) == "float[2]"
     assert text_at(source, declared.find("data")) == "{1, 2}"
 
 
 def test_where_no_statement_begins() -> None:
     with pytest.raises(ValueError, match="no node begins"):
-        locate(Source("g () => () {}"), 2, "node")
+        map_spans(Source("g () => () {}"), 2, "node")
 
 
 @pytest.mark.parametrize("file", wheel_models()[::10])
@@ -89,6 +89,6 @@ def test_every_node_of_real_models(file: str) -> None:
     source = Source(text)
     for graph in walk_graphs(parse_model(source)):
         for node in graph.nodes:
-            places = locate(source, node.at, "node")
+            places = map_spans(source, node.at, "node")
             names = [item for item in places.find("names").items if item is not None]
             assert [text_at(source, item).strip('"') for item in names] == list(node.inputs)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.decode_values cimport Values
+from onnxtext._core.wire cimport Bytes
+
+cdef class Tail:
+    """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
+    cdef object op_type, domain, overload
+    cdef tuple attributes, decorators, metadata
+    cdef object whole  # a node that also has names there
+    cdef bint is_rare  # whether such a node may have to be settled
+
+cdef class Decoder:
+    """Decodes the graphs and functions of one model."""
+    cdef Values values
+    cdef dict tails
+    cdef object lifter
+    cdef list _fields(
+        self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth, dict lists, list nodes,
+        list initializers, dict texts,
+    )
+    cdef object _rare(self, str method, data)
+    cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth)
+    cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key)
+    cdef Tail _rare_tail(self, data, int depth, key)

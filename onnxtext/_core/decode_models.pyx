@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode whole models of the most common form."""
+cimport cython
+from libc.stdint cimport int64_t
+
+from onnxtext._core.decode cimport Decoder
+from onnxtext._core.decode_values cimport text_of
+from onnxtext._core.keys cimport *
+from onnxtext._core.wire cimport Bytes, Field, read_field
+
+from onnxtext.ast.model import Graph, Model, OpsetImport
+from onnxtext.proto.decode.nodes import NO_DEFAULTS
+from onnxtext.proto.decode.values import lift_entry
+
+
+@cython.final
+cdef class ModelDecoder(Decoder):
+    """Decodes the messages of one model."""
+
+    def model(self, lifter, data):
+        """Return a model with plain fields; None for other forms.
+
+        Raises:
+            NotCanonical: lowering cannot give the same bytes.
+            WireError: the bytes are not a message.
+        """
+        cdef const unsigned char[::1] whole = data
+        cdef Py_ssize_t end = whole.shape[0]
+        if not end or not is_plain_model(&whole[0], end):
+            return None
+        self.values.is_strict = True
+        self.lifter = lifter
+        try:
+            return self._model(&whole[0], memoryview(data), end)
+        finally:
+            self.lifter = None
+
+    cdef object _model(self, Bytes data, view, Py_ssize_t end):
+        cdef Field field
+        cdef Py_ssize_t at = 0
+        cdef list opsets = [], functions = [], metadata = []
+        graph = ir_version = model_version = None
+        producer_name = producer_version = domain = doc_string = None
+        while at < end:
+            read_field(data, at, end, &field)
+            at = field.end
+            if field.key == MODEL_IR_VERSION:
+                ir_version = <int64_t>field.number
+            elif field.key == MODEL_MODEL_VERSION:
+                model_version = <int64_t>field.number
+            elif field.key == MODEL_PRODUCER_NAME:
+                producer_name = text_of(data, field.value, at)
+            elif field.key == MODEL_PRODUCER_VERSION:
+                producer_version = text_of(data, field.value, at)
+            elif field.key == MODEL_DOMAIN:
+                domain = text_of(data, field.value, at)
+            elif field.key == MODEL_DOC_STRING:
+                doc_string = text_of(data, field.value, at)
+            elif field.key == MODEL_GRAPH:
+                graph = self._graph(data, view, field.value, at)
+            elif field.key == MODEL_OPSET_IMPORT:
+                opsets.append(self._opset(data, view, field.value, at))
+            elif field.key == MODEL_METADATA_PROPS:
+                metadata.append(lift_entry(view[field.value:at]))
+            else:
+                self.values.is_plain = False
+                functions.append(self.lifter.function(view[field.value:at], 1))
+        return Model(
+            graph, functions, NO_DEFAULTS, ir_version, opsets, producer_name, producer_version,
+            domain, model_version, doc_string, metadata,
+        )
+
+    def largest(self):
+        """Return the number of elements of the largest tensor so far; -1 after rare items.
+
+        Rare items are those that may have to be settled or moved after decoding: decorators,
+        metadata, annotations, empty domains and names, long attributes and all that Python decodes.
+        """
+        return self.values.most if self.values.is_plain else -1
+
+    cdef object _graph(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """Return the main graph."""
+        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], names = []
+        cdef list others = self._fields(
+            data, view, start, end, 1,
+            {1: nodes, 5: initializers, 11: inputs, 12: outputs, 13: infos},
+            nodes, initializers, {2: names},
+        )
+        graph = Graph(names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes)
+        if others or infos or share_names(initializers, inputs):
+            self.values.is_plain = self.values.is_plain and not others
+            self.lifter.finish_graph(graph, others, initializers, infos, 1)
+        return graph
+
+    cdef object _opset(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        cdef Field field
+        cdef Py_ssize_t at = start
+        domain = None
+        if read_field(data, at, end, &field) and field.key == OPERATOR_SET_ID_DOMAIN:
+            domain = text_of(data, field.value, field.end)
+            at = field.end
+        if read_field(data, at, end, &field) and field.key == OPERATOR_SET_ID_VERSION:
+            if field.end == end:
+                return OpsetImport(domain, <int64_t>field.number)
+        return self.lifter.opset(view[start:end])
+
+
+cdef bint share_names(list left, list right) except -1:
+    """Whether a value of a list has the name of a value of another."""
+    cdef set names
+    if not left or not right:
+        return False
+    names = {value.name for value in right}
+    for value in left:
+        if value.name in names:
+            return True
+    return False
+
+
+def is_plain(data):
+    """Whether bytes have exactly one graph, a version of the IR and only fields of models."""
+    cdef const unsigned char[::1] whole = data
+    return whole.shape[0] > 0 and is_plain_model(&whole[0], whole.shape[0])
+
+
+cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:
+    """Whether the core can read all fields of a model."""
+    cdef Field field
+    cdef Py_ssize_t at = 0
+    cdef int graphs = 0
+    cdef bint has_version = False
+    while at < end:
+        if not read_field(data, at, end, &field):
+            return False
+        if field.key == MODEL_GRAPH:
+            graphs += 1
+        elif field.key == MODEL_IR_VERSION:
+            has_version = True
+        elif field.key not in (
+            MODEL_PRODUCER_NAME, MODEL_PRODUCER_VERSION, MODEL_DOMAIN, MODEL_MODEL_VERSION,
+            MODEL_DOC_STRING, MODEL_OPSET_IMPORT, MODEL_METADATA_PROPS, MODEL_FUNCTIONS,
+        ):
+            return False
+        at = field.end
+    return graphs == 1 and has_version

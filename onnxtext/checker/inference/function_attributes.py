@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bind the attributes of a call to the attribute references in the body of its function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from onnxtext.ast.model import Function, Graph, Node
+from onnxtext.ast.values import Attribute, Reference
+
+
+def call_attributes(
+    function: Function | Graph, node: Node, outer: Mapping[str, Attribute]
+) -> dict[str, Attribute]:
+    """Return the attributes of a function in a call, including defaults.
+
+    Args:
+        function: the called function.
+        node: the call.
+        outer: the attributes of the function that contains the call.
+    """
+    found: dict[str, Attribute] = {}
+    if isinstance(function, Function):
+        for item in function.attributes:
+            if isinstance(item, Attribute) and item.value is not None:
+                found[item.name] = item
+    for attribute in bound_node(node, outer).attributes:
+        found[attribute.name] = attribute
+    return found
+
+
+def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
+    """Return a node of a function's body with references replaced by the call's attributes."""
+    if not any(type(attribute.value) is Reference for attribute in node.attributes):
+        return node
+    attributes = []
+    for attribute in node.attributes:
+        if type(attribute.value) is not Reference:
+            attributes.append(attribute)
+        elif attribute.value.name in parameters:
+            given = parameters[attribute.value.name]
+            attributes.append(replace(given, name=attribute.name))
+    return replace(node, attributes=tuple(attributes))

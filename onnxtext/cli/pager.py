@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Show long texts on a terminal through a pager."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from onnxtext.cli.report import is_terminal
+from onnxtext.cli.streams import write_stdout
+
+
+def find_pager() -> str | None:
+    """Return the command line of the pager: `$PAGER`, else `less`; None if there is none.
+
+    An empty `$PAGER`, and `cat`, mean that there is none.
+    """
+    if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
+        return None
+    chosen = os.environ.get("PAGER")
+    if chosen is None:
+        chosen = "less -R" if shutil.which("less") else ""
+    return None if chosen.strip() in ("", "cat") else chosen
+
+
+def write_paged(pieces: Iterable[str], pager: str | None) -> None:
+    """Write a text while it is made, to a pager or to standard output.
+
+    If the reader quits the pager, the rest is not made.
+
+    Args:
+        pieces: the parts of the text.
+        pager: the command line of the pager; None for standard output.
+
+    Raises:
+        CommandError: standard output is closed, or cannot be written.
+    """
+    encoded = (piece.encode("utf-8", "backslashreplace") for piece in _blocks(pieces))
+    if pager is None:
+        for block in encoded:
+            write_stdout([block])
+        return
+    # As git does: colors, no pager for a text that fits on the screen, no cleared screen.
+    environment = {"LESS": "FRX", "LV": "-c", **os.environ}
+    process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)
+    # The pager handles Ctrl-C; if it ends, writing to it raises an error instead of killing us.
+    handlers = [(name, signal.signal(name, signal.SIG_IGN)) for name in _signals()]
+    assert process.stdin is not None
+    try:
+        for block in encoded:
+            process.stdin.write(block)
+            process.stdin.flush()
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    finally:
+        _close(process)
+        for name, handler in handlers:
+            signal.signal(name, handler)
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Close the input of the pager, and wait until the reader has quit it."""
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    process.wait()
+
+
+def _signals() -> list[signal.Signals]:
+    return [
+        getattr(signal, name) for name in ("SIGINT", "SIGPIPE", "SIGQUIT") if hasattr(signal, name)
+    ]
+
+
+def _blocks(pieces: Iterable[str]) -> Iterable[str]:
+    """Join pieces to blocks: the first one is small, so that it appears soon."""
+    held: list[str] = []
+    length, most = 0, 1 << 12
+    for piece in pieces:
+        held.append(piece)
+        length += len(piece)
+        if length >= most:
+            yield "".join(held)
+            held, length, most = [], 0, 1 << 16
+    yield "".join(held)

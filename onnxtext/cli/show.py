@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext show`: print a model, or a part of it, for reading."""
+
+from __future__ import annotations
+
+import mmap
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.options import reporting_options
+from onnxtext.cli.pager import find_pager, write_paged
+from onnxtext.cli.report import (
+    FINDINGS,
+    CommandError,
+    Reporter,
+    io_errors,
+    is_terminal,
+    wants_color,
+)
+from onnxtext.cli.streams import read_stdin
+from onnxtext.files import read_input
+
+if TYPE_CHECKING:
+    from onnxtext.show.reading import Reading
+
+EXPLANATION = """\b
+Examples:
+  onnxtext show model.onnx
+  onnxtext show model.onnx --find Softmax
+  onnxtext show model.onnx --from embedding --to logits
+  onnxtext show model.onnx --graph loop.body
+  onnxtext show model.onnx --to logits | head
+
+\b
+Exit status:
+  0  the text was shown
+  1  findings: a text has errors (what can be read of it is shown), a file is
+     not a model, or nothing has the name or matches the pattern
+  2  could not run: wrong usage, or a file is missing or cannot be read"""
+
+
+def _pattern(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> re.Pattern[str] | None:
+    if value is None:
+        return None
+    try:
+        return re.compile(value)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise click.BadParameter(f"{value!r} is no regular expression: {error}") from None
+
+
+@click.command("show", epilog=EXPLANATION)
+@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
+@click.option(
+    "--graph",
+    metavar="NAME",
+    help="Show a graph or function only, nested graphs too: by its name, or by node and attribute "
+    "(loop.body).",
+)
+@click.option(
+    "--from",
+    "starts",
+    multiple=True,
+    metavar="VALUE",
+    help="Show only nodes that depend on a value, or on the outputs of the node with this label.",
+)
+@click.option(
+    "--to",
+    "ends",
+    multiple=True,
+    metavar="VALUE",
+    help="Show only nodes that a value, or the node with this label, depends on. With --from: the "
+    "nodes on the paths between them.",
+)
+@click.option(
+    "--find",
+    metavar="PATTERN",
+    callback=_pattern,
+    help="Show only statements that match a regular expression, and their neighbours.",
+)
+@click.option(
+    "-C",
+    "--context",
+    type=click.IntRange(min=0),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="The number of neighbours that --find shows on either side.",
+)
+@click.option("--no-pager", is_flag=True, help="Write to the terminal without a pager.")
+@reporting_options
+def command(
+    file: str,
+    graph: str | None,
+    starts: tuple[str, ...],
+    ends: tuple[str, ...],
+    find: re.Pattern[str] | None,
+    context: int,
+    no_pager: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Print a model for reading: without metadata, with statistics of its weights.
+
+    FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. On a terminal the
+    text is colored and shown by $PAGER, else by less. `onnxtext from-binary` prints texts that
+    convert back to the model.
+    """
+    name = STDIN if file == "-" else file
+    with Reporter(output_format, color) as reporter:
+        reading = None
+        with reporter.reporting(name):
+            reading = _read(file, name)
+        if reading is None:
+            return reporter.status
+        with reporter.reporting(name):
+            from onnxtext.show.output import annotate
+            from onnxtext.show.parts import Choice, part_text
+
+            # The whole text first: errors must precede the pager.
+            text = "".join(part_text(reading, Choice(graph, starts, ends, find, context)))
+            terminal = is_terminal(sys.stdout)
+            colored = wants_color(color, sys.stdout)
+            pieces = annotate(text, reading, color=colored, terminal=terminal)
+            write_paged(pieces, None if no_pager else find_pager())
+        # After the pager, so that they stay on the screen.
+        for finding in reading.findings:
+            reporter.found(finding, name)
+            reporter.status = max(reporter.status, FINDINGS)
+    return reporter.status
+
+
+def _read(file: str, name: str) -> Reading:
+    from onnxtext.show.reading import read_model
+
+    if file == "-":
+        if is_terminal(sys.stdin):
+            raise CommandError("no-input", "a model cannot be typed in", help="name a file")
+        return read_model(read_stdin(), name, Path())
+    path = Path(file)
+    with io_errors("read", name):
+        data: Any
+        if path.is_file() and path.stat().st_size >= _MAPPED:
+            with path.open("rb") as opened:
+                data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        else:
+            data = read_input(path)
+    return read_model(data, name, path.parent)
+
+
+_MAPPED = 1 << 20

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the scale and the zero point of quantized weights.
+
+Sources: the operator schemas of `DequantizeLinear`, `QLinearMatMul` and `QLinearConv`; the names
+that onnxruntime's quantizer gives (`W_quantized`, `W_scale`, `W_zero_point`), for operators such as
+`MatMulInteger`, whose scale is applied later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onnxtext.ast.model import Model, Node, ValueInfo
+from onnxtext.ast.visit import walk_graphs
+
+QUANTIZED = "_quantized"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """How a weight was quantized.
+
+    Attributes:
+        scale: the initializer with the scale.
+        zero_point: the initializer with the zero point; None for zero.
+        axis: the axis of a scale with several elements; None if unknown.
+    """
+
+    scale: ValueInfo
+    zero_point: ValueInfo | None
+    axis: int | None
+
+
+def find_quantizations(model: Model) -> dict[str, Quantization]:
+    """Return the quantization of each weight for which it is known, by its name."""
+    initializers: dict[str, ValueInfo] = {}
+    nodes: list[Node] = []
+    for graph in walk_graphs(model):
+        for value in (*graph.inputs, *graph.values):
+            if value.data is not None:
+                initializers.setdefault(value.name, value)
+        nodes += graph.nodes
+    gathered = {
+        node.outputs[0]: node.inputs[0]
+        for node in nodes
+        if node.op_type == "Gather" and node.inputs and node.outputs
+    }
+    found: dict[str, Quantization] = {}
+    for node in nodes:
+        for weight, scale, zero_point, axis in _uses(node):
+            held = initializers.get(scale)
+            if held is None:
+                continue
+            named, known = weight, axis
+            if weight not in initializers and weight in gathered:
+                named, known = gathered[weight], None  # the axis is that of the gathered rows
+            if named in initializers and (not zero_point or zero_point in initializers):
+                made = Quantization(held, initializers.get(zero_point), known)
+                found.setdefault(named, made)
+    for name in initializers:
+        if name.endswith(QUANTIZED) and name not in found:
+            base = name.removesuffix(QUANTIZED)
+            scale_value = initializers.get(f"{base}_scale")
+            if scale_value is not None:
+                zero = initializers.get(f"{base}_zero_point")
+                found[name] = Quantization(scale_value, zero, None)
+    return found
+
+
+def _uses(node: Node) -> Iterator[tuple[str, str, str, int | None]]:
+    """Yield a weight that a node dequantizes, its scale, its zero point and its axis."""
+    names = (*node.inputs, "", "", "", "", "", "")
+    match node.op_type:
+        case "DequantizeLinear" if not _attribute(node, "block_size", 0):
+            yield names[0], names[1], names[2], _attribute(node, "axis", 1)
+        case "QLinearMatMul":
+            yield names[0], names[1], names[2], None
+            yield names[3], names[4], names[5], None
+        case "QLinearConv":
+            yield names[3], names[4], names[5], 0
+
+
+def _attribute(node: Node, name: str, default: int) -> int:
+    for attribute in node.attributes:
+        if attribute.name == name and isinstance(attribute.value, int):
+            return attribute.value
+    return default

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leave the weights out of a conflict that people read, and put them back when it is resolved.
+
+The filter stores the weights of a model at the end of its text, in base64. In a conflict,
+`resources none` stands for them; git has them in the versions that are merged, and `clean` finds
+them there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.filetype import decode_text, has_binary_content
+from onnxtext.git.repository import run_git
+
+_BEGIN = b"\nresources {\n"
+_ENTRY = re.compile(rb'^  "([0-9a-f]+)": ', re.MULTILINE)
+_FOREIGN = re.compile(rb"^(?!  )", re.MULTILINE)
+"""A line that is not indented: a conflict marker."""
+
+REMARK = b"# The weights are left out until the conflicts are resolved: `git add` puts them back."
+_LEFT_OUT = b"\n" + REMARK + b"\nresources none\n"
+
+_VERSIONS = (
+    ":0", ":2", ":3", ":1", "HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD", "ORIG_HEAD",
+    "HEAD^1", "HEAD^2",
+)  # fmt: skip
+"""Where the weights of a resolved text are: the index, and the commits that were merged."""
+
+
+def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
+    """Replace the weights of a text with conflicts by a remark.
+
+    Args:
+        merged: the text.
+        versions: the versions that git keeps. If they do not have all of the weights, the text is
+            not changed.
+    """
+    start = merged.rfind(_BEGIN)
+    if start < 0 or not merged.endswith(b"\n}\n"):
+        return merged
+    section = merged[start + len(_BEGIN) : -2]
+    names = _ENTRY.findall(section)
+    kept = {name for version in versions for name in _entries(version)}
+    if not names or not kept.issuperset(names) or _FOREIGN.search(section[:-1]):
+        return merged
+    return merged[:start] + _LEFT_OUT
+
+
+def _entries(text: bytes) -> dict[bytes, bytes]:
+    """Return the entries of the resources of a stored text by their digests."""
+    start = text.rfind(_BEGIN)
+    if start < 0:
+        return {}
+    section = text[start + len(_BEGIN) :].rstrip(b"\n").removesuffix(b"}")
+    found = list(_ENTRY.finditer(section))
+    ends = [entry.start() for entry in found[1:]] + [len(section)]
+    return {entry[1]: section[entry.start() : end] for entry, end in zip(found, ends, strict=True)}
+
+
+def has_left_out(text: bytes) -> bool:
+    """Whether the weights of a text were left out of a conflict."""
+    return _LEFT_OUT in text
+
+
+def put_back(text: bytes, path: str) -> bytes | None:
+    """Return a text with the weights that were left out of it; None if git does not have them.
+
+    Args:
+        text: the text.
+        path: its path in the repository.
+
+    Raises:
+        OnnxTextError: it is no valid text.
+    """
+    from onnxtext.source import Source
+    from onnxtext.syntax.parse import parse_model
+    from onnxtext.weights.statistics import find_blobs
+
+    model = parse_model(Source(decode_text(text, path), path))
+    missing = dict.fromkeys(digest.encode() for digest in find_blobs(model))
+    found: dict[bytes, bytes] = {}
+    for version in _VERSIONS:
+        if found.keys() >= missing.keys():
+            break
+        for digest, entry in _entries(_stored(version, path)).items():
+            if digest in missing:
+                found.setdefault(digest, entry)
+    if not found.keys() >= missing.keys():
+        return None
+    before, _, after = text.rpartition(_LEFT_OUT)
+    section = b"".join([_BEGIN, *[found[digest] for digest in missing], b"}\n"])
+    return before + (section if missing else b"") + after
+
+
+def _stored(version: str, path: str) -> bytes:
+    """Return a version of a file as text; empty if git has none."""
+    from onnxtext.api import from_binary
+
+    try:
+        data = run_git("cat-file", "blob", f"{version}:{path}", fails=[128])
+        return from_binary(data).encode() if data and has_binary_content(data) else data
+    except OnnxTextError:
+        return b""

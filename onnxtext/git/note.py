@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comment at the beginning of each text that the filter stores.
+
+Who clones a repository without the filter has texts in files named `.onnx`. A runtime reports that
+it cannot parse them, so people open them: the comment tells what they see and what to do.
+
+The comment is not part of the model: `smudge` loses it like every comment, and merges keep it out
+of the versions that they compare. It must never change: every stored text would differ.
+"""
+
+from __future__ import annotations
+
+NOTE = b"""\
+# This is an ONNX model as text: git stores the text, and a clone that is set up has the model.
+# A runtime that reports "Protobuf parsing failed" has read this text. To set up a clone, install
+# the Python package onnxtext, and run:
+#   onnxtext git install --mode filter
+#   onnxtext git checkout
+"""
+
+
+def without_note(data: bytes) -> bytes:
+    """Return a stored text without the comment, whatever its line ends are."""
+    for note in (NOTE, NOTE.replace(b"\n", b"\r\n")):
+        if data.startswith(note):
+            return data[len(note) :]
+    return data
+
+
+def has_note(data: bytes) -> bool:
+    """Whether a stored text begins with the comment."""
+    return len(without_note(data)) < len(data)

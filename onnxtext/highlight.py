@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classify the tokens of a text for highlighting: for terminals and for Pygments.
+
+The tokens are those of the parser (`syntax/grammar/lexer.py`); names are classified by their
+neighbours. The parser is imported only when a text is classified.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnxtext.syntax.grammar.lexer import Token
+
+Piece = tuple[int, str, str]
+"""Offset, kind in Pygments' spelling (`Name.Function`), and text."""
+
+KINDS: dict[str, str] = {
+    "TRIPLE": "String.Doc",
+    "BLOB": "String.Other",
+    "FILE": "String.Other",
+    "BYTES": "String.Double",
+    "STRING": "String.Double",
+    "ESCAPED_STRING": "String.Double",
+    "PRIM": "Keyword.Type",
+    "UNDEFINED": "Keyword.Type",
+    "CONTAINER": "Keyword.Type",
+    "BOOL": "Keyword.Constant",
+    "FLOAT_WORD": "Number.Float",
+    "NAN": "Number.Float",
+    "COMPLEX": "Number",
+    "HEX_FLOAT": "Number.Float",
+    "HEX": "Number.Hex",
+    "FIXED": "Number.Integer",
+    "FLOAT": "Number.Float",
+    "INT": "Number.Integer",
+    "SPLAT": "Operator",
+    "DECORATOR": "Name.Decorator",
+    "WORD": "Name.Variable",
+    "METADATA": "Name.Variable",
+    "QUANTIZATION": "Name.Variable",
+    "TRAINING": "Name.Variable",
+    "CONFIGURATION": "Name.Variable",
+    "ENCODING": "Name.Variable",
+    "RESOURCES": "Name.Variable",
+    "BAD": "Error",
+}
+"""Token types of the terminals that need no context."""
+
+_PARTS = re.compile(
+    r"(?P<blank>\s+)|(?P<type>[A-Za-z_]\w*(?=\s*\[))|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<number>-?[0-9.][-+\w.()]*)|(?P<mark>.)",
+    re.DOTALL,
+)
+"""The parts of a coarse token (`float[N, 3]`, `[1, 2]`)."""
+
+_SECTIONS = {"METADATA", "QUANTIZATION", "TRAINING", "CONFIGURATION", "ENCODING", "RESOURCES"}
+_NAMES = {"WORD", "STRING", "ESCAPED_STRING", "BYTES"}
+_OPENING = frozenset("<([{")
+_CLOSING = frozenset(">)]}")
+_OPERATORS = frozenset({"=", "=>", "@"})
+
+
+def classify(text: str) -> Iterator[Piece]:
+    """Yield highlighted pieces, which join to the whole text, while it is read.
+
+    Args:
+        text: a model or any part of one; errors become pieces of the kind `Error`.
+    """
+    end = 0
+    for token, kind in _kinds(_tokens(text)):
+        yield from _between(text, end, token.at)
+        yield from _pieces(token, kind)
+        end = token.at + len(token)
+    yield from _between(text, end, len(text))
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    from onnxtext.syntax.grammar.lexer import Token, load_lexer
+
+    for kind, token, at in load_lexer().read(text, 0):
+        if token == '"':
+            # An unclosed string extends to the end: searching strings in it would take quadratic
+            # time.
+            yield Token(text[at:], at, "BAD")
+            return
+        yield token if isinstance(token, Token) else Token(token, at, kind)
+
+
+def _kinds(tokens: Iterator[Token]) -> Iterator[tuple[Token, str]]:
+    """Yield each token with its kind, from its terminal, its neighbours and its bracket."""
+    brackets: list[str] = []
+    before: Token | str = ""
+    coming = deque(islice(tokens, _AHEAD))
+    while coming:
+        token = coming.popleft()
+        coming.extend(islice(tokens, 1))
+        if token in _OPENING:
+            brackets.append(token)
+        elif token in _CLOSING and brackets:
+            brackets.pop()
+        found = None
+        if token.kind in _NAMES or token.kind in _SECTIONS:
+            after, *following = coming or ("",)
+            graph = _opens_graph(following[:2])
+            found = _name(token.kind, before, after, "".join(brackets[-1:]), graph=graph)
+        if found is None:
+            found = KINDS.get(token.kind, "Operator" if token in _OPERATORS else "Punctuation")
+        yield token, found
+        before = token
+
+
+_AHEAD = 4
+"""The number of tokens to read ahead, with one for the token itself."""
+
+
+def _opens_graph(following: list[Token]) -> bool:
+    """Whether an opening parenthesis is a graph's, not a node's, by the two tokens after it."""
+    kind = following[0].kind if following else ""
+    if following == [")", "=>"] or kind == "TYPE":
+        return True
+    return kind in {"PRIM", "CONTAINER"} and following[1:] not in ([","], [")"])
+
+
+def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> str | None:
+    """Return the type of a name; None if its neighbours do not determine it.
+
+    Args:
+        kind: its terminal.
+        before: the token before it.
+        after: the token after it.
+        bracket: the innermost open bracket.
+        graph: whether a parenthesis that follows would be a graph's.
+    """
+    if kind in _SECTIONS and not bracket and before != ">" and after in {"{", "none"}:
+        return "Keyword.Namespace"
+    if before == "@":
+        return "Name.Variable.Instance"
+    if after == "=>" or (after == "(" and (graph or not bracket) and before not in {"=", "."}):
+        return "Name.Class"
+    if before in {"=", "."} and after in {"(", "<", ":"}:
+        return "Name.Class" if graph and after == "(" else "Name.Function"
+    if before == ":" and after in {"(", "<"}:
+        return "Name.Tag"
+    if after == ":":
+        return "Name.Attribute"
+    if after == ".":
+        return "Name.Namespace"
+    if after == "<" and not bracket:
+        return "Name.Class"
+    if after == "=" and bracket == "<" and before in {"<", ","}:
+        return "Name.Attribute"
+    return None
+
+
+def _pieces(token: Token, whole: str) -> Iterator[Piece]:
+    """Yield a token, or the parts of a coarse token."""
+    kind = token.kind
+    if kind == "DECORATOR":
+        yield token.at, whole, token[:-1]
+        yield token.at + len(token) - 1, "Punctuation", "("
+        return
+    if kind not in {"TYPE", "NUMBERS", "NESTED", "BRACES"}:
+        yield token.at, whole, str(token)
+        return
+    for part in _PARTS.finditer(token):
+        kinds: dict[str | None, str] = {
+            "blank": "Whitespace",
+            "type": "Keyword.Type",
+            "name": "Name.Label" if kind == "TYPE" else "Keyword.Constant",
+            "number": "Number",
+            "mark": "Punctuation",
+        }
+        yield token.at + part.start(), kinds[part.lastgroup], part.group()
+
+
+_GAP = re.compile(r"(?P<comment>#[^\n]*)|(?P<blank>\s+)|(?P<other>.)", re.DOTALL)
+
+
+def _between(text: str, start: int, end: int) -> Iterator[Piece]:
+    """Yield the blanks and comments between tokens."""
+    for part in _GAP.finditer(text, start, end):
+        kinds: dict[str | None, str] = {"comment": "Comment.Single", "blank": "Whitespace"}
+        yield part.start(), kinds.get(part.lastgroup, "Text"), part.group()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describe a node or value of the graph view: attributes, types, statistics of weights."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from onnxtext.ast.model import Graph, Node
+from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.targets import targets
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.graph_scopes import parse_id
+from onnxtext.lsp.index.graph_stubs import formal_name
+from onnxtext.lsp.index.graph_view import Drawing
+from onnxtext.lsp.index.operators import documentation, value_text
+from onnxtext.lsp.index.tensors import statistics
+
+_MOST_ROWS = 64
+_LONGEST = 400
+_LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
+"""A link of Markdown; the panel shows plain text."""
+
+
+def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
+    """Return the rows of the panel for a node or value; None if there is none with this id."""
+    parsed = parse_id(identity)
+    scopes = drawing.index.scopes
+    if parsed is None or parsed[0] >= len(scopes):
+        return None
+    number, kind, place = parsed
+    scope = scopes[number]
+    items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
+    if place >= len(items[kind]):
+        return None
+    if kind == "n":
+        return _node(drawing, identity, scope, place)
+    value = items[kind][place]
+    role = "input" if kind == "i" else "output"
+    row = _value(drawing, scope, value.name, "")
+    sections = [{"title": "Value", "rows": [row]}]
+    return {"title": value.name, "subtitle": f"{role} of {scope.describe()}",
+            "text": "", "sections": sections}  # fmt: skip
+
+
+def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str, Any]:
+    node, document = scope.nodes[place], drawing.document
+    subject = drawing.index.subject
+    assert subject is not None
+    target = targets(subject)[id(scope)][place]
+    text = documentation(target, full=False) if isinstance(target, Signature) else ""
+    text = _LINK.sub(r"\1", text)
+    chain = [part for part in drawing.chain(identity) or () if "/" in part]
+    where = chain[-1].partition("/")[2] if chain else ""
+    operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+    sections = [
+        _section("Attributes", [_attribute(document, each) for each in node.attributes]),
+        _section("Inputs", _values(drawing, scope, place, node.inputs, output=False)),
+        _section("Outputs", _values(drawing, scope, place, node.outputs, output=True)),
+        _section("Metadata", [{"name": key, "value": _cut(text)} for key, text in node.metadata]),
+    ]
+    return {
+        "title": operator,
+        "subtitle": " in ".join(filter(None, (node.name, where))),
+        "text": re.split(r"\n\n|(?<=\.)\s", text, maxsplit=1)[0],
+        "sections": [section for section in sections if section["rows"]],
+    }
+
+
+def _section(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    left = len(rows) - _MOST_ROWS
+    if left > 0:
+        rows = [*rows[:_MOST_ROWS], {"name": f"and {left} more", "value": ""}]
+    return {"title": title, "rows": rows}
+
+
+def _attribute(document: Document, attribute: Attribute) -> dict[str, Any]:
+    value = attribute.value
+    row = {"name": attribute.name, "value": ""}
+    if isinstance(value, Graph):
+        row["value"] = f"graph {value.name} of {len(value.nodes)} nodes"
+    elif isinstance(value, Tensor | SparseTensor):
+        row["note"] = _statistics(document, None, value)
+    else:
+        row["value"] = _cut(value_text(value))
+    return row
+
+
+def _values(
+    drawing: Drawing, scope: Scope, place: int, names: tuple[str, ...], *, output: bool
+) -> list[dict[str, Any]]:
+    rows = []
+    for slot, name in enumerate(names[: _MOST_ROWS + 1]):
+        if name:
+            formal = formal_name(drawing.document, scope, place, slot, output=output)
+            rows.append(_value(drawing, scope, name, formal))
+    return [*rows, *[{"name": name, "value": ""} for name in names[_MOST_ROWS + 1 :]]]
+
+
+def _value(drawing: Drawing, scope: Scope, name: str, formal: str) -> dict[str, Any]:
+    document = drawing.document
+    owner = drawing.index.resolve(scope, name)
+    row: dict[str, Any] = {"name": formal or name, "value": document.type_of(owner, name) or ""}
+    if formal:
+        row["of"] = name
+    users = len(drawing.users_of(owner, name))
+    row["uses"] = users
+    at = owner.position.get(name, GIVEN)
+    data: Any = next((v for v in owner.initializers if v.name == name and v.data is not None), None)
+    note = ""
+    if data is not None:
+        note = _statistics(document, data.type, data.data)
+    elif at != GIVEN and owner.nodes[at].op_type == "Constant":
+        note = _constant(document, owner.nodes[at])
+    if note:
+        row["note"] = note
+    return row
+
+
+def _constant(document: Document, node: Node) -> str:
+    for attribute in node.attributes:
+        if isinstance(attribute.value, Tensor | SparseTensor):
+            return _statistics(document, None, attribute.value)
+        return _cut(value_text(attribute.value))
+    return ""
+
+
+def _statistics(document: Document, type: Any, data: Any) -> str:
+    base = None if document.path is None else document.path.parent
+    return statistics(type, data, document.version.index.model, base) or ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the statements of a drawing's nodes in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.lsp.index.document import Version
+from onnxtext.source import Span
+
+
+class Places:
+    """The places of statements, as objects of the Language Server Protocol."""
+
+    def __init__(self, version: Version, lengths: list[int]) -> None:
+        self._version = version
+        self._index = version.index
+        self._lengths = dict(zip(self._index.starts, lengths, strict=True))
+
+    def definition(self, scope: Scope, name: str) -> dict[str, int] | None:
+        """Return the position of the statement that defines a value; None if there is none."""
+        place = scope.position.get(name, GIVEN)
+        item: Any = scope.nodes[place] if place != GIVEN else None
+        if item is None:
+            given: Sequence[ValueInfo] = (*scope.initializers, *scope.inputs)
+            item = next((value for value in given if value.name == name), None)
+        at = -1 if item is None else self._index.original(item).at  # type: ignore[attr-defined]
+        if at < 0:
+            return None
+        line, character = self._version.lines.place(at)
+        return {"line": line, "character": character}
+
+    def statement(self, item: Node | ValueInfo) -> Span | None:
+        """Return the span of a statement."""
+        original: Any = self._index.original(item)
+        length = self._lengths.get(original.at)
+        if length is None:
+            return None
+        if length >= 0:
+            return Span(original.at, original.at + length)
+        statement = self._index.statement_of.get(id(original))
+        if statement is None:
+            return None
+        located = self._index.located(statement)
+        if located is not None:
+            return located.span
+        text = self._version.text[statement.at : statement.limit]
+        return Span(statement.at, statement.at + len(text.rstrip()))
+
+    def scope(self, scope: Scope) -> Span:
+        """Return the span of a graph or function."""
+        start = max(scope.place.at, 0)
+        return Span(start, max(start, self._index.scope_end(scope)))
+
+    def range(self, span: Span | None) -> dict[str, Any]:
+        """Return the range of a span; that of the start of the text for None."""
+        start, end = map(self._version.lines.place, span if span is not None else Span(0, 0))
+        return {
+            "start": {"line": start[0], "character": start[1]},
+            "end": {"line": end[0], "character": end[1]},
+        }

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Group the nodes of a graph by the scopes that exporters write into labels and metadata.
+
+A node's scope is a path such as `model/layers.3/self_attn`. It comes from
+
+- the metadata of PyTorch's dynamo exporter (`namespace`, `pkg.torch.onnx.namespace` or
+  `pkg.torch.onnx.name_scopes`), with the class of each module,
+- else from the slashes in the label or the first output (PyTorch's TorchScript exporter, tf2onnx,
+  onnxruntime's optimizer and quantizer),
+- else, if no node of the graph has one of these, from the dots in the label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.scopes import Scope
+
+Path = tuple[str, ...]
+
+LEAST = 3
+"""Groups of fewer nodes are dissolved: they would hide little."""
+MOST_MEMBERS = 150
+"""The members of larger groups are divided into parts."""
+PART = 100
+"""The number of members of a part."""
+MOST_VALUES = 16
+"""More inputs or outputs of a graph are one group."""
+
+_NAMESPACES = ("pkg.torch.onnx.namespace", "namespace")
+_NAME_SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
+_NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
+_QUOTED = re.compile(r"'([^']*)'")
+_LONGEST_PATH = 16
+
+
+@dataclass(slots=True)
+class Group:
+    """A group of nodes; the tree of a graph has one without a parent.
+
+    Attributes:
+        id: unique in the model and stable while its scope exists: `g0/model/layers.3`.
+        name: its name within its parent.
+        kind: the class of its module, if known.
+        parent: the enclosing group.
+        members: groups, and ids of nodes and values, in the order of the text.
+        count: the number of nodes and values inside.
+        operators: the operators inside, with their numbers.
+    """
+
+    id: str
+    name: str
+    kind: str = ""
+    parent: Group | None = None
+    members: list[Group | str] = field(default_factory=list)
+    count: int = 0
+    operators: Counter[str] = field(default_factory=Counter)
+
+    def chain(self) -> tuple[str, ...]:
+        """Return the ids from the outermost group to this one."""
+        found = [self.id]
+        group = self.parent
+        while group is not None:
+            found.append(group.id)
+            group = group.parent
+        return tuple(reversed(found))
+
+    def groups(self) -> Iterator[Group]:
+        """Yield this group and all groups inside, outer ones first."""
+        yield self
+        for member in self.members:
+            if isinstance(member, Group):
+                yield from member.groups()
+
+
+def parse_id(name: str) -> tuple[int, str, int] | None:
+    """Return scope, kind (`n`, `i`, `o`, `r` for a removed node) and number of a node or value; None for other ids."""
+    scope, kind, number = "", "", ""
+    for letter in "nior":
+        head, found, tail = name.partition(letter)
+        if found and head[:1] == "g" and head[1:].isdecimal() and tail.isdecimal():
+            scope, kind, number = head[1:], letter, tail
+    return (int(scope), kind, int(number)) if kind else None
+
+
+def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], dict[Path, str]]:
+    """Return the path of each node, and the classes of the modules.
+
+    Args:
+        scope: the graph or body.
+        constants: the names of its constants.
+    """
+    classes: dict[Path, str] = {}
+    paths = [_path(node, classes) for node in scope.nodes]
+    if not any(paths):
+        paths = [_dotted(node) for node in scope.nodes]
+    _adopt(scope, paths, constants)
+    return paths, classes
+
+
+def _path(node: Node, classes: dict[Path, str]) -> Path:
+    if node.metadata or node.decorators:
+        entries = dict(node.metadata)
+        for decorator in node.decorators:
+            if decorator.name == "meta":
+                for item in decorator.arguments:
+                    if isinstance(item.value, bytes):
+                        entries[str(item.key)] = item.value.decode("utf-8", "replace")
+        path = _module_path(entries, classes)
+        if path is not None:
+            return path
+    label = node.name or (node.outputs[0] if node.outputs else "")
+    if "/" not in label:
+        return ()
+    return tuple([part for part in label.split("/")[:-1] if part])[:_LONGEST_PATH]
+
+
+def _module_path(entries: Mapping[str, str], classes: dict[Path, str]) -> Path | None:
+    """Return the path in the metadata of the dynamo exporter; None without such metadata."""
+    names: list[str]
+    kinds: list[str]
+    namespace = next((entries[key] for key in _NAMESPACES if key in entries), None)
+    if namespace is not None:
+        pairs = [part.partition(": ") for part in namespace.split("/")]
+        names, kinds = [pair[0].strip() for pair in pairs], [pair[2] for pair in pairs]
+    elif _NAME_SCOPES in entries:
+        names = _QUOTED.findall(entries[_NAME_SCOPES])
+        kinds = _QUOTED.findall(entries.get(_CLASSES, ""))
+    else:
+        return None
+    path: Path = ()
+    before = ""
+    for place, name in enumerate(names[:_LONGEST_PATH]):
+        if not name or name == _NO_MODULE:
+            continue
+        # The name of a module repeats that of the module around it.
+        path = (*path, name[len(before) + 1 :] if name.startswith(f"{before}.") else name)
+        before = name
+        if place < len(kinds) and kinds[place]:
+            classes.setdefault(path, kinds[place].removesuffix(".default"))
+    return path
+
+
+def _dotted(node: Node) -> Path:
+    label = node.name or ""
+    return tuple([part for part in label.split(".")[:-1] if part])[:_LONGEST_PATH]
+
+
+def _adopt(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
+    """Give nodes that depend only on constants, and have no path, that of their users."""
+    fixed = set(constants)
+    lonely: list[int] = []
+    for number, node in enumerate(scope.nodes):
+        if all(not name or name in fixed for name in node.inputs):
+            fixed.update(node.outputs)
+            if not paths[number]:
+                lonely.append(number)
+    if not lonely:
+        return
+    makers = {name: number for number in lonely for name in scope.nodes[number].outputs if name}
+    users: dict[int, list[int]] = {}
+    for number, node in enumerate(scope.nodes):
+        for name in node.inputs:
+            maker = makers.get(name)
+            if maker is not None:
+                users.setdefault(maker, []).append(number)
+    for number in reversed(lonely):
+        found = [paths[user] for user in users.get(number, ())]
+        if found:
+            paths[number] = _common(found)
+
+
+def _common(paths: Sequence[Path]) -> Path:
+    low, high = min(paths), max(paths)
+    same = 0
+    while same < min(len(low), len(high)) and low[same] == high[same]:
+        same += 1
+    return low[:same]
+
+
+def group_tree(
+    name: str, title: str, members: Sequence[tuple[str, Path, str]], classes: Mapping[Path, str]
+) -> Group:
+    """Return the tree of a graph.
+
+    Args:
+        name: the id of the graph.
+        title: its name.
+        members: for each node or value its id, path and operator, in the order of the text.
+        classes: the classes of modules, by path.
+    """
+    root = Group(name, title)
+    made: dict[Path, Group] = {(): root}
+    for identity, path, _ in members:
+        group = made.get(path)
+        if group is None:
+            group = root
+            for end in range(1, len(path) + 1):
+                inner = made.get(path[:end])
+                if inner is None:
+                    key = f"{name}/{'/'.join(path[:end])}"
+                    kind = classes.get(path[:end], "").rpartition(".")[2]
+                    inner = made[path[:end]] = Group(key, path[end - 1], kind)
+                    group.members.append(inner)
+                group = inner
+        group.members.append(identity)
+    _tidy(root)
+    _divide(root)
+    _settle(root, {identity: operator for identity, _, operator in members})
+    return root
+
+
+def _tidy(group: Group) -> int:
+    """Dissolve small groups, join each group with the only group inside, and count members."""
+    members: list[Group | str] = []
+    total = 0
+    for member in group.members:
+        if isinstance(member, str):
+            members.append(member)
+            total += 1
+            continue
+        count = _tidy(member)
+        total += count
+        if count < LEAST:
+            members += member.members
+            continue
+        inner = member.members[0]
+        if len(member.members) == 1 and isinstance(inner, Group):
+            inner.name = f"{member.name}/{inner.name}"
+            members.append(inner)
+        else:
+            members.append(member)
+    group.members = members
+    return total
+
+
+def _divide(group: Group) -> None:
+    """Divide long lists of members into parts of consecutive ones."""
+    for member in group.members:
+        if isinstance(member, Group):
+            _divide(member)
+    level = 0
+    while len(group.members) > MOST_MEMBERS:
+        level += 1
+        chunks = [group.members[at : at + PART] for at in range(0, len(group.members), PART)]
+        group.members = [
+            Group(
+                f"{group.id}#{level}.{number}",
+                f"part {number + 1} of {len(chunks)}",
+                members=chunk,
+            )
+            for number, chunk in enumerate(chunks)
+        ]
+
+
+def _settle(group: Group, operators: Mapping[str, str]) -> None:
+    """Set parents, and count."""
+    for member in group.members:
+        if isinstance(member, Group):
+            member.parent = group
+            _settle(member, operators)
+            group.count += member.count
+            group.operators.update(member.operators)
+        else:
+            group.count += 1
+            operator = operators.get(member)
+            if operator:
+                group.operators[operator] += 1

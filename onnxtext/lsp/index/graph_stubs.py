@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describe attributes and stubs: inputs that are constants, or values with many users."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from onnxtext.ast.model import Graph, Node
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.targets import targets
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.operators import value_text
+
+_LONGEST = 24
+_CONSTANT = re.compile(r"Constant\s*<\s*\w+(?:\s*:\s*\w+)?\s*=\s*(.*?)>\s*\(", re.DOTALL)
+_TYPE = re.compile(r"^\w+(?:\[[^\]]*\])?\s+(?=[\[{\w.\-\"])")
+"""The type of a tensor, before its elements."""
+_SCALAR = re.compile(r"^(?:\w+\(|\{)([^(){},]*)[)}]$")
+_WHOLE = re.compile(r"[\[{][^:]*[\]}]|-?[\w.+\-]+|\".*\"")
+"""Elements that end on their line; not a reference such as `blob"…"`."""
+_MOST_TEXT = 200
+_LONGEST_DETAIL = 120
+
+
+def stub(
+    document: Document, scope: Scope, place: int, slot: int, owner: Scope, constant: int | None
+) -> dict[str, Any]:
+    """Return a stub.
+
+    Args:
+        document: the document.
+        scope: the scope of the node.
+        place: the index of the node.
+        slot: the index of the input.
+        owner: the scope that defines the value.
+        constant: the index of the node that makes a constant, `GIVEN` for an initializer; None
+            for another value.
+    """
+    name = scope.nodes[place].inputs[slot]
+    type = document.type_of(owner, name) or ""
+    text = "" if constant is None else _short_value(document, owner, name, constant)
+    return {
+        "label": formal_name(document, scope, place, slot),
+        "value": name,
+        "text": text,
+        "type": type,
+        "constant": constant is not None,
+    }
+
+
+def formal_name(
+    document: Document, scope: Scope, place: int, slot: int, output: bool = False
+) -> str:
+    """Return the name of an input or output in the documentation of its operator, or ""."""
+    subject = document.version.index.subject
+    assert subject is not None
+    target = targets(subject)[id(scope)][place]
+    if isinstance(target, Signature):
+        formals = target.outputs if output else target.inputs
+        formal = formals[min(slot, len(formals) - 1)] if formals else None
+        return "" if formal is None else formal.name
+    if isinstance(target, Scope):
+        values = target.outputs if output else target.inputs
+        return values[slot].name if slot < len(values) else ""
+    return ""
+
+
+def _short_value(document: Document, owner: Scope, name: str, constant: int) -> str:
+    """Return the value of a constant as in the text, if it is short."""
+    index = document.version.index
+    value: Any = owner.nodes[constant] if constant != GIVEN else owner.given.get(name)
+    if constant == GIVEN and (value is None or value.data is None):
+        value = next((item for item in owner.initializers if item.name == name), value)
+    if value is None:
+        return ""
+    at = index.original(value).at  # type: ignore[attr-defined]
+    if at < 0:
+        return ""
+    text = document.version.text[at : at + _MOST_TEXT]
+    if constant != GIVEN:
+        found = _CONSTANT.search(text)
+        text = "" if found is None else found.group(1)
+        text = _TYPE.sub("", text)
+    else:
+        text = text.partition("\n")[0].rstrip().partition(" = ")[2].removesuffix(",")
+    text = _SCALAR.sub(r"\1", " ".join(text.split()))
+    return "" if len(text) > _LONGEST or not _WHOLE.fullmatch(text) else text
+
+
+def detail(node: Node) -> str:
+    """Return a short form of the attributes of a node."""
+    parts = [_short(attribute) for attribute in node.attributes[:8]]
+    text = ", ".join(parts)
+    return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"
+
+
+def _short(attribute: Attribute) -> str:
+    value = attribute.value
+    if isinstance(value, Graph):
+        return f"{attribute.name} = {value.name}"
+    return f"{attribute.name} = {value_text(value)}"

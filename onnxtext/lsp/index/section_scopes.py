@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find what the paths of sections name, and the values that `@value_info(…)` names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from onnxtext.ast.value_infos import DECORATOR
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import plain_domain
+from onnxtext.lsp.index.sections import SectionName, name_of
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import load_lexer
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.index.index import Index
+
+
+def section_scope(index: Index, name: SectionName) -> Scope | None:
+    """Return the graph or body that a section's path leads to; None if it names nothing."""
+    assert index.subject is not None
+    functions = index.subject.functions
+    if name.function is not None:
+        key = name.function
+        return functions.get((plain_domain(key[0]), key[1], key[2]))
+    if name.training is not None:
+        return _training(index, *name.training)
+    scope = index.subject.main
+    if name.within is not None:
+        domain, function, overload = name.within
+        scope = functions.get((plain_domain(domain), function, overload))
+    for node, attribute in name.path:
+        if scope is None:
+            return None
+        positions = node_labels(index, scope) if node.is_label else scope.position
+        at, number = positions.get(node.name, -1), attribute.number or 0
+        children = [c for c in scope.children.get(at, ()) if c.attribute == attribute.name]
+        scope = children[number] if len(children) > number else None
+    return scope
+
+
+def node_labels(index: Index, scope: Scope) -> dict[str, int]:
+    """Return the positions of the nodes of a graph or body by label; the first one counts."""
+    known = index.labels.get(id(scope))
+    if known is None:
+        places = reversed(list(enumerate(scope.nodes)))
+        known = {node.name: at for at, node in places if node.name and node.at >= 0}
+        index.labels[id(scope)] = known
+    return known
+
+
+def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
+    """Yield the names of values in the `@value_info(…)` of a graph, and their spans."""
+    graph = scope.place
+    if graph.at < 0 or not any(item.name == DECORATOR for item in graph.decorators):
+        return
+    depth, start, text = 0, -1, index.source.text
+    for token in load_lexer().tokens(text, graph.at, index.name_span(graph).start):
+        if not depth and token == f"@{DECORATOR}(":
+            start = token.at
+        depth += token.endswith("(") or token in ("[", "{")
+        depth -= token in (")", "]", "}")
+        if not depth:
+            start = -1
+        elif start >= 0 and token.startswith(('"', 'b"')):
+            yield name_of(token), Span(token.at, token.at + len(token))
+
+
+def _training(index: Index, number: int, kind: str) -> Scope | None:
+    model = index.model
+    if model is None or number >= len(model.training):
+        return None
+    graph = getattr(model.training[number], kind)
+    return next((scope for scope in index.scopes if scope.place is graph), None)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert binary to text, with weights in the text or in files beside it.
+
+`onnxtext.api` is built on this; the command line uses it directly.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from onnxtext.ast.model import Function, Graph, Model
+from onnxtext.ast.visit import list_graphs
+from onnxtext.collector import paused_collector, reuse_memory
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.errors import invalid_model_error, warn_if_suspicious
+from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
+from onnxtext.printer.printer import print_model
+from onnxtext.printer.weights import move_weights
+from onnxtext.proto.decode.lift import lift_model
+from onnxtext.tensor.blobs import BlobError
+
+if TYPE_CHECKING:
+    from onnxtext.weights.writer import WeightFiles, Weights
+
+Metadata = Literal["auto", "inline", "section", "none"]
+
+
+def print_binary(
+    data: bytes,
+    target: Path | None,
+    *,
+    weights: Weights = "section",
+    inline_limit: int = 32,
+    metadata: Metadata = "auto",
+    place: str | None = None,
+    embed_from: Path | None = None,
+    stats: bool = False,
+    name: str = "<bytes>",
+) -> tuple[str, WeightFiles | None]:
+    """Print a binary model as text, with its weights in the text or beside it.
+
+    Args:
+        data: as for `from_binary`; mapped bytes are not copied.
+        target: the file of the text; without one, no weights are written beside it, and `auto`
+            means `section`.
+        weights: as for `dump`.
+        inline_limit: as for `from_binary`.
+        metadata: as for `from_binary`.
+        place: the name of the store or file; derived from the text's name if None.
+        embed_from: the directory of the model's file, to embed its external data; None to keep
+            references.
+        stats: whether to add comments with statistics of each blob.
+        name: as for `from_binary`.
+
+    Returns:
+        The text, and the weight files that have to be written before it, if any.
+
+    Raises:
+        OnnxTextError: the bytes are not a valid `ModelProto`.
+    """
+    beside: WeightFiles | None = None
+    reuse_memory(len(data))
+    try:
+        with paused_collector():
+            digests: dict[str, str] = {}
+            model = lift_placed(
+                data,
+                weights=weights,
+                inline_limit=inline_limit,
+                metadata=metadata,
+                digests=digests,
+                embed_from=embed_from,
+            )
+            comments = ""
+            if stats and model.resources:
+                from onnxtext.weights.statistics import describe_blobs
+
+                comments = describe_blobs(model)
+            if weights == "none" and model.resources:
+                model.resources, model.resources_left_out = {}, True
+            if target is not None and digests:
+                from onnxtext.weights.writer import move_resources
+
+                beside = move_resources(model, digests, weights, target, place)
+            text = print_model(model)
+            if comments:
+                text = comments.join(text.rpartition("\nresources ")[::2])
+            del model  # before the collector traverses it
+    except BlobError as error:
+        raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
+    except ValueError as error:  # LiftError, and numpy's errors on corrupt lists
+        raise invalid_model_error(data, error, name) from None
+    warn_if_suspicious(data, name)
+    return text, beside
+
+
+def lift_placed(
+    data: bytes,
+    *,
+    weights: str = "section",
+    inline_limit: int = 32,
+    metadata: str = "auto",
+    digests: dict[str, str] | None = None,
+    embed_from: Path | None = None,
+) -> Model:
+    """Return the syntax tree that `from_binary` prints; it is checked to lower to the same bytes.
+
+    Args:
+        data: an encoded `ModelProto`.
+        weights: as for `from_binary`.
+        inline_limit: as for `from_binary`.
+        metadata: as for `from_binary`.
+        digests: filled with the full digests of the resources.
+        embed_from: as for `print_binary`; the tree then lowers to another model.
+
+    Raises:
+        LiftError: the bytes are not a valid `ModelProto`.
+    """
+
+    def move(model: Model, graphs: list[Graph | Function] | None) -> None:
+        if weights != "inline":
+            moved = move_weights(model, graphs, inline_limit=inline_limit)
+            if digests is not None:
+                digests.clear()
+                digests.update(moved)
+
+    def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
+        if largest < 0:
+            assert graphs is not None
+            if metadata in ("auto", "section"):
+                place_metadata(model, graphs, short_too=metadata == "section")
+            else:
+                keep_metadata(graphs)
+        if embed_from is None and not 0 <= largest <= inline_limit:
+            move(model, graphs)
+
+    model = lift_model(data, finish)
+    if embed_from is not None:
+        from onnxtext.weights.external import embed_external
+
+        if embed_external(model, embed_from):
+            model.encoding = None  # it was for the unchanged model
+        move(model, list_graphs(model))
+    if metadata == "none":
+        leave_metadata_out(model)
+    return model

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errors of a request to show a part of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+
+
+class ShowError(OnnxTextError):
+    """The requested part does not exist."""
+
+    @classmethod
+    def of(cls, message: str, file: str, help: str | None = None) -> ShowError:
+        """Create an error about a file."""
+        return cls(Diagnostic("nothing-to-show", message, file=file, help=help))
+
+    @classmethod
+    def unknown(cls, what: str, name: str, known: Sequence[str], file: str) -> ShowError:
+        """Create an error for a name that does not exist, with similar names.
+
+        Args:
+            what: the kind of name.
+            name: the unknown name.
+            known: the names that exist.
+            file: the name of the model's file.
+        """
+        from onnxtext.checker.context.suggestions import nearest
+
+        near = nearest(name, known)
+        if near is not None:
+            help = f"did you mean `{near}`?"
+        elif known:
+            shown = ", ".join(f"`{item}`" for item in known[:_MOST_NAMES])
+            more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+            help = f"the model has {shown}{more}"
+        else:
+            help = None
+        return cls.of(f"there is no {what} `{name}`", file, help)
+
+
+_MOST_NAMES = 8

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of an automaton by state and symbol, which load fast."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+EMPTY = -(1 << 15)
+"""The content of an empty cell."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A table with a row for each state and a column for each symbol.
+
+    Attributes:
+        names: the symbols of the columns.
+        data: the rows one after the other: little-endian 16-bit integers.
+    """
+
+    names: tuple[str, ...]
+    data: bytes
+
+    @classmethod
+    def of(cls, rows: Sequence[dict[str, int]], names: Sequence[str]) -> Matrix:
+        """Return the matrix of rows, given as dicts by symbol."""
+        cells = array("h", [row.get(name, EMPTY) for row in rows for name in names])
+        if sys.byteorder == "big":
+            cells.byteswap()
+        return cls(tuple(names), cells.tobytes())
+
+    @property
+    def height(self) -> int:
+        """The number of rows.
+
+        Raises:
+            ValueError: the last row is incomplete.
+        """
+        height, rest = divmod(len(self.data), 2 * len(self.names) or 1)
+        if rest:
+            raise ValueError("damaged parse tables")
+        return height
+
+    @cached_property
+    def rows(self) -> tuple[dict[str, int], ...]:
+        """The rows as dicts by symbol, without empty cells."""
+        cells = array("h", self.data)
+        if sys.byteorder == "big":
+            cells.byteswap()
+        width = len(self.names)
+        return tuple(
+            [
+                {
+                    name: cell
+                    for name, cell in zip(self.names, cells[at : at + width], strict=True)
+                    if cell != EMPTY
+                }
+                for at in range(0, self.height * width, width)
+            ]
+        )

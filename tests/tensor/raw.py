@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read literals as raw data, with repetitions expanded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.parse import read_raw
+from onnxtext.tensor.repetition import Repetition
+
+
+def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
+    """Read a literal in brackets like `read_raw`."""
+    data = read_raw(element, text, dims)
+    return data.expand() if isinstance(data, Repetition) else data
