@@ -173,7 +173,12 @@ def repeated_attribute(
             token=count,
             help="write the number of all items, as in `xs: ints[64] = [0, ...]`",
         )
-    values = tuple([_single(one, item)[1] for item in items])
+    values = tuple(
+        [
+            (_number(one, item.text) if type(item) is Number else _single(one, item))[1]
+            for item in items
+        ]
+    )
     return Attribute(name, wanted, RepeatedList(values, int(length)), tuple(decorators or ()))  # type: ignore[arg-type]
 
 
