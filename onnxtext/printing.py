@@ -132,7 +132,7 @@ def lift_placed(
                 place_metadata(model, graphs, short_too=metadata == "section")
             else:
                 keep_metadata(graphs)
-        if embed_from is None and not 0 <= largest <= inline_limit:
+        if embed_from is None:  # `largest` counts neither typed data nor lists in attributes
             move(model, graphs)
 
     model = lift_model(data, finish)

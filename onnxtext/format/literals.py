@@ -129,7 +129,7 @@ class LiteralWriter(RecordWriter):
         assert found is not None
         name = only_token(tree.parts[0]).text
         texts = [self._argument(item.tree, indent) for item in found.items]
-        if name == "sparse" or tree.commented:
+        if name in ("sparse", "external") or tree.commented:
             return self.bracketed(tree, found, texts, f"{name}()", indent, budget)
         return f"{name}({', '.join(texts)})"
 

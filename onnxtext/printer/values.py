@@ -165,7 +165,8 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
         case ExternalData(entries):
             arguments = data.arguments()
             if arguments is not None:
-                return f"external({', '.join([quoted(arguments[0]), *arguments[1:]])})"
+                items = [quoted(arguments[0]), *arguments[1:]]
+                return f"external{bracketed(items, '()', indent, budget - len('external'))}"
             items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
             return bracketed(items, "[]", indent, budget)
         case StringData(values):
