@@ -78,7 +78,7 @@ def from_binary(
     data: bytes,
     *,
     weights: Literal["section", "inline", "none"] = "section",
-    inline_limit: int = 64,
+    inline_limit: int = 32,
     metadata: Metadata = "auto",
     name: str = "<bytes>",
 ) -> str:
@@ -91,7 +91,8 @@ def from_binary(
         data: an encoded `ModelProto`, in whatever way it is encoded.
         weights: where to write large tensors, strings and lists: `section` (blobs at the end of
             the text), `inline` (literals) or `none` (left out; `to_binary` rejects such a text).
-        inline_limit: maximum number of elements of a tensor that is always written inline.
+        inline_limit: maximum number of elements of a tensor, or of a list in an attribute, that is
+            always written inline.
         metadata: where to write metadata: `auto` (a section at the end of the text, short single
             entries inline), `section` (all in the section), `inline` (all at their statements) or
             `none` (left out; `to_binary` rejects such a text).
@@ -303,7 +304,7 @@ def dump(
     path: str | os.PathLike[str],
     *,
     weights: Weights = "auto",
-    inline_limit: int = 64,
+    inline_limit: int = 32,
     metadata: Metadata = "auto",
 ) -> None:
     """Write a model to a text file, which is replaced atomically.

@@ -31,7 +31,7 @@ def print_binary(
     target: Path | None,
     *,
     weights: Weights = "section",
-    inline_limit: int = 64,
+    inline_limit: int = 32,
     metadata: Metadata = "auto",
     place: str | None = None,
     embed_from: Path | None = None,
@@ -99,7 +99,7 @@ def lift_placed(
     data: bytes,
     *,
     weights: str = "section",
-    inline_limit: int = 64,
+    inline_limit: int = 32,
     metadata: str = "auto",
     digests: dict[str, str] | None = None,
     embed_from: Path | None = None,
@@ -132,7 +132,7 @@ def lift_placed(
                 place_metadata(model, graphs, short_too=metadata == "section")
             else:
                 keep_metadata(graphs)
-        if embed_from is None and not 0 <= largest <= inline_limit:
+        if embed_from is None:  # `largest` counts neither typed data nor lists in attributes
             move(model, graphs)
 
     model = lift_model(data, finish)

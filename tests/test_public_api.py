@@ -44,13 +44,13 @@ SIGNATURES = {
     ),
     "dump": (
         "(proto: onnx.ModelProto, path: str | os.PathLike[str], *, weights: Weights = 'auto', "
-        "inline_limit: int = 64, metadata: Metadata = 'auto') -> None"
+        "inline_limit: int = 32, metadata: Metadata = 'auto') -> None"
     ),
     "dumps": "(proto: Proto) -> str",
     "format_text": "(text: str, *, name: str = '<string>') -> str",
     "from_binary": (
         "(data: bytes, *, weights: Literal['section', 'inline', 'none'] = 'section', "
-        "inline_limit: int = 64, metadata: Metadata = 'auto', "
+        "inline_limit: int = 32, metadata: Metadata = 'auto', "
         "name: str = '<bytes>') -> str"
     ),
     "load": "(path: str | os.PathLike[str]) -> onnx.ModelProto",
@@ -114,6 +114,7 @@ AST_NAMES = [
     "RawData",
     "Record",
     "Reference",
+    "RepeatedList",
     "SequenceType",
     "SparseTensor",
     "SparseTensorType",
@@ -123,6 +124,7 @@ AST_NAMES = [
     "TensorType",
     "Training",
     "Type",
+    "TypedBlob",
     "TypedData",
     "ValueInfo",
     "WeightPlace",

@@ -57,8 +57,6 @@ cdef class Numbers:
     cdef int _end(self) except -1
     cdef Py_ssize_t _start(self, Py_ssize_t index) noexcept
     cdef Py_ssize_t _size(self, Py_ssize_t first, Py_ssize_t count) noexcept
-    cdef bint _fits(self, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last) noexcept
-    cdef Py_ssize_t _line_size(self, int indent, Py_ssize_t first, Py_ssize_t last) noexcept
-    cdef int _lines(
-        self, Text out, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last
+    cdef Py_ssize_t _fill(
+        self, Text out, int indent, Py_ssize_t first, Py_ssize_t last, Py_ssize_t taken
     ) except -1

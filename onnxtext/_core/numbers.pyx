@@ -18,17 +18,15 @@ from onnxtext._core.text cimport Text
 from functools import partial
 
 from onnxtext.ast.types import TensorType
-from onnxtext.printer.layout import ROWS, STEP, WIDTH
+from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.shortest import narrow_texts
 
 cdef enum:
-    BLOCK = 1 << 12  # elements per layout step: a multiple of every line size
+    BLOCK = 1 << 12  # elements per layout step
 
 cdef int LINE = WIDTH
 cdef int INDENT = len(STEP)
-cdef Py_ssize_t[4] SIZES
-SIZES[:] = ROWS
 
 _WIDTHS = {"float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, "uint64_data": 8}
 
@@ -161,44 +159,40 @@ cdef class Numbers:
             out.add(self.items.data, self.ends[self.count - 1])
         else:
             out.line(indent + INDENT)
-            self._lines(
-                out, self._line_size(indent + INDENT, 0, self.count), indent + INDENT, 0, self.count
-            )
+            self._fill(out, indent + INDENT, 0, self.count, 0)
             out.line(indent)
         return out.character(brackets[1])
 
     cdef Py_ssize_t _start(self, Py_ssize_t index) noexcept:
         return self.ends[index - 1] + 2 if index else 0
 
-    cdef bint _fits(self, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last) noexcept:
-        """Whether some numbers fit into lines of `size` numbers."""
-        if size == 1:
-            return True
-        while first < last:
-            if self._size(first, min(size, last - first)) + indent >= LINE:
-                return False
-            first += size
-        return True
-
-    cdef Py_ssize_t _line_size(self, int indent, Py_ssize_t first, Py_ssize_t last) noexcept:
-        """Return the largest number of items per line with which all lines fit."""
-        cdef int choice = 0
-        while not self._fits(SIZES[choice], indent, first, last):
-            choice += 1
-        return SIZES[choice]
-
-    cdef int _lines(
-        self, Text out, Py_ssize_t size, int indent, Py_ssize_t first, Py_ssize_t last
+    cdef Py_ssize_t _fill(
+        self, Text out, int indent, Py_ssize_t first, Py_ssize_t last, Py_ssize_t taken
     ) except -1:
-        """Print some numbers in lines of `size`, each with a comma."""
-        cdef Py_ssize_t at = first
+        """Print some numbers, each with a comma, in lines that are filled like `layout.fill`.
+
+        `taken` is the width of the numbers that are on the line already; return that of the last
+        line.
+        """
+        cdef Py_ssize_t at = first, stop, room = LINE - indent, before
         while at < last:
-            if at > first:
+            before = taken + 1 if taken else 0
+            stop = at
+            while stop < last and before + self._size(at, stop + 1 - at) < room:
+                stop += 1
+            if stop == at and not taken:
+                stop += 1
+            if stop > at:
+                if taken:
+                    out.character(c" ")
+                taken = before + self._size(at, stop - at) + 1
+                out.add(self.items.data + self._start(at), self._size(at, stop - at))
+                out.character(c",")
+                at = stop
+            if at < last:
                 out.line(indent)
-            out.add(self.items.data + self._start(at), self._size(at, min(size, last - at)))
-            out.character(c",")
-            at += size
-        return 0
+                taken = 0
+        return taken
 
     # ---- Whole tensors ----------------------------------------------------------------------
 
@@ -244,29 +238,21 @@ cdef class Numbers:
         Py_ssize_t size, Elements type, int indent, Py_ssize_t budget
     ) except -1:
         """Print a list like `flat_list`, but block by block."""
-        cdef Py_ssize_t at, some, mark, count
-        cdef int choice
+        cdef Py_ssize_t at = 0, some, taken = 0
         if size <= BLOCK * width:
             self.clear()
             self.elements(kind, width, data, size, type)
             return self.flat_list(out, brackets, indent, budget)
-        for choice in range(4):
-            mark = out.begin_trial()
-            out.character(brackets[0])
-            at = 0
-            while at < size:
-                PyErr_CheckSignals()
-                some = min(BLOCK * width, size - at)
-                self.clear()
-                self.elements(kind, width, data + at, some, type)
-                count = some // width
-                if not self._fits(SIZES[choice], indent + INDENT, 0, count):
-                    break
-                out.line(indent + INDENT)
-                self._lines(out, SIZES[choice], indent + INDENT, 0, count)
-                at += some
-            if out.end_trial(mark, at >= size):
-                break
+        out.character(brackets[0])
+        out.line(indent + INDENT)
+        while at < size:
+            PyErr_CheckSignals()
+            some = min(BLOCK * width, size - at)
+            self.clear()
+            self.elements(kind, width, data + at, some, type)
+            taken = self._fill(out, indent + INDENT, 0, some // width, taken)
+            at += some
+            out.settle()
         out.line(indent)
         return out.character(brackets[1])
 
@@ -302,9 +288,7 @@ cdef class Numbers:
         else:
             level += INDENT
             out.line(level)
-            self._lines(
-                out, self._line_size(level, first, first + count), level, first, first + count
-            )
+            self._fill(out, level, first, first + count, 0)
             out.line(level - INDENT)
         out.add(b"],", 2)
         for level in range(type.rank - 2, type.rank - 2 - starting(type, number + 1), -1):

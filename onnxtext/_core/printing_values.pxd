@@ -19,5 +19,5 @@ cdef class ValuePrinter:
     cdef int _raw(
         self, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
     ) except -1
-    cdef int _tensor(self, tensor, int indent, Py_ssize_t budget) except -1
+    cdef bint _tensor(self, tensor, int indent, Py_ssize_t budget) except -1
     cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1

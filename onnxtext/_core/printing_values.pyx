@@ -6,10 +6,10 @@ from libc.string cimport memcmp
 
 from onnxtext._core.numbers cimport BOOL, OTHER, Elements, Numbers
 from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
-from onnxtext._core.text cimport Text
+from onnxtext._core.text cimport Text, is_wide
 
 from onnxtext.ast.values import RawData, SparseTensor, TypedData
-from onnxtext.printer.graphs import NAME_WIDTH
+from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
 from onnxtext.printer.values import data_parts, sparse_text, type_text
@@ -18,7 +18,8 @@ cdef enum:
     UNINTERRUPTED = 1 << 12
     FEW = 16  # with more entries than this, a dictionary is faster
 
-cdef int LINE = WIDTH, INDENT = len(STEP), NAME = NAME_WIDTH
+cdef object value_parts = GraphPrinter.value_parts
+cdef int LINE = WIDTH, INDENT = len(STEP)
 
 
 cdef class ValuePrinter:
@@ -39,26 +40,39 @@ cdef class ValuePrinter:
     cdef int _value(self, value, int indent) except -1:
         cdef Text out = self.out
         cdef Elements type
-        cdef Py_ssize_t budget
+        cdef Py_ssize_t mark = out.here(), line, before, column
         if value.__class__ is not VALUE_INFO:
             raise TypeError("expected a ValueInfo")
-        if get(value, OF_VALUE.decorators):
-            out.text(inline_decorators(value.decorators, " " * indent))
-        kind = get(value, OF_VALUE.type)
+        kind, data = get(value, OF_VALUE.type), get(value, OF_VALUE.data)
+        decorators = get(value, OF_VALUE.decorators)
+        line = mark
+        if decorators:
+            out.text(inline_decorators(decorators, " " * indent))
+            if out.data[out.size - indent - 1] == c"\n":
+                line = out.here()
         if kind is None:
-            return out.name(value.name)
-        type = self._type(kind)
-        out.text(type.text)
-        out.character(c" ")
-        out.name(get(value, OF_VALUE.name))
-        data = get(value, OF_VALUE.data)
-        if data is None:
-            return 0
-        out.add(b" = ", 3)
-        budget = LINE - indent - type.text_width - NAME
-        if isinstance(data, SparseTensor):
-            return out.part(sparse_text(data, " " * indent, budget))
-        return self._data(type, data, indent, budget)
+            out.name(value.name)
+        else:
+            type = self._type(kind)
+            out.text(type.text)
+            out.character(c" ")
+            out.name(get(value, OF_VALUE.name))
+        column = indent + out.width(line)
+        if kind is None or data is None:
+            if column < LINE:
+                return 0
+        elif column + 4 <= LINE:
+            out.add(b" = ", 3)
+            if isinstance(data, SparseTensor):
+                out.part(sparse_text(data, " " * indent, LINE - column - 4))
+            else:
+                self._data(type, data, indent, LINE - column - 4)
+            if not is_wide(out, line, indent, LINE):
+                return 0
+        out.size = mark - out.before
+        for part in value_parts(self.owner, value, " " * indent):
+            out.part(part)
+        return 0
 
     cdef Elements _type(self, kind):
         known = self.types.get(<size_t><void*>kind)
@@ -122,11 +136,12 @@ cdef class ValuePrinter:
                 return out.add(b", ...]", 6)
         return numbers.raw_list(out, type, data, size, indent, budget)
 
-    cdef int _tensor(self, tensor, int indent, Py_ssize_t budget) except -1:
+    cdef bint _tensor(self, tensor, int indent, Py_ssize_t budget) except -1:
+        """Print a tensor in an attribute; return False if it must be printed in Python."""
         cdef Text out = self.out
         cdef Elements type = self._type(tensor.type)
         cdef bint is_number = type.is_scalar and tensor.data.__class__ is RawData
-        budget -= type.text_width + 12
+        cdef Py_ssize_t mark = out.here()
         out.text(tensor.type.element if is_number else type.text)
         if tensor.name is not None:
             out.character(c" ")
@@ -134,28 +149,49 @@ cdef class ValuePrinter:
         elif is_number:
             out.character(c"(")
             self._data(type, tensor.data, indent, budget)
-            return out.character(c")")
+            out.character(c")")
+            return True
         out.add(b" = ", 3 if is_number else 1)
-        return self._data(type, tensor.data, indent, budget)
+        budget -= out.width(mark)
+        if budget <= 0:
+            return False
+        self._data(type, tensor.data, indent, budget)
+        return True
 
     cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1:
+        """Print a list of strings like `layout.filled`."""
         cdef Text out = self.out
-        cdef Py_ssize_t mark = out.begin_trial()
+        cdef Py_ssize_t mark = out.begin_trial(), item, taken = 0, size
+        cdef bint several = False, long
         out.character(c"[")
         for index, value in enumerate(values):
             if index:
                 out.add(b", ", 2)
             out.bytes_string(value, indent + INDENT)
         out.character(c"]")
-        if not out.end_trial(mark, out.is_flat(mark, budget)):
-            out.character(c"[")
-            for value in values:
+        if out.end_trial(mark, out.is_flat(mark, budget)):
+            return 0
+        out.character(c"[")
+        out.line(indent + INDENT)
+        for index, value in enumerate(values):
+            item = out.begin_trial()
+            if index:
+                out.character(c" ")
+            out.bytes_string(value, indent + INDENT)
+            size = out.width(item)
+            long = not out.is_flat(item, size)
+            if not out.end_trial(
+                item, not index or not (long or several or indent + INDENT + taken + size >= LINE)
+            ):
                 out.line(indent + INDENT)
+                taken = out.here()
                 out.bytes_string(value, indent + INDENT)
-                out.character(c",")
-            out.line(indent)
-            out.character(c"]")
-        return 0
+                size, taken = out.width(taken), 0
+            out.character(c",")
+            taken += size + 1
+            several = long
+        out.line(indent)
+        return out.character(c"]")
 
 
 def metadata_blocks(blocks):

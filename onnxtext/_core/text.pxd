@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcpy
 
 cdef class Text:
     """A growing UTF-8 text buffer."""
@@ -8,6 +9,7 @@ cdef class Text:
     cdef list parts  # the finished parts before `data`
     cdef Py_ssize_t before  # the bytes of these parts
     cdef int trying  # the number of active trials
+    cdef Py_ssize_t start  # the column of `data`
     cdef object names  # maps value names to their texts
     cdef object quoted, string_value  # functions of `onnxtext.printer.strings`
 
@@ -32,6 +34,7 @@ cdef class Text:
     cdef Py_ssize_t begin_trial(self) noexcept
     cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept
+    cdef Py_ssize_t column(self) noexcept
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
     cdef list take(self)
     cdef int settle(self) except -1
@@ -39,3 +42,34 @@ cdef class Text:
     cdef bint _plain(self, text, bint anywhere) except -1
     cdef bint _quote(self, const char* data, Py_ssize_t size) except -1
     cdef bint _printable(self, const char* data, Py_ssize_t size) except -1
+
+
+cdef inline Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:
+    """Return the number of characters of UTF-8."""
+    cdef Py_ssize_t at = 0, count = size
+    cdef uint64_t some
+    while at < size:
+        if at + 8 <= size:
+            memcpy(&some, data + at, 8)
+            if not some & 0x8080808080808080ULL:
+                at += 8
+                continue
+        count -= (<uint8_t>data[at] & 0xC0) == 0x80
+        at += 1
+    return count
+
+
+cdef inline bint is_wide(Text text, Py_ssize_t mark, Py_ssize_t before, int most) noexcept:
+    """Whether the first line since a mark, with the comma behind it, has too many columns.
+
+    `before` is the column of the mark. A text that was flushed is a long literal, whose first line
+    was tested before.
+    """
+    cdef const char* end
+    cdef Py_ssize_t start = mark - text.before, size = text.size - start
+    if start < 0 or before + size < most:
+        return False
+    end = <const char*>memchr(text.data + start, c"\n", size)
+    if end is not NULL:
+        return before + characters(text.data + start, end - text.data - start) > most
+    return before + characters(text.data + start, size) >= most

@@ -105,10 +105,9 @@ cdef class Text:
     cdef int text(self, text) except -1:
         """Add a text unchanged."""
         cdef Py_ssize_t size
-        cdef const char* data
         if PyUnicode_IS_COMPACT_ASCII(<str?>text):
             return self.add(<const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text))
-        data = PyUnicode_AsUTF8AndSize(text, &size)
+        cdef const char* data = PyUnicode_AsUTF8AndSize(text, &size)
         return self.add(data, size)
 
     cdef int part(self, text) except -1:
@@ -127,6 +126,7 @@ cdef class Text:
         return 0
 
     cdef int _flush(self) except -1:
+        self.start = self.column()
         self.parts.append(PyUnicode_DecodeUTF8(self.data, self.size, NULL))
         self.before += self.size
         self.size = 0
@@ -349,17 +349,19 @@ cdef class Text:
 
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept:
         """Return the number of characters since a mark."""
-        cdef Py_ssize_t at, count = 0
-        for at in range(mark - self.before, self.size):
-            count += (<uint8_t>self.data[at] & 0xC0) != 0x80
-        return count
+        return characters(self.data + mark - self.before, self.before + self.size - mark)
+
+    cdef Py_ssize_t column(self) noexcept:
+        """Return the column of the end of the text."""
+        cdef Py_ssize_t at = self.size
+        while at and self.data[at - 1] != c"\n":
+            at -= 1
+        return characters(self.data + at, self.size - at) + (0 if at else self.start)
 
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept:
         """Whether the text since a mark is one line of at most `most` characters."""
         cdef Py_ssize_t start = mark - self.before
-        if self.width(mark) > most:
-            return False
-        return memchr(self.data + start, c"\n", self.size - start) is NULL
+        return self.width(mark) <= most and not memchr(self.data + start, c"\n", self.size - start)
 
     cdef list take(self):
         """Return the whole text in parts."""

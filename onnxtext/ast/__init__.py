@@ -47,10 +47,12 @@ from onnxtext.ast.values import (
     NoData,
     RawData,
     Reference,
+    RepeatedList,
     SparseTensor,
     StringData,
     Tensor,
     TensorData,
+    TypedBlob,
     TypedData,
 )
 
@@ -88,6 +90,7 @@ __all__ = [
     "RawData",
     "Record",
     "Reference",
+    "RepeatedList",
     "SequenceType",
     "SparseTensor",
     "SparseTensorType",
@@ -97,6 +100,7 @@ __all__ = [
     "TensorType",
     "Training",
     "Type",
+    "TypedBlob",
     "TypedData",
     "ValueInfo",
     "WeightPlace",

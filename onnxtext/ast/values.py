@@ -194,6 +194,33 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
+class TypedBlob:
+    """A reference to a list that is stored elsewhere: `{blob"9f2c…"}`.
+
+    In a tensor it is the typed field, in an attribute a list of floats, ints or strings. The bytes
+    are those of a packed field: varints for integers, and before each string its length.
+
+    Attributes:
+        digest: as in `Blob`.
+    """
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedList:
+    """A list in an attribute whose last item is repeated: `a: ints[64] = [0, ...]`.
+
+    Attributes:
+        items: the items that are written.
+        count: the length of the list, at least that of `items`.
+    """
+
+    items: tuple[int, ...] | tuple[Float32, ...] | tuple[bytes, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class DataFile:
     """A reference to an array in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
 
@@ -206,7 +233,17 @@ class DataFile:
     entry: str | None = None
 
 
-TensorData = Blob | DataFile | RawData | TypedData | StringData | ExternalData | NoData | FieldData
+TensorData = (
+    Blob
+    | TypedBlob
+    | DataFile
+    | RawData
+    | TypedData
+    | StringData
+    | ExternalData
+    | NoData
+    | FieldData
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +310,8 @@ AttributeValue = Union[
     Float32,
     bytes,
     Blob,
+    TypedBlob,
+    RepeatedList,
     Tensor,
     SparseTensor,
     "Graph",

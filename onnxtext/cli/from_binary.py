@@ -154,10 +154,10 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
 @click.option(
     "--inline-limit",
     type=click.IntRange(min=0),
-    default=64,
+    default=32,
     show_default=True,
     metavar="N",
-    help="Tensors of up to N elements are always inline.",
+    help="Tensors, and lists in attributes, of up to N elements are always inline.",
 )
 @click.option(
     "--metadata",

@@ -23,7 +23,7 @@ from onnxtext.diff.result import Category, FieldChange, ModelDiff
 from onnxtext.diff.statement_text import function_statement, graph_statement, indented
 from onnxtext.errors import lowering_error
 from onnxtext.printer.strings import quoted
-from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.encode.lower_error import LowerError
 
 
 def compare(old: Side, new: Side) -> ModelDiff:

@@ -15,7 +15,7 @@ from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.values import Attribute
 from onnxtext.diff.body import Body
 from onnxtext.diff.statement_encoding import StatementEncoder
-from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.encode.lower_error import LowerError
 
 
 class Interner:

@@ -21,6 +21,7 @@ from onnxtext.ast.values import (
     FieldData,
     RawData,
     TensorData,
+    TypedBlob,
 )
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic import lift_record
@@ -50,6 +51,8 @@ class StatementEncoder(Lowering):
         match data:
             case Blob():
                 return FieldData((("raw_data", bytes(self.blob(data, at))),))
+            case TypedBlob():
+                return FieldData((("raw_data", _name_of(data)),))
             case DataFile(path, entry):
                 mark = f"onnxtext file {path}#{entry}".encode("utf-8", "surrogateescape")
                 return FieldData((("raw_data", mark),))
@@ -66,10 +69,17 @@ class StatementEncoder(Lowering):
         """Return the name of a blob instead of its bytes."""
         return f"onnxtext blob {blob.digest}".encode()
 
+    def _typed_value(self, kind: AttributeType | None, blob: TypedBlob) -> bytes:
+        return delimited(b"\x22", _name_of(blob))
+
     def _blob_value(
         self, kind: AttributeType | None, data: bytes | memoryview, digest: str
     ) -> bytes:
         return delimited(b"\x22", bytes(data))
+
+
+def _name_of(blob: TypedBlob) -> bytes:
+    return f"onnxtext typed blob {blob.digest}".encode()
 
 
 def record_of(message: str, data: bytes, names: Callable[[str], str] | None = None) -> Record:

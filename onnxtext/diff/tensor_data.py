@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Model
+from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
     Blob,
@@ -27,6 +28,7 @@ from onnxtext.ast.values import (
     RawData,
     StringData,
     TensorData,
+    TypedBlob,
     TypedData,
 )
 from onnxtext.diff.derived_weights import compare_types, is_transposed, shape_of
@@ -88,24 +90,34 @@ class DataReader:
             return self._blobs.find(digest)
         return self._reader.find(digest)
 
+    def spelled(self, type: TensorType, data: TensorData) -> TensorData:
+        """Return the data of a typed field from its blob; other data is unchanged.
+
+        Raises:
+            BlobError: the blob is missing or damaged.
+        """
+        if not isinstance(data, TypedBlob):
+            return data
+        return data_of_blob(type, data, self.blob(data.digest))
+
     def raw(self, type: TensorType, data: TensorData, name: str) -> Data | None:
         """Return the elements of a tensor as `raw_data`; None for strings or incomplete data.
 
         Raises:
             BlobError: they are missing or damaged.
         """
-        match data:
-            case RawData():
+        match self.spelled(type, data):
+            case RawData() as data:
                 return data.data
             case Blob(digest):
                 return self.blob(digest)
-            case DataFile():
+            case DataFile() as data:
                 return self._reader.array(data, type)
-            case ExternalData():
+            case ExternalData() as data:
                 found = self._external.data(type, data, name)
                 assert isinstance(found, RawData)
                 return found.data
-            case TypedData():
+            case TypedData() as data:
                 return _raw_of_entries(ELEMENTS.get(type.element), data.entries)
             case NoData():
                 return b""
@@ -127,7 +139,7 @@ def storage_fields(type: TensorType, data: TensorData) -> str:
     match data:
         case RawData() | Blob() | DataFile():
             return "raw_data"
-        case TypedData():
+        case TypedData() | TypedBlob():
             element = ELEMENTS.get(type.element)
             return "typed data" if element is None else element.field
         case StringData():
@@ -186,7 +198,8 @@ def digest_of(held: TensorRef) -> str | None:
 
 def _same_reference(old: TensorData, new: TensorData) -> bool:
     """Whether two references are equal without reading data."""
-    if isinstance(old, Blob) and isinstance(new, Blob):
+    if isinstance(old, (Blob, TypedBlob)) and type(old) is type(new):
+        assert isinstance(new, (Blob, TypedBlob))
         return old.digest.startswith(new.digest) or new.digest.startswith(old.digest)
     if isinstance(old, RawData) and isinstance(new, RawData):
         return old.data is new.data
@@ -200,10 +213,11 @@ def _count(type: TensorType) -> int:
 
 def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange | None:
     """Compare strings, and data that does not fit its type."""
-    if old.data == new.data:
+    held = [item.reader.spelled(item.type, item.data) for item in (old, new)]
+    if held[0] == held[1]:
         return None
-    if isinstance(old.data, StringData) and isinstance(new.data, StringData):
-        before, after = old.data.values, new.data.values
+    if isinstance(held[0], StringData) and isinstance(held[1], StringData):
+        before, after = held[0].values, held[1].values
         changed = sum(map(ne, before, after)) + abs(len(before) - len(after))
         return WeightChange(max(len(before), len(after)), changed)
     return WeightChange(count, note="the data does not fit the type of the tensor")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Graph, ValueInfo
+from onnxtext.ast.typed_blobs import expanded, list_of_blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
     Attribute,
@@ -17,9 +18,11 @@ from onnxtext.ast.values import (
     Floats,
     NoData,
     RawData,
+    RepeatedList,
     SparseTensor,
     Tensor,
     TensorData,
+    TypedBlob,
 )
 from onnxtext.diff.collector import Collector, field_changes
 from onnxtext.diff.lists import match_keys, moved, unmatched
@@ -223,8 +226,26 @@ class ValueComparer:
         """Whether two values are equal if blobs are replaced by their data."""
         if old.type is not new.type or old.decorators != new.decorators:
             return False
-        values = [_numbers(item.value, side) for item, side in ((old, self.old), (new, self.new))]
+        values = [_stored(item, side) for item, side in ((old, self.old), (new, self.new))]
         return values[0] is not None and values[0] == values[1]
+
+
+_MOST_REPEATED = 1 << 20
+"""Longer lists are not compared with lists of another spelling."""
+
+
+def _stored(attribute: Attribute, side: Side) -> Any:
+    """A string or list of an attribute without blobs; None if it is none."""
+    if isinstance(attribute.value, RepeatedList):
+        few = attribute.value.count <= _MOST_REPEATED
+        return _numbers(expanded(attribute.value), side) if few else None
+    if not isinstance(attribute.value, TypedBlob):
+        return _numbers(attribute.value, side)
+    try:
+        data = side.reader.blob(attribute.value.digest)
+        return list_of_blob(attribute.type, attribute.value, data)
+    except BlobError:
+        return None
 
 
 def _numbers(value: Any, side: Side) -> Any:

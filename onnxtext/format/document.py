@@ -24,11 +24,12 @@ from onnxtext.printer.strings import quoted
 _BLANKS = re.compile(r"\s+")
 
 
-def write_document(source: str) -> str:
+def write_document(source: str, width: int = WIDTH) -> str:
     """Format the text of a model.
 
     Args:
         source: a valid text without a byte order mark.
+        width: the maximum number of columns of a line of a statement.
     """
     tokens = read_tokens(source)
     end = tokens[-1]
@@ -37,7 +38,7 @@ def write_document(source: str) -> str:
     for item in items:
         if item.tree.origin in ("function", "section"):
             _separate(item.tree)
-    writer = DocumentWriter(source)
+    writer = DocumentWriter(source, width)
     texts = [writer.top_level(item.tree) for item in items]
     lines = writer.item_lines(items, texts, "", "")
     lines += writer.lead_lines(end.lead, "", started=True)
@@ -175,7 +176,7 @@ class DocumentWriter(StatementWriter):
         key = f"{only_token(tree.parts[0]).text}: "
         graph, found = tree.child("graph"), listing(tree)
         if graph is not None:
-            return key + self.graph(graph, indent)
+            return key + self.graph(graph, indent, len(indent) + len(key))
         assert found is not None
         return key + self.pairs(tree, found, indent)
 

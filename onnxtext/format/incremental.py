@@ -14,8 +14,9 @@ from itertools import pairwise
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.statement_writers import LONGEST, NodeWriter, ValueWriter, Writer, Written
+from onnxtext.format.templates import interleaved_list
 from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
-from onnxtext.printer.layout import STEP
+from onnxtext.printer.layout import STEP, WIDTH
 
 FEWEST = 100
 """Shorter texts with fewer statements than this are formatted in full."""
@@ -83,6 +84,7 @@ class IncrementalText:
             self._marked,
         )
         is_word = str.isidentifier
+        room = WIDTH - len(writer.indent)
         line_end = f"\n{writer.indent}"
         ends: dict[str, str] = {}  # formatted whitespace by its source
         run = StatementRun(source, writer)
@@ -104,16 +106,17 @@ class IncrementalText:
                     and (plain or "\\" not in text)
                     and (text.count("\n") == breaks if plain else "".join(names).isprintable())
                 ):
-                    if texts is None:
-                        if run.same < 0:
-                            run.same = at
-                    else:
-                        if run.same >= 0 or run.start < 0:
-                            run.begin(at)
-                        parts[::2] = texts
-                        run.texts.append("".join(parts))
-                        run.trivia = None
-                    continue
+                    known_text = text if texts is None else "".join(interleaved_list(texts, names))
+                    if known_text.find("\n") <= room:
+                        if texts is None:
+                            if run.same < 0:
+                                run.same = at
+                        else:
+                            if run.same >= 0 or run.start < 0:
+                                run.begin(at)
+                            run.texts.append(known_text)
+                            run.trivia = None
+                        continue
             written = None
             if len(parts) == 1 and len(text) <= LONGEST:
                 printed = writer.printed(item)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from onnxtext.format.attach import Item, Listing
 from onnxtext.format.tokens import Comment, Token
 from onnxtext.format.tree import Tree
-from onnxtext.printer.layout import ROWS, STEP, WIDTH, flat_items
+from onnxtext.printer.layout import STEP, WIDTH, flat_items
+from onnxtext.printer.statements import Literal
 
 OFF, ON, SKIP = "# fmt: off", "# fmt: on", "# fmt: skip"
 
@@ -19,10 +20,12 @@ class ListWriter:
 
     Attributes:
         source: the text that is formatted.
+        width: the maximum number of columns of a line of a statement.
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, width: int = WIDTH) -> None:
         self.source = source
+        self.width = width
         # Spans of the source that were copied verbatim; they do not overlap.
         self._starts: list[int] = []
         self._ends: list[int] = []
@@ -47,6 +50,16 @@ class ListWriter:
         self._starts[inner] = [start]
         self._ends[inner] = [end]
         return self.source[start:end].rstrip()
+
+    def repeatable(self, write: Literal) -> Literal:
+        """Return a function that may write the same literal several times."""
+        starts, ends = list(self._starts), list(self._ends)
+
+        def write_again(indent: str, budget: int) -> str:
+            self._starts, self._ends = list(starts), list(ends)
+            return write(indent, budget)
+
+        return write_again
 
     def bracketed(
         self,
@@ -134,29 +147,3 @@ class ListWriter:
         line = self.source[last.end : end if end >= 0 else len(self.source)]
         end = last.end + (len(line) if line.lstrip().startswith("#") else 0)
         return self._keep(off.at, end)
-
-    def rows(
-        self, texts: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","
-    ) -> str:
-        """Write numbers: on one line if they fit, else in rows of 16, 8, 4 or 1."""
-        flat = f"{brackets[0]}{', '.join(texts)}{brackets[1]}"
-        if len(flat) <= budget or not texts or (len(texts) <= 2 and texts[-1] == "..."):
-            return flat
-        inner = indent + STEP
-        size = row_size(texts, WIDTH - len(inner) - 1)
-        starts = range(0, len(texts), size)
-        lines = f",\n{inner}".join([", ".join(texts[at : at + size]) for at in starts])
-        end = "" if texts[-1] == "..." else comma
-        return f"{brackets[0]}\n{inner}{lines}{end}\n{indent}{brackets[1]}"
-
-
-def row_size(texts: Sequence[str], width: int) -> int:
-    """Return the largest number of items per row that keeps all rows within a width."""
-    for size in ROWS[:-1]:
-        for at in range(0, len(texts), size):
-            row = texts[at : at + size]
-            if sum(map(len, row)) + 2 * (len(row) - 1) > width:
-                break
-        else:
-            return size
-    return ROWS[-1]

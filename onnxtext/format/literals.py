@@ -12,7 +12,8 @@ from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
-from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.layout import STEP, WIDTH, filled
+from onnxtext.printer.statements import column
 from onnxtext.printer.values import flat_rows, nested_lines, row_lines
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
@@ -33,8 +34,10 @@ class LiteralWriter(RecordWriter):
         name = "" if name_tree is None else f" {word_text(name_tree)}"
         data = tree.child("data", "braces", "brackets", "stored", "call")
         equals = any(isinstance(part, Token) and part.text == "=" for part in tree.parts)
-        text = "" if data is None else f" {self.data(data, dims_of(type), indent, budget)}"
-        return f"{type}{name}{' =' if equals else ''}{text}"
+        head = f"{type}{name}{' =' if equals else ''}"
+        if data is None:
+            return head
+        return f"{head} {self.data(data, dims_of(type), indent, budget - len(head) - 1)}"
 
     def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
         """Write the data of a tensor.
@@ -58,7 +61,7 @@ class LiteralWriter(RecordWriter):
             case "call":
                 return self._call(tree, indent, budget)
             case "fields":
-                return " ".join([self._field(part, indent) for part in tree.trees()])
+                return self._fields(tree, indent, budget)
         return self.scalar(tree, indent)
 
     def scalar(self, tree: Tree, indent: str) -> str:
@@ -72,14 +75,13 @@ class LiteralWriter(RecordWriter):
         first = tree.parts[0]
         assert isinstance(first, Token)
         if first.terminal == "BRACES":
-            return self.rows(numbers_of(first), "{}", indent, budget)
+            return filled(numbers_of(first), "{}", indent, budget)
         found = listing(tree)
         assert found is not None
         texts = [self.scalar(item.tree, indent + STEP) for item in found.items]
-        strings = any(only_token(item.tree).terminal in _STRINGS for item in found.items)
-        if strings or tree.commented:
-            return self.bracketed(tree, found, texts, "{}", indent, budget)
-        return self.rows(texts, "{}", indent, budget)
+        if tree.commented:
+            return self.broken(found, texts, "{}", indent)
+        return filled(texts, "{}", indent, budget)
 
     def _brackets(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
         found = listing(tree)
@@ -102,7 +104,7 @@ class LiteralWriter(RecordWriter):
         if len(shape) < 2 or prod(shape) != len(items) or "..." in items:
             if "..." in items and len(texts) > len(items) + 2:
                 return text.replace(",", ", ")
-            return self.rows(items, "[]", indent, budget)
+            return items_text(items, indent, budget)
         size = shape[-1]
         rows = [", ".join(items[at : at + size]) for at in range(0, len(items), size)]
         if len(items) <= budget:
@@ -126,23 +128,32 @@ class LiteralWriter(RecordWriter):
         found = listing(tree)
         assert found is not None
         name = only_token(tree.parts[0]).text
-        texts = [self._argument(item.tree, indent, budget) for item in found.items]
-        if name == "sparse" or tree.commented:
-            return self.bracketed(tree, found, texts, f"{name}()", indent, budget + len(name))
+        texts = [self._argument(item.tree, indent) for item in found.items]
+        if name in ("sparse", "external") or tree.commented:
+            return self.bracketed(tree, found, texts, f"{name}()", indent, budget)
         return f"{name}({', '.join(texts)})"
 
-    def _argument(self, tree: Tree, indent: str, budget: int) -> str:
+    def _argument(self, tree: Tree, indent: str) -> str:
         tensor = tree.child("tensor")
         if tensor is None:
             return string_text(tree.parts[-1], indent)
-        before = self.inline_decorators(tree.child("decorators"), indent + STEP)
-        return before + self.tensor(tensor, indent + STEP, budget // 2)
+        inner = indent + STEP
+        before = self.inline_decorators(tree.child("decorators"), inner)
+        room = self.width - len(inner) - 1
+        return before + self.tensor(tensor, inner, room - column(before, 0))
 
-    def _field(self, tree: Tree, indent: str) -> str:
-        braces = tree.child("braces")
-        if braces is None:
-            return self._call(tree.trees()[0], indent, WIDTH - 20)
-        return only_token(tree.parts[0]).text + self._braces(braces, indent, WIDTH - 20)
+    def _fields(self, tree: Tree, indent: str, budget: int) -> str:
+        """Write fields by name."""
+        texts: list[str] = []
+        for part in tree.trees():
+            taken = column(" ".join([*texts, ""]), 0)
+            braces = part.child("braces")
+            if braces is None:
+                texts.append(self._call(part.trees()[0], indent, budget - taken))
+                continue
+            name = only_token(part.parts[0]).text
+            texts.append(name + self._braces(braces, indent, budget - taken - len(name)))
+        return " ".join(texts)
 
     def pair(self, tree: Tree, indent: str) -> str:
         """Write `"key": "value"`."""
@@ -155,7 +166,11 @@ class LiteralWriter(RecordWriter):
         return self.bracketed(tree, found, texts, "[]", indent, WIDTH - 20)
 
 
-_STRINGS = ("STRING", "ESCAPED_STRING", "BYTES", "TRIPLE")
+def items_text(items: Sequence[str], indent: str, budget: int) -> str:
+    """Return a list in brackets; a splat of one element is never broken."""
+    if len(items) <= 2 and items[-1] == "...":
+        return f"[{', '.join(items)}]"
+    return filled(items, "[]", indent, budget)
 
 
 def dims_of(type: str) -> list[str]:

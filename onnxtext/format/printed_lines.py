@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 from onnxtext.format.trivia_spans import BLANK_LINE
 from onnxtext.printer.layout import STEP
+from onnxtext.printer.strings import SPECIAL_WORDS
 from onnxtext.source import COMMENT, STRING
 
 _OPENING = ("(", "<", "[", "{")
@@ -116,6 +119,11 @@ class _Merger:
         self.inside = False  # whether that line is inside of a multi-line string
         self.blank = False  # whether a blank line is pending
 
+    @cached_property
+    def continued(self) -> frozenset[int]:
+        """The indices of lines behind which a statement certainly goes on."""
+        return _continued(self.printed[: self.count])
+
     def merge(self, text: str) -> str | None:
         """Format the comments and blank lines of a text; None if other lines differ."""
         printed, out = self.printed, self.out
@@ -174,16 +182,18 @@ class _Merger:
 
     def _is_within(self) -> bool:
         """Whether the next line may continue the current statement."""
-        return self.at > 0 and (_is_row(self.printed[self.at]) or not self._ends_item(self.at - 1))
+        return self.at > 0 and not self._ends_item(self.at - 1)
 
     def _ends_item(self, at: int) -> bool:
         """Whether a printed line certainly ends an item or opens a list."""
+        if at in self.continued:
+            return False
         line = self.printed[at]
         bare = line.lstrip(" ")
-        if bare[:1] == "@" or _is_row(line):
+        if bare[:1] == "@":
             return False
-        if bare[-1:] == ")":  # a node, or the end of a decorator
-            return "= " in bare
+        if bare[-1:] == ")":  # a node, or the end of a decorator or of the inputs of a node
+            return "= " in bare or at - 1 in self.continued
         if line[:1] == "<" and line != "<":  # the header of a function
             return False
         if line == ">":  # the header of the model, or of a function
@@ -204,10 +214,66 @@ class _Merger:
         self.out.append("")
 
 
-def _is_row(line: str) -> bool:
-    """Whether a line has several numbers of a list."""
-    bare = line.lstrip(" ")
-    return bare.startswith(_NUMBER) and ", " in bare and " = " not in bare and "[" not in bare
+def _continued(printed: Sequence[str]) -> frozenset[int]:
+    """Return the indices of lines behind which a statement certainly goes on.
+
+    Comments move away from there: inside of a node outside of its attributes, inside of a type, and
+    between the items of a filled list.
+    """
+    found: set[int] = set()
+    open: list[
+        tuple[int, bool]
+    ] = []  # opening lines, and whether they have several items on a line
+    previous = ""
+    inside = False  # of a string of several lines
+    for at, line in enumerate(printed):
+        if '"""' in line and line.count('"""') % 2:
+            inside = not inside
+            if not inside:
+                previous = line
+                continue
+        elif inside:
+            continue
+        bare = line.lstrip(" ")
+        indent = len(line) - len(bare)
+        if bare[:1] in _CLOSING and open:
+            start, several = open.pop()
+            if several or _closes(printed[start], bare):
+                found.update(range(start, at))
+        if indent > len(previous) - len(previous.lstrip(" ")) and previous[-1:] not in _OPENING:
+            found.add(at - 1)
+        if bare.startswith("= ") and previous[-1:] not in _ENDS:
+            found.update(_back(printed, at, indent))
+        if bare[-1:] in _OPENING and bare:
+            open.append((at, False))
+        elif open and bare[-1:] == "," and ", " in bare and _is_literal(printed[open[-1][0]]):
+            open[-1] = open[-1][0], True
+        previous = line
+    return frozenset(found)
 
 
-_NUMBER = tuple("-0123456789itfn")
+_ENDS = (*_OPENING, *_CLOSING)
+_TYPE = re.compile(rf"(?:{'|'.join(sorted(SPECIAL_WORDS))})[\[(]")
+
+
+def _is_literal(opening: str) -> bool:
+    """Whether a line may open a list of numbers or strings."""
+    return opening[-1:] == "[" or (opening[-1:] == "{" and opening[-3:] not in (") {", "> {"))
+
+
+def _closes(opening: str, closing: str) -> bool:
+    """Whether two lines are around the inputs of a node or the parts of a type."""
+    if opening[-1:] not in "[(":
+        return False
+    if opening[-2:-1] != " ":
+        return _TYPE.fullmatch(opening, opening.rfind(" ") + 1) is not None
+    return opening[-1:] == "(" and opening[-5:] != " => (" and not closing.startswith(") =>")
+
+
+def _back(printed: Sequence[str], at: int, indent: int) -> Iterator[int]:
+    """Yield the lines of a statement before one that begins with the `=`."""
+    for before in range(at - 1, -1, -1):
+        yield before
+        line = printed[before]
+        if len(line) - len(line.lstrip(" ")) < indent and line.lstrip(" ")[:1] not in _CLOSING:
+            return

@@ -18,7 +18,7 @@ from onnxtext.format.token_text import (
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.records import INLINE
+from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, value_name, word
 
 
@@ -104,15 +104,14 @@ class RecordWriter(ListWriter):
             return f"{texts[0]} "
         return "".join([f"{text}\n{indent}" for text in texts])
 
+    def value_decorators(self, tree: Tree | None, indent: str) -> Decorators:
+        """Return the decorators before a value or attribute."""
+        return Decorators.of(self.decorators(tree, indent), indent)
+
     def inline_decorators(self, tree: Tree | None, indent: str) -> str:
-        """Write decorators before a value: on its line if they are short, else each on its own."""
-        texts = self.decorators(tree, indent)
-        if not texts:
-            return ""
-        flat = " ".join(texts)
-        if "\n" not in flat and len(flat) <= INLINE:
-            return flat + " "
-        return "".join([f"{text}\n{indent}" for text in texts])
+        """Write decorators before a type: on its line if they are short, else each on its own."""
+        texts = self.value_decorators(tree, indent)
+        return texts.inline or texts.lines
 
     # ---- Types ------------------------------------------------------------------------------
 

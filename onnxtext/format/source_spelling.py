@@ -12,7 +12,7 @@ import re
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.printer.graphs import NAME_WIDTH, GraphPrinter
+from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 
 _NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")
@@ -59,9 +59,8 @@ class SourceSpellingPrinter(GraphPrinter):
             return None
         numbers = spaced(found, flat=len(kind.shape or ()) < 2)
         type = self._type(kind)
-        if numbers is None or len(numbers) > WIDTH - len(indent) - len(type) - NAME_WIDTH:
-            return None
-        return f"{type} {self._names[value.name]} = {numbers}"
+        line = f"{type} {self._names[value.name]} = {numbers}"
+        return None if numbers is None or len(indent) + len(line) >= WIDTH else line
 
 
 def spaced(found: re.Match[str], *, flat: bool) -> str | None:

@@ -25,7 +25,8 @@ from onnxtext.format.trivia_spans import (
     same_tokens,
     without_comments,
 )
-from onnxtext.printer.layout import STEP
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.statements import NO_LIMIT
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_start
 
@@ -80,7 +81,7 @@ class Writer(ABC):
         opening, closing = self.brackets
         self._head = _OUTER * levels + f"g () => () {opening}\n{self.sibling.format(_FIRST)}"
         self._tail = f"{self.sibling.format(_LAST)}{closing}{_OUTER_END * levels}"
-        self._templates = Templates(self.format_alone, self.parse_alone)
+        self._templates = Templates(self._format_on_one_line, self.parse_alone)
         self._changed: list[tuple[str, str]] = []
 
     @abstractmethod
@@ -160,9 +161,11 @@ class Writer(ABC):
         if simple:
             texts = self._templates.find(key, parts)
             if texts is not None:
-                parts = list(parts)
-                parts[::2] = texts
-                return "".join(parts)
+                line = list(parts)
+                line[::2] = texts
+                whole = "".join(line)
+                if self.fits(whole):
+                    return whole
         formatted = self.print_same_tokens(item, code)
         if formatted is None:
             if len(code) > LONGEST:
@@ -197,9 +200,16 @@ class Writer(ABC):
 
     # ---- Full formatting --------------------------------------------------------------------
 
-    def format_alone(self, code: str) -> str | None:
+    def fits(self, line: str) -> bool:
+        """Whether a statement on one line fits, with its comma."""
+        return len(self.indent) + len(line) + len(self.comma) <= WIDTH
+
+    def _format_on_one_line(self, code: str) -> str | None:
+        return self.format_alone(code, NO_LIMIT)
+
+    def format_alone(self, code: str, width: int = WIDTH) -> str | None:
         """Format a single statement in full; None if it cannot be isolated."""
-        whole = write_document(f"{self._head}{code}{self.comma}\n{self._tail}")
+        whole = write_document(f"{self._head}{code}{self.comma}\n{self._tail}", width)
         head = f"{self.sibling.format(_FIRST)}{self.indent}"
         start = whole.find(head)
         end = whole.find(f"{self.comma}\n{self.indent}{self.sibling.format(_LAST)}", start)

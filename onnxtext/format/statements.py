@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from onnxtext.format.attach import listing
-from onnxtext.format.literals import LiteralWriter, dims_of
+from functools import partial
+from typing import TypeGuard
+
+from onnxtext.format.attach import Listing, listing
+from onnxtext.format.literals import LiteralWriter, dims_of, items_text
 from onnxtext.format.token_text import (
-    decoded,
     name_text,
     numbers_of,
     only_token,
@@ -16,8 +18,17 @@ from onnxtext.format.token_text import (
 )
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
-from onnxtext.printer.graphs import ATTRIBUTE_WIDTH, NAME_WIDTH
-from onnxtext.printer.layout import STEP, WIDTH, flat_items
+from onnxtext.printer.layout import STEP, filled, flat_items
+from onnxtext.printer.statements import (
+    ListText,
+    Literal,
+    NodeParts,
+    arrange,
+    broken_type,
+    column,
+    node_lines,
+    value_text,
+)
 
 
 class StatementWriter(LiteralWriter):
@@ -27,55 +38,65 @@ class StatementWriter(LiteralWriter):
 
     def value(self, tree: Tree, indent: str) -> str:
         """Write a declaration or an initializer."""
-        head = self.inline_decorators(tree.child("decorators"), indent)
+        decorators = self.value_decorators(tree.child("decorators"), indent)
         type_tree = tree.child("type")
         if type_tree is None:
-            return head + name_text(tree.trees()[-1])
+            name = name_text(tree.trees()[-1])
+            return value_text(decorators, "", name, None, indent, self.width)
         name_tree = tree.child("name")
         assert name_tree is not None
-        type = self.type(type_tree)
-        text = f"{head}{type} {name_text(name_tree)}"
-        if tree.origin == "dataless":
-            return text + " ="
-        if tree.alias != "initializer":
-            return text
+        type, name = self.type(type_tree), name_text(name_tree)
         data = tree.child("data")
-        if data is None:
-            return text + " ="
-        budget = WIDTH - len(indent) - len(type) - NAME_WIDTH
-        return f"{text} = {self.data(data, dims_of(type), indent, budget)}"
+        write: Literal | None = None
+        if data is not None:
+            write = self.repeatable(partial(self.data, data, dims_of(type)))
+        elif tree.origin == "dataless" or tree.alias == "initializer":
+            write = _nothing
+        return value_text(decorators, type, name, write, indent, self.width)
 
-    def main_values(self, tree: Tree | None) -> str:
-        """Write inputs or outputs of the main graph: one per line if there are several."""
-        found = None if tree is None else listing(tree)
-        if tree is None or found is None:
-            return "()"
-        texts = [self.value(item.tree, STEP) for item in found.items]
-        if tree.commented or len(texts) > 1 or any("\n" in text for text in texts):
-            return self.broken(found, texts, "()", "")
-        return f"({', '.join(texts)})"
+    def _interface(self, tree: Tree, indent: str, *, several: bool = False) -> list[ListText]:
+        """Write inputs and outputs; `several` breaks all lists of several values."""
+        lists = []
+        for part, before in zip(_inputs_and_outputs(tree), (" ", " => "), strict=True):
+            found = None if part is None else listing(part)
+            if part is None or found is None:
+                lists.append(ListText(before, "()", "()"))
+                continue
+            texts = [self.value(item.tree, indent + STEP) for item in found.items]
+            lists.append(
+                self._list(part, found, texts, before, "()", indent, several and len(texts) > 1)
+            )
+        return lists
 
-    def few_values(self, tree: Tree | None, indent: str) -> str:
-        """Write inputs or outputs of a function or of a graph in an attribute."""
-        found = None if tree is None else listing(tree)
-        if tree is None or found is None:
-            return "()"
-        texts = [self.value(item.tree, indent + STEP) for item in found.items]
-        width = sum(
-            len(text) - len(_value_name(item.tree)) + NAME_WIDTH
-            for text, item in zip(texts, found.items, strict=True)
+    def _list(
+        self,
+        tree: Tree,
+        found: Listing,
+        texts: list[str],
+        before: str,
+        brackets: str,
+        indent: str,
+        is_broken: bool = False,
+    ) -> ListText:
+        """Write a list in the head of a graph or function; one with comments is broken."""
+        is_broken |= tree.commented or any("\n" in text for text in texts)
+        flat = f"{brackets[0]}{flat_items(texts, brackets[1])}{brackets[1]}"
+        return ListText(
+            before, None if is_broken else flat, self.broken(found, texts, brackets, indent)
         )
-        budget = 1 << 30 if width <= WIDTH - 20 else 0
-        return self.bracketed(tree, found, texts, "()", indent, budget if texts else 2)
 
-    def values(self, tree: Tree | None, indent: str) -> str:
-        """Write the list of constants and types, with a space before it."""
-        found = None if tree is None else listing(tree)
-        if tree is None or found is None or (not found.items and not tree.commented):
-            return ""
+    def _values(self, tree: Tree, found: Listing, indent: str, taken: int) -> str:
+        """Write the list of constants and types, with a space before it.
+
+        Args:
+            tree: the list.
+            found: its items.
+            indent: the indentation of the statement.
+            taken: the columns before and behind it.
+        """
         texts = [self.value(item.tree, indent + STEP) for item in found.items]
         single = len(texts) == 1 and "\n" not in texts[0] and not tree.commented
-        if single and len(texts[0]) - len(_value_name(found.items[0].tree)) <= ATTRIBUTE_WIDTH:
+        if single and taken + len(texts[0]) + 3 <= self.width:
             return f" <{texts[0]}>"
         return f" {self.broken(found, texts, '<>', indent)}"
 
@@ -86,48 +107,59 @@ class StatementWriter(LiteralWriter):
         head = self.decorator_lines(tree.child("decorators"), "")
         name = tree.child("name")
         assert name is not None
-        inputs, outputs = _inputs_and_outputs(tree)
-        lists = f"{self.main_values(inputs)} => {self.main_values(outputs)}"
-        return f"{head}{name_text(name)} {lists}{self._rest(tree, '')}"
+        head += name_text(name)
+        lists = self._interface(tree, "", several=True)
+        return self._headed(tree, head, lists, "", 0)
 
-    def graph(self, tree: Tree, indent: str) -> str:
-        """Write a graph in an attribute or a section, without decorators before its name."""
+    def graph(self, tree: Tree, indent: str, start: int) -> str:
+        """Write a graph in an attribute or a section, without decorators before its name.
+
+        Args:
+            tree: the graph.
+            indent: the indentation of its statement.
+            start: the column of its first line.
+        """
         name = tree.child("graph_name", "name")
         assert name is not None
-        head = self.inline_decorators(tree.child("decorators"), indent)
-        inputs, outputs = _inputs_and_outputs(tree)
-        lists = f"{self.few_values(inputs, indent)} => {self.few_values(outputs, indent)}"
-        return f"{head}{name_text(name)} {lists}{self._rest(tree, indent)}"
+        head = self.inline_decorators(tree.child("decorators"), indent) + name_text(name)
+        return self._headed(tree, head, self._interface(tree, indent), indent, start)
 
     def function_rest(self, tree: Tree) -> str:
         """Write a function from its name on."""
         name = tree.child("name")
         assert name is not None
         parameters = tree.child("parameters")
-        text = ""
+        lists = self._interface(tree, "")
         if parameters is not None:
             found = listing(parameters)
             assert found is not None
             texts = [self._parameter(item.tree) for item in found.items]
-            text = f" {self.bracketed(parameters, found, texts, '<>', '', WIDTH - 20)}"
-        inputs, outputs = _inputs_and_outputs(tree)
-        lists = f"{self.few_values(inputs, '')} => {self.few_values(outputs, '')}"
-        return f"{name_text(name)}{text} {lists}{self._rest(tree, '')}"
+            lists.insert(0, self._list(parameters, found, texts, " ", "<>", ""))
+        return self._headed(tree, name_text(name), lists, "", 0)
 
     def _parameter(self, tree: Tree) -> str:
         attribute = tree if tree.origin in _ATTRIBUTES else tree.child("attribute")
         return word_text(tree) if attribute is None else self.attribute(attribute, STEP)
 
-    def _rest(self, tree: Tree, indent: str) -> str:
-        values = self.values(tree.child("values"), indent)
+    def _headed(self, tree: Tree, head: str, lists: list[ListText], indent: str, start: int) -> str:
+        """Write a graph or function that begins with a head and these lists."""
         body = tree.child("body")
         assert body is not None
         found = listing(body)
         assert found is not None
-        if not found.items and not body.commented:
-            return f"{values} {{}}"
+        is_empty = not found.items and not body.commented
+        after = 3 if is_empty else 2
+        values = tree.child("values")
+        listed = None if values is None else listing(values)
+        if values is not None and listed is not None and (listed.items or values.commented):
+            head += arrange(lists, column(head, start), 2, self.width)
+            text = head + self._values(values, listed, indent, column(head, start) + after)
+        else:
+            text = head + arrange(lists, column(head, start), after, self.width)
+        if is_empty:
+            return f"{text} {{}}"
         texts = [self.node(item.tree, indent + STEP) for item in found.items]
-        return f"{values} {self.broken(found, texts, '{}', indent, comma='')}"
+        return f"{text} {self.broken(found, texts, '{}', indent, comma='')}"
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -138,44 +170,30 @@ class StatementWriter(LiteralWriter):
         if label_tree is not None:
             name = label_tree.trees()
             label = f"[{word_text(name[0]) if name else ''}] "
-        outputs = self._names(outputs_tree)
         operator_tree, overload = tree.child("operator"), tree.child("overload")
         operator = "" if operator_tree is None else operator_text(operator_tree)
         if overload is not None:
             operator += f":{word_text(overload.trees()[0])}"
-        line = f"{self.decorator_lines(tree.child('decorators'), indent)}{label}{outputs}"
-        line += f"{' ' if outputs else ''}={' ' if operator else ''}{operator}"
-        inputs = f"({self._names(tree.child('names'))})"
+        before = self.decorator_lines(tree.child("decorators"), indent)
+        if not before.endswith("\n" + indent):  # `@unset(…)`
+            before, label = "", before + label
         attributes = tree.child("attributes")
-        if attributes is None:
-            return f"{line} {inputs}"
-        flat = self._flat_attributes(attributes)
-        if flat is not None:
-            return f"{line} <{flat}> {inputs}"
-        found = listing(attributes)
-        assert found is not None
-        texts = [self.attribute(item.tree, indent + STEP) for item in found.items]
-        return f"{line} {inputs} {self.broken(found, texts, '<>', indent)}"
+        flat = "" if attributes is None else self._flat_attributes(attributes)
+        outputs = [self._output(name) for name in _names(outputs_tree)]
+        inputs = [self._output(name)[1] for name in _names(tree.child("names"))]
+        parts = NodeParts(label, outputs, operator, flat, inputs)
+        return before + node_lines(
+            parts, indent, partial(self._broken_attributes, attributes), self.width
+        )
 
-    def _names(self, tree: Tree | None) -> str:
-        """Write names of inputs or outputs; an omitted one before a comma is ""."""
-        texts: list[str] = []
-        missing = True
-        for part in () if tree is None else tree.parts:
-            if isinstance(part, Token):
-                if missing:
-                    texts.append('""')
-                missing = True
-            else:
-                texts.append(self._name(part))
-                missing = False
-        return ", ".join(texts)
-
-    def _name(self, tree: Tree) -> str:
+    def _output(self, tree: Tree | None) -> tuple[str, str]:
+        """Return the type and the name of an output; an omitted one is ""."""
+        if tree is None:
+            return "", '""'
         type_tree = tree.child("type")
         if type_tree is None:
-            return name_text(tree)
-        return f"{self.type(type_tree)} {name_text(tree.trees()[-1])}"
+            return "", name_text(tree)
+        return self.type(type_tree), name_text(tree.trees()[-1])
 
     def _flat_attributes(self, tree: Tree) -> str | None:
         """Write the attributes on one line; None if they do not fit."""
@@ -184,43 +202,70 @@ class StatementWriter(LiteralWriter):
         if tree.commented or any(_holds_graph(item.tree) for item in found.items):
             return None
         texts = [self.attribute(item.tree, "") for item in found.items]
-        if sum(len(text) + 2 for text in texts) > ATTRIBUTE_WIDTH:
+        if sum(len(text) + 2 for text in texts) > self.width:
             return None
         return None if any("\n" in text for text in texts) else flat_items(texts, ">")
+
+    def _broken_attributes(self, tree: Tree | None, indent: str) -> str:
+        """Write the attributes, one per line."""
+        assert tree is not None
+        found = listing(tree)
+        assert found is not None
+        texts = [self.attribute(item.tree, indent + STEP) for item in found.items]
+        return self.broken(found, texts, "<>", indent)
 
     # ---- Attributes -------------------------------------------------------------------------
 
     def attribute(self, tree: Tree, indent: str) -> str:
         """Write `name: type = value`."""
-        head = self.inline_decorators(tree.child("decorators"), indent)
+        decorators = self.value_decorators(tree.child("decorators"), indent)
         name_tree, type_tree = tree.child("name"), tree.child("attribute_type")
         assert name_tree is not None
-        name = word_text(name_tree)
         type = "" if type_tree is None else f": {only_token(type_tree).text}"
+        count = next((part.text for part in tree.parts if _is_numbers(part)), "")
+        name = word_text(name_tree) + type + "".join(count.split())
         if tree.alias == "attribute_type_only":
-            return f"{head}{name}{type}"
-        budget = WIDTH - len(indent) - len(name) - 4
-        value = tree.trees()[-1]
-        return f"{head}{name}{type} = {self.attribute_value(value, indent, budget)}"
+            return value_text(decorators, "", name, None, indent, self.width)
+        write = partial(self.attribute_value, tree.trees()[-1])
+        if not _holds_graph(tree):
+            return value_text(decorators, "", name, self.repeatable(write), indent, self.width)
+        head = f"{decorators.inline or decorators.lines}{name} = "
+        return head + write(indent, self.width - column(head, len(indent)) - 1)
 
     def attribute_value(self, tree: Tree, indent: str, budget: int) -> str:
         """Write the value of an attribute."""
         first = tree.parts[0]
+        if tree.origin == "repeated":
+            elements = tree.child("elements")
+            if elements is None:
+                assert isinstance(first, Token)
+                items = numbers_of(first)
+            else:
+                inner = indent + STEP
+                items = [self._element(item, inner, self.width) for item in elements.trees()]
+                items.append("...")
+            return items_text(items, indent, budget)
         if tree.origin == "dataless_tensor":
             return f"{self._dataless(tree)} ="
         if isinstance(first, Token) and first.terminal == "NUMBERS":
-            return self.rows(numbers_of(first), "[]", indent, budget)
+            return filled(numbers_of(first), "[]", indent, budget)
         found = listing(tree)
+        if found is not None and found.opening.text == "{":
+            blob = only_token(found.items[0].tree).text
+            if tree.commented:
+                return self.broken(found, [blob], "{}", indent)
+            return f"{{{blob}}}"
         if found is None:
             assert isinstance(first, Tree)
             if first.origin == "record":
                 return self.record(first, indent)
             return self._element(first, indent, budget)
-        texts = [self._element(item.tree, indent + STEP, budget) for item in found.items]
-        numbers = all(item.tree.trees()[:1] and item.tree.trees()[0].origin == "number"
-                      for item in found.items)  # fmt: skip
-        if numbers and not tree.commented:
-            return self.rows(texts, "[]", indent, budget)
+        inner = indent + STEP
+        room = self.width - len(inner) - 1
+        texts = [self._element(item.tree, inner, room) for item in found.items]
+        kinds = [part.origin for part in found.items[0].tree.trees()] if found.items else []
+        if not tree.commented and kinds and kinds[0] in ("number", "string", "blob"):
+            return filled(texts, "[]", indent, budget)
         return self.bracketed(tree, found, texts, "[]", indent, budget)
 
     def _element(self, tree: Tree, indent: str, budget: int) -> str:
@@ -233,18 +278,14 @@ class StatementWriter(LiteralWriter):
             case "string":
                 return string_text(last, indent)
             case "graph_value":
-                return before + self.graph(last, indent)
+                return before + self.graph(last, indent, column(before, self.width - budget - 1))
             case "typed":
-                return before + self._typed(last.trees()[0], indent, budget)
+                inner = last.trees()[0]
+                if inner.origin != "type":
+                    return before + self.tensor(inner, indent, budget - column(before, 0))
+                type = self.type(inner)
+                return before + type if before or len(type) <= budget else broken_type(type, indent)
         return only_token(last).text
-
-    def _typed(self, tree: Tree, indent: str, budget: int) -> str:
-        if tree.origin == "type":
-            return self.type(tree)
-        first = tree.parts[0]
-        type = first.text if isinstance(first, Token) else self.type(first)
-        taken = 30 if type.startswith("sparse_tensor") else len(type) + 12
-        return self.tensor(tree, indent, budget - taken)
 
     def _dataless(self, tree: Tree) -> str:
         first, *rest = tree.parts
@@ -262,9 +303,28 @@ def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
     return (lists[0] if len(lists) > 1 else None), lists[-1]
 
 
-def _value_name(tree: Tree) -> str:
-    name = tree.child("name", "value_name")
-    return "" if name is None else decoded(only_token(name))
+def _names(tree: Tree | None) -> list[Tree | None]:
+    """Return the names of inputs or outputs; None for an omitted one before a comma."""
+    names: list[Tree | None] = []
+    missing = True
+    for part in () if tree is None else tree.parts:
+        if isinstance(part, Token):
+            if missing:
+                names.append(None)
+            missing = True
+        else:
+            names.append(part)
+            missing = False
+    return names
+
+
+def _is_numbers(part: Tree | Token) -> TypeGuard[Token]:
+    return isinstance(part, Token) and part.terminal == "NUMBERS"
+
+
+def _nothing(indent: str, budget: int) -> str:
+    """Write the literal of a tensor without data."""
+    return ""
 
 
 def _holds_graph(tree: Tree) -> bool:

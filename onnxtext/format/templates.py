@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache the layout of statements that differ in names only.
 
-The layout does not depend on names, so the layout of one statement is reused for all statements
-with the same text outside of strings. A new template is verified: with probe names, the source and
-the formatted statement must have the same syntax tree.
+A statement that fits on one line has the same layout whatever its names are. So the layout of one
+statement is reused for all statements with the same text outside of strings that fit on one line.
+A new template is verified: with probe names, the source and the formatted statement must have the
+same syntax tree.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Templates:
     """The templates of the statements of one kind in one text.
 
     Args:
-        format_code: formats a single statement in full.
+        format_code: formats a single statement in full, on one line however long it is.
         parse_code: parses a single statement; None if it does not parse.
     """
 
@@ -106,7 +107,7 @@ class Templates:
             item: its syntax tree.
             formatted: the formatted statement.
         """
-        if len(key) > LONGEST or '""' in key or not len(parts) & 1:
+        if len(key) > LONGEST or '""' in key or not len(parts) & 1 or "\n" in formatted:
             return
         strings = parts[1::2]
         pattern = self.patterns.get(key)

@@ -51,15 +51,18 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
         if text != source.text:
             source = Source(text, source.name)
             model = parse_model(source)
+        printed = print_model(model)
+        if printed == text:
+            return text
+        commented = "#" in text
+        if not commented and (formatted := _proven_lines(source, model, printed)) is not None:
+            return formatted
         formatted = format_incrementally(source, model)
         if formatted is not None:
             if read_again and formatted != text:
                 _compare(source, model, formatted)
             return formatted
-        formatted = format_by_lines(text, print_model(model))
-        if formatted == text:
-            return formatted
-        if formatted is not None and _difference(source, model, formatted) is None:
+        if commented and (formatted := _proven_lines(source, model, printed)) is not None:
             return formatted
         formatted = write_document(text)
     except RecursionError:
@@ -93,6 +96,14 @@ def format_incrementally(source: Source, model: Model) -> str | None:
     except OnnxTextError:  # sections refer to extracted statements
         proven = _difference(source, model, cut.put_back(formatted)) is None
     return cut.put_back(formatted) if proven else None
+
+
+def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
+    """Format a text with the lines of its printed form, and verify the result."""
+    formatted = format_by_lines(source.text, printed)
+    if formatted is None or formatted == source.text:
+        return formatted
+    return formatted if _difference(source, model, formatted) is None else None
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:

@@ -109,7 +109,9 @@ def same_tokens(one: str, other: str) -> bool:
         if first[1::2] == second[1::2] and _same_code('"'.join(first[::2]), '"'.join(second[::2])):
             return True
     read = load_lexer().read
-    tokens, others = ([text for _, text, _ in read(code, 0)] for code in (one, other))
+    tokens, others = (
+        _without_last_commas([text for _, text, _ in read(code, 0)]) for code in (one, other)
+    )
     return len(tokens) == len(others) and all(
         token in (same, f'"{same}"') or ('"' not in token and _bare(token) == _bare(same))
         for token, same in zip(tokens, others, strict=True)
@@ -125,6 +127,22 @@ def _same_code(one: str, other: str) -> bool:
     return one.replace(" (", "(") == other.replace(" (", "(")
 
 
+def _without_last_commas(tokens: list[str]) -> list[str]:
+    """Remove commas before closing brackets, which only broken lists have."""
+    return [
+        token
+        for token, following in zip(tokens, [*tokens[1:], ""], strict=False)
+        if token != "," or following not in _CLOSING
+    ]
+
+
+_CLOSING = (">", "]", "}", ")")
+
+
 def _bare(token: str) -> str:
-    """Remove insignificant whitespace inside of a token, such as a type or list of numbers."""
-    return "".join(token.split())
+    """Remove insignificant whitespace inside of a token, such as a type or list of numbers.
+
+    Also remove a comma behind the last number.
+    """
+    bare = "".join(token.split())
+    return bare[:-2] + bare[-1] if bare[-2:-1] == "," and bare[-1] in _CLOSING else bare

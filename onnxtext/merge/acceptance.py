@@ -12,7 +12,7 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merge.constructs import BLOB
 from onnxtext.merge.digests import Known, lower_one
 from onnxtext.merge.message_kinds import GRAPH, MODEL, MessageKind, split
-from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.wire.writer import LENGTH

@@ -25,11 +25,12 @@ from onnxtext.ast.values import (
     RawData,
     SplatData,
     TensorData,
+    TypedBlob,
 )
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.wire.writer import Piece
+from onnxtext.wire.writer import Piece, delimited
 
 _MARK = b"\xffdigest\xfe"
 _DIGITS = 16
@@ -78,7 +79,7 @@ class _Lowering(Lowering):
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
         """Replace data by its digest unless its elements are spelled out."""
-        if not isinstance(data, (Blob, DataFile, RawData)):
+        if not isinstance(data, (Blob, TypedBlob, DataFile, RawData)):
             return data
         mark = _mark_of(data)
         self._known[mark] = data
@@ -101,6 +102,17 @@ class _Lowering(Lowering):
         self._known[mark] = blob
         return mark
 
+    def _typed_value(self, kind: AttributeType | None, blob: TypedBlob) -> bytes:
+        """Encode a list; as the digest if its bytes are missing, in a field of one value."""
+        data = self.blob(Blob(blob.digest), -1)
+        if not _is_mark(data):
+            return super()._typed_value(kind, blob)
+        mark = _mark_of(blob)
+        self._known[mark] = blob
+        if kind is AttributeType.STRINGS:
+            return delimited(b"\x4a", mark)
+        return self._blob_value(kind, mark, blob.digest)
+
     def attribute_value(self, attribute: Attribute) -> bytes:
         """Encode a value; as a digest if another version names a missing blob of these bytes."""
         if self._missing:
@@ -122,6 +134,10 @@ def _bytes_of(kind: AttributeType | None, value: Any) -> bytes | None:
     return None
 
 
+def _is_mark(data: bytes | memoryview) -> bool:
+    return len(data) == len(_MARK) * 2 and data[: len(_MARK)] == _MARK
+
+
 def _digest(*pieces: bytes | memoryview) -> bytes:
     digest = hashlib.sha256()
     for piece in pieces:
@@ -129,8 +145,10 @@ def _digest(*pieces: bytes | memoryview) -> bytes:
     return _MARK + digest.digest()[: _DIGITS // 2]
 
 
-def _mark_of(data: Blob | DataFile | RawData) -> bytes:
+def _mark_of(data: Blob | TypedBlob | DataFile | RawData) -> bytes:
     match data:
+        case TypedBlob(digest):
+            return _digest(b"typed", digest[:_DIGITS].encode())
         case Blob(digest):
             return _MARK + bytes.fromhex(digest[:_DIGITS])
         case DataFile(path, entry):
@@ -158,6 +176,9 @@ class _Restorer(Rewriter):
         return data
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
+        if kind is AttributeType.STRINGS and isinstance(value, tuple) and len(value) == 1:
+            only = value[0]
+            return self._found(only, value) if isinstance(only, bytes) else value
         data = _bytes_of(kind, value)
         if data is not None and len(data) == len(_MARK) * 2:
             return self._found(data, value)
@@ -165,6 +186,8 @@ class _Restorer(Rewriter):
 
     def _found(self, mark: bytes, data: Any) -> Any:
         found = self._known.get(mark, data)
+        if isinstance(found, TypedBlob):
+            self.used[found.digest] = Blob(found.digest)
         if isinstance(found, Blob):
             self.used[found.digest] = found
         return found

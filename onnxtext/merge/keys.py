@@ -81,12 +81,14 @@ def call_of(part: Part) -> Hashable:
         return None
     if tree.origin == "node":
         roles = ("operator", "overload", "names")
-        fixed = tuple([tuple(_token_values(tree.child(role))) for role in roles])
+        fixed = tuple([_without_last_commas(_token_values(tree.child(role))) for role in roles])
         attributes = tree.child("attributes")
-        return fixed, () if attributes is None else tuple([p.text for p in attributes.tokens()])
+        if attributes is None:
+            return fixed, ()
+        return fixed, _without_last_commas([token.text for token in attributes.tokens()])
     if tree.origin == "value_info" and tree.alias == "initializer":
         parts = [p for p in tree.trees() if p.origin in ("type", "data")]
-        return tuple([tuple([token.text for token in p.tokens()]) for p in parts])
+        return tuple([_without_last_commas([token.text for token in p.tokens()]) for p in parts])
     if tree.origin == "metadata_item":
         inside = tree.child("metadata_items")
         return None if inside is None else tuple([token.text for token in inside.tokens()]) or None
@@ -187,3 +189,17 @@ def _token_values(tree: Tree | Token | None) -> list[str]:
         return []
     tokens = [tree] if isinstance(tree, Token) else tree.tokens()
     return [decoded(token) for token in tokens]
+
+
+def _without_last_commas(texts: list[str]) -> tuple[str, ...]:
+    """Remove the commas before closing brackets and at the end, which only broken lists have."""
+    return tuple(
+        [
+            text
+            for text, following in zip(texts, [*texts[1:], ")"], strict=False)
+            if text != "," or following not in _CLOSING
+        ]
+    )
+
+
+_CLOSING = (")", ">", "]", "}")

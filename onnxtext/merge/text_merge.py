@@ -26,7 +26,7 @@ from onnxtext.merge.parts import Items
 from onnxtext.merge.reprint_comments import add_comments
 from onnxtext.merge.statement_merge import Merger
 from onnxtext.merge.text_review import NeedsFullSplit, Reviewed, Unmergeable, review
-from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model

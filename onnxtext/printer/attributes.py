@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.records import Record
@@ -15,18 +17,21 @@ from onnxtext.ast.values import (
     Float32,
     Floats,
     Reference,
+    RepeatedList,
     SparseTensor,
     Tensor,
+    TypedBlob,
 )
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, numbers
-from onnxtext.printer.records import inline_decorators, record_text
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
+from onnxtext.printer.records import inline_decorators, record_text, value_decorators
+from onnxtext.printer.statements import broken_type, column, value_text
 from onnxtext.printer.strings import string_value, word
 from onnxtext.printer.values import tensor_text, type_text
 from onnxtext.tensor.floats import float32_text
 from onnxtext.tensor.format import format_floats
 
-GraphText = Callable[[Graph, str], str]
-"""Prints a graph in an attribute, given the indentation of the statement."""
+GraphText = Callable[[Graph, str, int], str]
+"""Prints a graph, given the indentation of its statement and the column of its first line."""
 
 _A = AttributeType
 _LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
@@ -40,23 +45,48 @@ def attribute_text(attribute: Attribute, indent: str, graph_text: GraphText) -> 
         indent: the indentation of its line.
         graph_text: prints graphs.
     """
-    head = inline_decorators(attribute.decorators, indent) + word(attribute.name)
+    decorators = value_decorators(attribute.decorators, indent)
+    name = word(attribute.name)
     kind = attribute.type
     value = attribute.value
-    named = "" if kind is None else f": {kind.name.lower()}"
+    named = name if kind is None else f"{name}: {kind.name.lower()}"
     if value is None:
-        return head + named
+        return value_text(decorators, "", named, None, indent)
     if isinstance(value, Reference):
-        return f"{head}{named} = @{word(value.name)}"
-    if isinstance(value, Blob) and kind in _LISTS:
-        return f'{head}{named} = blob"{value.digest}"'
-    if kind in _LISTS and not value:
-        return f"{head}{named} = []"
-    budget = WIDTH - len(indent) - len(word(attribute.name)) - 4
-    return f"{head} = {_value_text(value, indent, budget, graph_text)}"
+        text = f"@{word(value.name)}"
+    elif isinstance(value, Blob) and kind in _LISTS:
+        text = f'blob"{value.digest}"'
+    elif isinstance(value, TypedBlob):
+        text = f'{{blob"{value.digest}"}}'
+    elif isinstance(value, RepeatedList):
+        name = f"{named}[{value.count}]"
+        return value_text(decorators, "", name, partial(_repeated_text, value), indent)
+    elif kind in _LISTS and not value:
+        text = "[]"
+    elif isinstance(value, Graph) or kind is _A.GRAPHS:  # printing twice is exponential
+        head = f"{decorators.inline or decorators.lines}{name} = "
+        return head + _graphs_text(value, indent, column(head, len(indent)), graph_text)
+    else:
+        return value_text(decorators, "", name, partial(_value_text, value), indent)
+    return value_text(decorators, "", named, lambda *_: text, indent)
 
 
-def _value_text(value: AttributeValue, indent: str, budget: int, graph_text: GraphText) -> str:
+def _graphs_text(value: Any, indent: str, start: int, graph_text: GraphText) -> str:
+    if isinstance(value, Graph):
+        return graph_text(value, indent, start)
+    inner = indent + STEP
+    items = [graph_text(item, inner, len(inner)) for item in value]
+    return bracketed(items, "[]", indent, WIDTH - start - 1)
+
+
+def _repeated_text(value: RepeatedList, indent: str, budget: int) -> str:
+    items = [_value_text(item, indent + STEP, WIDTH) for item in value.items]
+    if len(items) == 1 and "\n" not in items[0]:
+        return f"[{items[0]}, ...]"
+    return filled([*items, "..."], "[]", indent, budget)
+
+
+def _value_text(value: AttributeValue, indent: str, budget: int) -> str:
     match value:
         case int():
             return str(value)
@@ -66,22 +96,20 @@ def _value_text(value: AttributeValue, indent: str, budget: int, graph_text: Gra
             return string_value(value.decode("utf-8", "surrogateescape"), indent)
         case Blob(digest):
             return f'blob"{digest}"'
-        case Tensor(type=type):
-            return tensor_text(value, indent, budget - len(type_text(type)) - 12)
-        case SparseTensor():
-            return tensor_text(value, indent, budget - 30)
-        case Graph():
-            return graph_text(value, indent)
+        case Tensor() | SparseTensor():
+            return tensor_text(value, indent, budget)
         case Record():
             return record_text(value, indent)
         case Floats(data):
-            return numbers(format_floats(data, 1), "[]", indent, budget)
+            return filled(format_floats(data, 1), "[]", indent, budget)
         case (int(), *_):
-            return numbers(list(map(str, value)), "[]", indent, budget)
+            return filled(list(map(str, value)), "[]", indent, budget)
         case tuple():
             inner = indent + STEP
-            items = [_value_text(item, inner, budget, graph_text) for item in value]
-            return bracketed(items, "[]", indent, budget)
-        case Reference():
-            raise AssertionError("references are printed with their type")
-    return inline_decorators(value.decorators, indent) + type_text(value)
+            items = [_value_text(item, inner, WIDTH - len(inner) - 1) for item in value]
+            lay_out = filled if isinstance(value[0], (bytes, Blob)) else bracketed
+            return lay_out(items, "[]", indent, budget)
+        case Reference() | Graph() | TypedBlob() | RepeatedList():
+            raise AssertionError("printed with its type, or as a graph")
+    text = inline_decorators(value.decorators, indent) + type_text(value)
+    return text if len(text) <= budget or value.decorators else broken_type(text, indent)

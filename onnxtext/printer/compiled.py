@@ -17,10 +17,10 @@ class CorePrinter(GraphPrinter):
         super().__init__()
         self._core = Printer(self._names)
 
-    def rest_parts(self, graph: Graph | Function, indent: str) -> Sequence[str]:
+    def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
         """Return the values and the body of a graph or function, in parts."""
-        parts = self._core.rest(self, graph, indent)
-        return super().rest_parts(graph, indent) if parts is None else parts
+        parts = self._core.rest(self, graph, indent, start)
+        return super().rest_parts(graph, indent, start) if parts is None else parts
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
         """Return a declaration or an initializer, in parts."""

@@ -4,21 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
-from onnxtext.printer.records import decorator_lines, inline_decorators
+from onnxtext.printer.records import decorator_lines, inline_decorators, value_decorators
+from onnxtext.printer.statements import (
+    ListText,
+    NodeParts,
+    arrange,
+    column,
+    node_lines,
+    value_text,
+)
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.printer.values import data_parts, sparse_text, type_text
-
-ATTRIBUTE_WIDTH = 60
-"""The maximum width of attributes on the line of their node."""
-
-NAME_WIDTH = 12
-"""The width of every name for the layout of lists."""
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
@@ -64,41 +67,66 @@ class GraphPrinter:
 
     def graph_statement(self, graph: Graph) -> list[str]:
         """Return the main graph in parts, one input or output per line if there are several."""
-        head = decorator_lines(graph.decorators, "") + value_name(graph.name)
-        inputs, outputs = self._main_list(graph.inputs), self._main_list(graph.outputs)
-        return [f"{head} {inputs} => {outputs}", *self.rest_parts(graph, "")]
+        head = decorator_lines(graph.decorators, "") + self._main_head(graph)
+        return [head, *self.rest_parts(graph, "", column(head, 0))]
 
-    def graph_value(self, graph: Graph, indent: str) -> str:
-        """Return a graph in an attribute."""
-        head = inline_decorators(graph.decorators, indent) + value_name(graph.name)
-        inputs = self._small_list(graph.inputs, indent)
-        outputs = self._small_list(graph.outputs, indent)
-        return "".join([f"{head} {inputs} => {outputs}", *self.rest_parts(graph, indent)])
+    def graph_value(self, graph: Graph, indent: str, start: int) -> str:
+        """Return a graph in an attribute.
 
-    def rest_parts(self, graph: Graph | Function, indent: str) -> Sequence[str]:
-        """Return the values and the body of a graph or function, in parts."""
-        values = [" ", *self._values(graph.values, indent)] if graph.values else []
+        Args:
+            graph: the graph.
+            indent: the indentation of its statement.
+            start: the column of its first line.
+        """
+        head = self.graph_head(graph, indent, start)
+        return "".join([head, *self.rest_parts(graph, indent, column(head, start))])
+
+    def graph_head(self, graph: Graph, indent: str, start: int) -> str:
+        """Return the name, inputs and outputs of a graph in an attribute."""
+        name = inline_decorators(graph.decorators, indent) + value_name(graph.name)
+        return name + self._interface(graph, indent, column(name, start))
+
+    def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
+        """Return the values and the body of a graph or function, in parts.
+
+        Args:
+            graph: the graph or function.
+            indent: the indentation of its statement.
+            start: the column behind its outputs.
+        """
+        values = [" ", *self._values(graph, indent, start)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
-    def _main_list(self, values: Sequence[ValueInfo]) -> str:
-        items = [self.value_text(value, STEP) for value in values]
-        if len(items) > 1 or any("\n" in item for item in items):
-            return broken(items, "()", "")
-        return f"({', '.join(items)})"
+    def _main_head(self, graph: Graph) -> str:
+        name = value_name(graph.name)
+        lists = [
+            self._list(graph.inputs, "", " ", several=True),
+            self._list(graph.outputs, "", " => ", several=True),
+        ]
+        return name + arrange(lists, column(name, 0), _after_head(graph))
 
-    def _small_list(self, values: Sequence[ValueInfo], indent: str) -> str:
+    def _interface(self, graph: Graph | Function, indent: str, start: int) -> str:
+        lists = [
+            self._list(graph.inputs, indent, " "),
+            self._list(graph.outputs, indent, " => "),
+        ]
+        return arrange(lists, start, _after_head(graph))
+
+    def _list(
+        self, values: Sequence[ValueInfo], indent: str, before: str, *, several: bool = False
+    ) -> ListText:
+        """Return inputs or outputs; `several` breaks all lists of several values."""
         items = [self.value_text(value, indent + STEP) for value in values]
-        width = sum(
-            len(item) - len(value.name) + NAME_WIDTH
-            for item, value in zip(items, values, strict=True)
-        )
-        return bracketed(items, "()", indent, 1 << 30 if width <= WIDTH - 20 else 0)
+        is_broken = (several and len(items) > 1) or any("\n" in item for item in items)
+        flat = None if is_broken else f"({', '.join(items)})"
+        return ListText(before, flat, broken(items, "()", indent))
 
-    def _values(self, values: Sequence[ValueInfo], indent: str) -> list[str]:
+    def _values(self, graph: Graph | Function, indent: str, start: int) -> list[str]:
         """Return the `<…>` list in parts, because tensors may be large."""
+        values = graph.values
         if len(values) == 1:
             item = self.value_text(values[0], indent + STEP)
-            if "\n" not in item and len(item) - len(values[0].name) <= ATTRIBUTE_WIDTH:
+            if "\n" not in item and start + len(item) + 3 + _after_head(graph, True) <= WIDTH:
                 return [f"<{item}>"]
         before = f"\n{indent}{STEP}"
         parts = ["<"]
@@ -121,20 +149,23 @@ class GraphPrinter:
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
         """Return a declaration or an initializer, in parts."""
-        head = inline_decorators(value.decorators, indent) if value.decorators else ""
         name = self._names[value.name]
-        if value.type is None:
-            return (head + name,)
-        type = self._type(value.type)
-        data = value.data
-        if data is None:
-            return (f"{head}{type} {name}",)
-        budget = WIDTH - len(indent) - len(type) - NAME_WIDTH
-        if isinstance(data, SparseTensor):
-            return (f"{head}{type} {name} = {sparse_text(data, indent, budget)}",)
-        literal = data_parts(value.type, data, indent, budget)  # type: ignore[arg-type]
-        start = f"{head}{type} {name} ="
-        return [f"{start} {literal[0]}", *literal[1:]] if literal[0] else (start,)
+        kind, data = value.type, value.data
+        type = "" if kind is None else self._type(kind)
+        decorators = value_decorators(value.decorators, indent)
+        if kind is None or data is None:
+            return (value_text(decorators, type, name, None, indent),)
+        rest: list[str] = []
+
+        def literal(indent: str, budget: int) -> str:
+            nonlocal rest
+            if isinstance(data, SparseTensor):
+                return sparse_text(data, indent, budget)
+            first, *rest = data_parts(kind, data, indent, budget)  # type: ignore[arg-type]
+            return first
+
+        text = value_text(decorators, type, name, literal, indent)
+        return (text, *rest)
 
     def _type(self, type: Type) -> str:
         text = self._types.get(id(type))
@@ -153,16 +184,20 @@ class GraphPrinter:
             function: the function.
             entries: header entries before its own.
         """
-        head = head_text(function, entries)
-        parameters = ""
+        head = f"{decorator_lines(function.decorators, '')}{head_text(function, entries)}"
+        head += self.function_head(function)
+        return "".join([head, *self.rest_parts(function, "", column(head, 0))])
+
+    def function_head(self, function: Function) -> str:
+        """Return the name, parameters, inputs and outputs of a function."""
+        name = value_name(function.name)
+        lists = [
+            self._list(function.inputs, "", " "),
+            self._list(function.outputs, "", " => "),
+        ]
         if function.attributes:
-            parameters = f" {parameters_text(function.attributes, self.graph_value)}"
-        inputs = self._small_list(function.inputs, "")
-        outputs = self._small_list(function.outputs, "")
-        head = f"{decorator_lines(function.decorators, '')}{head}{value_name(function.name)}"
-        return "".join(
-            [f"{head}{parameters} {inputs} => {outputs}", *self.rest_parts(function, "")]
-        )
+            lists.insert(0, parameters_text(function.attributes, self.graph_value))
+        return name + arrange(lists, len(name), _after_head(function))
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -182,37 +217,35 @@ class GraphPrinter:
             indent: the indentation of its line.
         """
         names = self._names
-        inputs = ", ".join([names[name] for name in node.inputs])
         operator = self._words.get(node.op_type)
         if operator is None:
             operator = self._words[node.op_type] = word(node.op_type) if node.op_type else ""
         if node.domain is not None or node.overload is not None:
             operator = operator_text(node)
-        if node.output_types:
-            outputs = self._typed_outputs(node)
-        else:
-            outputs = ", ".join([names[name] for name in node.outputs])
         label = "" if node.name is None else f"[{word(node.name) if node.name else ''}] "
-        line = (
-            f"{label}{outputs} = {operator}"
-            if outputs and operator
-            else (f"{label}{outputs}{' ' if outputs else ''}={' ' if operator else ''}{operator}")
-        )
+        before = ""
         if node.decorators:
             before = decorator_lines(node.decorators, indent)[len(indent) :]
-            line = f"{before}{indent if before.endswith(chr(10)) else ''}{line}"
+            if before.endswith("\n"):
+                before += indent
+            else:
+                before, label = "", before + label
         attributes = node.attributes
-        if not attributes:
-            return f"{line} ({inputs})"
-        try:
-            flat = self._attributes[id(attributes)]
-        except KeyError:
-            flat = self._attributes[id(attributes)] = self._flat_attributes(attributes)
-        if flat is not None:
-            return f"{line} <{flat}> ({inputs})"
+        flat: str | None = ""
+        if attributes:
+            try:
+                flat = self._attributes[id(attributes)]
+            except KeyError:
+                flat = self._attributes[id(attributes)] = self._flat_attributes(attributes)
+        inputs = [names[name] for name in node.inputs]
+        parts = NodeParts(label, self._outputs(node), operator, flat, inputs)
+        return before + node_lines(parts, indent, partial(self._broken_attributes, node))
+
+    def _broken_attributes(self, node: Node, indent: str) -> str:
+        """Return the attributes of a node, one per line."""
         inner = indent + STEP
-        items = [attribute_text(item, inner, self.graph_value) for item in attributes]
-        return f"{line} ({inputs}) {broken(items, '<>', indent)}"
+        items = [attribute_text(item, inner, self.graph_value) for item in node.attributes]
+        return broken(items, "<>", indent)
 
     def _flat_attributes(self, attributes: Sequence[Attribute]) -> str | None:
         """Return the attributes on one line; None if they do not fit."""
@@ -223,25 +256,25 @@ class GraphPrinter:
                 return None
             text = attribute_text(attribute, "", self.graph_value)
             width += len(text) + 2
-            if width > ATTRIBUTE_WIDTH or "\n" in text:
+            if width > WIDTH or "\n" in text:
                 return None
             texts.append(text)
         return flat_items(texts, ">")
 
-    def _typed_outputs(self, node: Node) -> str:
+    def _outputs(self, node: Node) -> list[tuple[str, str]]:
+        """Return the types and the names of the outputs."""
         types, names = self._types, self._names
-        if len(node.outputs) == 1:
-            type = node.output_types[0]
-            if type is not None:
-                return f"{types.get(id(type)) or self._type(type)} {names[node.outputs[0]]}"
-        texts = []
-        for name, type in zip(node.outputs, node.output_types, strict=True):
-            if type is None:
-                texts.append(names[name])
-            else:
-                text = types.get(id(type)) or self._type(type)
-                texts.append(f"{text} {names[name]}")
-        return ", ".join(texts)
+        if not node.output_types:
+            return [("", names[name]) for name in node.outputs]
+        return [
+            ("" if type is None else types.get(id(type)) or self._type(type), names[name])
+            for name, type in zip(node.outputs, node.output_types, strict=True)
+        ]
+
+
+def _after_head(graph: Graph | Function, is_last: bool = False) -> int:
+    """Return the width of what follows the outputs, or the values, on their line."""
+    return 2 if graph.nodes or (graph.values and not is_last) else 3
 
 
 def head_text(function: Function, entries: Sequence[str] = ()) -> str:
@@ -264,19 +297,20 @@ def head_text(function: Function, entries: Sequence[str] = ()) -> str:
 
 
 def parameters_text(
-    parameters: Sequence[str | Attribute], graph_text: Callable[[Graph, str], str]
-) -> str:
+    parameters: Sequence[str | Attribute], graph_text: Callable[[Graph, str, int], str]
+) -> ListText:
     """Return the attribute parameters of a function.
 
     Args:
         parameters: names, and attributes with default values.
-        graph_text: prints a graph, given the indentation of its statement.
+        graph_text: prints a graph, given the indentation of its statement and its column.
     """
     items = [
         word(item) if isinstance(item, str) else attribute_text(item, STEP, graph_text)
         for item in parameters
     ]
-    return bracketed(items, "<>", "", WIDTH - 20)
+    flat = None if any("\n" in item for item in items) else f"<{flat_items(items, '>')}>"
+    return ListText(" ", flat, broken(items, "<>", ""))
 
 
 def operator_text(node: Node) -> str:

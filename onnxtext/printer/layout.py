@@ -11,9 +11,6 @@ WIDTH = 100
 
 STEP = "  "
 
-ROWS = (16, 8, 4, 1)
-"""The possible counts of numbers in a line of a broken list."""
-
 
 def bracketed(
     items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","
@@ -57,27 +54,44 @@ def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -
     return "".join(parts)
 
 
-def numbers(items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ",") -> str:
-    """Return a flat list of numbers on one line if it fits, otherwise in rows of 16, 8, 4 or 1.
+def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ",") -> str:
+    """Return a list on one line if it fits, otherwise in lines that are filled up to `WIDTH`.
 
     Args:
-        items: the numbers as text.
+        items: the texts of the items; one with line breaks has lines of its own.
         brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
         budget: the maximum width of a list on one line.
-        comma: the text after the last number of a broken list.
+        comma: the text after the last item of a broken list; after `...` there is none.
     """
     opening, closing = brackets[0], brackets[1]
     if not items:
         return brackets
     if sum(map(len, items)) + 2 * len(items) <= budget:
-        return f"{opening}{', '.join(items)}{closing}"
+        flat = ", ".join(items)
+        if "\n" not in flat:
+            return f"{opening}{flat}{closing}"
     inner = indent + STEP
-    for size in ROWS:
-        rows = [", ".join(items[at : at + size]) for at in range(0, len(items), size)]
-        if size == 1 or max(map(len, rows)) + len(inner) < WIDTH:
-            return broken(rows, brackets, indent, comma)
-    raise AssertionError("unreachable: rows of one always fit")
+    lines = f",\n{inner}".join(fill(items, WIDTH - len(inner)))
+    return f"{opening}\n{inner}{lines}{'' if items[-1] == '...' else comma}\n{indent}{closing}"
+
+
+def fill(items: Sequence[str], width: int) -> list[str]:
+    """Return items joined to lines of at most `width` columns, each with a comma behind it."""
+    lines: list[str] = []
+    start = 0
+    taken = 0
+    several = False  # whether the line ends with an item of several lines
+    for at, item in enumerate(items):
+        size = len(item) + 2
+        long = "\n" in item
+        if at > start and (taken + size - 1 > width or long or several):
+            lines.append(", ".join(items[start:at]))
+            start, taken = at, 0
+        taken += size
+        several = long
+    lines.append(", ".join(items[start:]))
+    return lines
 
 
 BASE64_WIDTH = 76

@@ -38,14 +38,17 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.printer import layout
-from onnxtext.printer.graphs import ATTRIBUTE_WIDTH, NAME_WIDTH
 from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.statements import ATTRIBUTE_WIDTH
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.floats import float32_text
 from onnxtext.tensor.format import format_field_rows, format_floats
 
 _A = AttributeType
+
+NAME_WIDTH = 12
+"""The width of every name for the layout of lists: here names never move line breaks."""
 
 
 def print_official(model: Model) -> str:
@@ -252,9 +255,9 @@ def _attribute_value(value: AttributeValue, indent: str, budget: int) -> str:
         case Graph():
             return _graph(value, indent, is_main=False)
         case Floats(data):
-            return layout.numbers(format_floats(data, 1), "[]", indent, budget, comma="")
+            return layout.filled(format_floats(data, 1), "[]", indent, budget, comma="")
         case (int(), *_):
-            return layout.numbers(list(map(str, value)), "[]", indent, budget, comma="")
+            return layout.filled(list(map(str, value)), "[]", indent, budget, comma="")
         case tuple():
             items = [_attribute_value(item, indent + STEP, budget) for item in value]
             return _list(items, "[]", indent, budget)
@@ -329,4 +332,4 @@ def _data(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
 
 
 def _numbers(field: str, entries: bytes, indent: str, budget: int) -> str:
-    return layout.numbers(format_field_rows(field, entries, 1), "{}", indent, budget, comma="")
+    return layout.filled(format_field_rows(field, entries, 1), "{}", indent, budget, comma="")

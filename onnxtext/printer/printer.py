@@ -122,7 +122,7 @@ def print_fragment(fragment: Fragment) -> str:
         case Attribute() as attribute:
             return head + print_attribute(attribute) + "\n"
         case (Tensor() | SparseTensor()) as tensor:
-            return head + tensor_text(tensor, "", WIDTH - 20) + "\n"
+            return head + tensor_text(tensor, "", WIDTH) + "\n"
 
 
 def print_attribute(attribute: Attribute) -> str:

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 from onnxtext.ast.records import Decorator, Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
+from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, string_value, word
-
-INLINE = 60
-"""The maximum width of decorators on the line of the decorated item."""
 
 
 def record_text(record: Record, indent: str) -> str:
@@ -74,16 +72,21 @@ def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
 
 
 def inline_decorators(decorators: Sequence[Decorator], indent: str) -> str:
-    """Return decorators before a value: on its line if they are short, otherwise one per line.
+    """Return decorators before a type: on its line if they are short, otherwise one per line.
 
     Args:
         decorators: the decorators, in order.
-        indent: the indentation of the value's line.
+        indent: the indentation of the line.
     """
+    texts = value_decorators(decorators, indent)
+    return texts.inline or texts.lines
+
+
+def value_decorators(decorators: Sequence[Decorator], indent: str) -> Decorators:
+    """Return the decorators before a value or attribute with an indentation."""
     if not decorators:
-        return ""
-    texts = [decorator_text(decorator, indent) for decorator in decorators]
-    flat = " ".join(texts)
-    if "\n" not in flat and len(flat) <= INLINE:
-        return flat + " "
-    return "".join([f"{text}\n{indent}" for text in texts])
+        return _NONE
+    return Decorators.of([decorator_text(item, indent) for item in decorators], indent)
+
+
+_NONE = Decorators()

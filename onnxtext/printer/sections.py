@@ -16,12 +16,14 @@ from onnxtext.printer.strings import quoted, string_value, word
 Pairs = Sequence[tuple[str, str]]
 
 
-def section_parts(model: Model, graph_text: Callable[[Graph, str], str]) -> Iterator[Sequence[str]]:
+def section_parts(
+    model: Model, graph_text: Callable[[Graph, str, int], str]
+) -> Iterator[Sequence[str]]:
     """Yield the sections of a model except `encoding` and `resources`, without final newlines.
 
     Args:
         model: the model.
-        graph_text: prints a graph, given the indentation of its first line.
+        graph_text: prints a graph, given its indentation and the column of its first line.
     """
     if core() == "native" and not core_module("walk").has_sections(model):
         return
@@ -143,12 +145,13 @@ def _pairs(pairs: Pairs, indent: str) -> str:
     return bracketed(items, "[]", indent, WIDTH - 20)
 
 
-def _training(training: Training, graph_text: Callable[[Graph, str], str]) -> str:
+def _training(training: Training, graph_text: Callable[[Graph, str, int], str]) -> str:
     lines = []
     for name in ("initialization", "algorithm"):
         graph = getattr(training, name)
         if graph is not None:
-            lines.append(f"{STEP}{name}: {graph_text(graph, STEP)}")
+            head = f"{STEP}{name}: "
+            lines.append(head + graph_text(graph, STEP, len(head)))
     for name in ("initialization_binding", "update_binding"):
         pairs = getattr(training, name)
         if pairs:

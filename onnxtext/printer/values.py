@@ -29,10 +29,12 @@ from onnxtext.ast.values import (
     StringData,
     Tensor,
     TensorData,
+    TypedBlob,
     TypedData,
 )
-from onnxtext.printer.layout import ROWS, STEP, WIDTH, bracketed, numbers
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, fill, filled
 from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.statements import column
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.printer.wrapping import DEEPEST, flat_parts, nested_parts
 from onnxtext.tensor.elements import ELEMENTS, ElementType
@@ -94,33 +96,36 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
         indent: the indentation of the statement.
         budget: the maximum width of a literal on one line.
     """
-    decorators = inline_decorators(tensor.decorators, indent)
+    head = inline_decorators(tensor.decorators, indent)
     if isinstance(tensor, SparseTensor):
         whole = SparseTensorType(tensor.values.type.element, tensor.dims)
-        return f"{decorators}{type_text(whole)} {sparse_text(tensor, indent, budget)}"
+        head += f"{type_text(whole)} "
+        return head + sparse_text(tensor, indent, budget - column(head, 0))
     type = tensor.type
     name = "" if tensor.name is None else " " + word(tensor.name)
     if isinstance(tensor.data, NoData):
-        return decorators + type_text(type) + (name or " =")
-    literal = data_text(type, tensor.data, indent, budget)
+        return head + type_text(type) + (name or " =")
     if isinstance(tensor.data, RawData) and not type.shape:
-        if not name:
-            return f"{decorators}{type.element}({literal})"
-        return f"{decorators}{type.element}{name} = {literal}"
+        literal = data_text(type, tensor.data, indent, budget)
+        value = f"({literal})" if not name else f"{name} = {literal}"
+        return f"{head}{type.element}{value}"
     # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
     # a data field as the name of the tensor.
-    stored = (TypedData, StringData, Blob, DataFile, ExternalData)
-    direct = type.shape or (isinstance(tensor.data, stored) and literal[0] != "[")
+    stored = (TypedData, TypedBlob, StringData, Blob, DataFile)
+    direct = type.shape or isinstance(tensor.data, stored)
+    if isinstance(tensor.data, ExternalData) and not direct:
+        direct = data_text(type, tensor.data, indent, budget)[0] != "["
     equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
-    return f"{decorators}{type_text(type)}{name}{equals}{literal}"
+    head += f"{type_text(type)}{name}{equals}"
+    return head + data_text(type, tensor.data, indent, budget - column(head, 0))
 
 
 def sparse_text(sparse: SparseTensor, indent: str, budget: int) -> str:
     """Return `sparse(values, indices)`."""
-    parts = [
-        tensor_text(part, indent + STEP, budget // 2) for part in (sparse.values, sparse.indices)
-    ]
-    return f"sparse{bracketed(parts, '()', indent, budget)}"
+    inner = indent + STEP
+    room = WIDTH - len(inner) - 1
+    parts = [tensor_text(part, inner, room) for part in (sparse.values, sparse.indices)]
+    return f"sparse{bracketed(parts, '()', indent, budget - len('sparse'))}"
 
 
 def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
@@ -153,18 +158,21 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
             return ""
         case Blob(digest):
             return f'blob"{digest}"'
+        case TypedBlob(digest):
+            return f'{{blob"{digest}"}}'
         case DataFile(path, entry):
             return f'file"{path}"' if entry is None else f'file"{path}#{entry}"'
         case ExternalData(entries):
             arguments = data.arguments()
             if arguments is not None:
-                return f"external({', '.join([quoted(arguments[0]), *arguments[1:]])})"
+                items = [quoted(arguments[0]), *arguments[1:]]
+                return f"external{bracketed(items, '()', indent, budget - len('external'))}"
             items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
             return bracketed(items, "[]", indent, budget)
         case StringData(values):
             return _strings(values, indent, budget)
         case FieldData():
-            return " ".join([_field(name, value, indent) for name, value in data.fields])
+            return _fields(data, indent, budget)
     assert isinstance(data, TypedData)
     element = ELEMENTS[type.element]
     count = prod([dim for dim in type.shape or () if isinstance(dim, int)])
@@ -173,22 +181,31 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
 
     rows = format_typed_rows(element, data.entries, 1, count)
     assert rows is not None, "data that braces cannot express is decoded to FieldData"
-    return numbers(rows, "{}", indent, budget)
+    return filled(rows, "{}", indent, budget)
 
 
 def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
     items = [
         string_value(value.decode("utf-8", "surrogateescape"), indent + STEP) for value in values
     ]
-    return bracketed(items, "{}", indent, budget)
+    return filled(items, "{}", indent, budget)
 
 
-def _field(name: str, value: bytes | tuple[bytes, ...], indent: str) -> str:
+def _fields(data: FieldData, indent: str, budget: int) -> str:
+    """Return fields by name: on one line if they fit, otherwise with a list per line."""
+    texts: list[str] = []
+    for name, value in data.fields:
+        taken = column(" ".join([*texts, ""]), 0) + len(name)
+        texts.append(name + _field(name, value, indent, budget - taken))
+    return " ".join(texts)
+
+
+def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int) -> str:
     if isinstance(value, tuple):
-        return f"{name}{_strings(value, indent, WIDTH - 20)}"
+        return _strings(value, indent, budget)
     if name == "raw_data":
-        return f"raw_data({quoted(value.decode('utf-8', 'surrogateescape'))})"
-    return name + numbers(format_field_rows(name, value, 1), "{}", indent, WIDTH - 20)
+        return f"({quoted(value.decode('utf-8', 'surrogateescape'))})"
+    return filled(format_field_rows(name, value, 1), "{}", indent, budget)
 
 
 LARGE = 1 << 10
@@ -211,7 +228,7 @@ def _raw(
     if len(shape) < 2:
         if count > LARGE:
             return flat_parts(element, data, count, indent)
-        return [numbers(format_rows(element, data, 1, count), "[]", indent, budget)]
+        return [filled(format_rows(element, data, 1, count), "[]", indent, budget)]
     if count > max(budget, LARGE) and len(shape) <= DEEPEST:
         return nested_parts(element, data, shape, indent)
     rows = format_rows(element, data, shape[-1], count)
@@ -256,22 +273,5 @@ def row_lines(row: str, indent: str) -> list[str]:
     if len(row) + len(indent) + 3 <= WIDTH:
         return [f"{indent}[{row}]"]
     inner = indent + STEP
-    items = row.split(", ")
-    size = _row_size(items, WIDTH - len(inner))
-    starts = range(0, len(items), size)
-    lines = f",\n{inner}".join([", ".join(items[at : at + size]) for at in starts])
+    lines = f",\n{inner}".join(fill(row.split(", "), WIDTH - len(inner)))
     return [indent + "[", f"{inner}{lines},", indent + "]"]
-
-
-def _row_size(items: list[str], width: int) -> int:
-    """Return the largest number of items per line so that every line fits."""
-    longest = max(map(len, items)) + 2
-    for size in ROWS[:-1]:
-        if size * longest <= width + 1:
-            return size
-        for at in range(0, len(items), size):  # usually the first line is already too long
-            if sum(map(len, items[at : at + size])) + 2 * len(items[at : at + size]) > width + 1:
-                break
-        else:
-            return size
-    return ROWS[-1]

@@ -4,33 +4,47 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 from math import prod
 from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.typed_blobs import (
+    blob_of_data,
+    blob_of_list,
+    entry_count,
+    repeated,
+    wanted_entries,
+)
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import AttributeType, Blob, Floats, RawData
+from onnxtext.ast.values import (
+    AttributeType,
+    Blob,
+    Floats,
+    RawData,
+    StringData,
+    TypedBlob,
+    TypedData,
+)
 from onnxtext.tensor.blobs import PRINTED_DIGITS
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.format import is_splat
 
-INLINE_ELEMENTS = 64
-"""Tensors with more elements than this become blobs."""
+INLINE_ELEMENTS = 32
+"""Tensors, and lists in attributes, with more elements than this become blobs."""
 
 INLINE_BYTES = 4096
 """Attribute strings with more bytes than this become blobs."""
 
-INLINE_NUMBERS = 4096
-"""Attribute lists with more numbers than this become blobs."""
+
+_LISTS = (AttributeType.INTS, AttributeType.STRINGS)
 
 
 class Mover(Rewriter):
     """Moves the large data of one model.
 
     Attributes:
-        limit: the maximum number of elements of an inline tensor.
+        limit: the maximum number of elements of an inline tensor or list.
         resources: the moved data, by printed digest.
         digests: the whole digests, by printed digest.
     """
@@ -52,6 +66,12 @@ class Mover(Rewriter):
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
         """Return a tensor's data; move it if it is large and not a splat."""
+        if isinstance(data, (TypedData, StringData)):
+            if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:
+                return data
+            if entry_count(type, data) != wanted_entries(type):
+                return data  # a broken model is easier to read
+            return TypedBlob(self.blob(blob_of_data(type, data)).digest)
         if not isinstance(data, RawData):
             return data
         count = prod(dim for dim in type.shape or () if isinstance(dim, int))
@@ -64,10 +84,12 @@ class Mover(Rewriter):
         match value:
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
-            case Floats(data) if len(value) > INLINE_NUMBERS:
-                return self.blob(data)
-            case tuple() if kind is AttributeType.INTS and len(value) > INLINE_NUMBERS:
-                return self.blob(struct.pack(f"<{len(value)}q", *value))
+            case Floats(data) if len(value) > self.limit:
+                return repeated(value, self.limit) or self.blob(data)
+            case tuple() if kind in _LISTS and len(value) > self.limit:
+                splat = repeated(value, self.limit)
+                packed = None if splat else blob_of_list(kind, value)
+                return splat or (value if packed is None else TypedBlob(self.blob(packed).digest))
         return super().value(kind, value, name)
 
 
@@ -82,7 +104,7 @@ def move_weights(
     Args:
         model: changed in place.
         graphs: all of its graphs and functions; None if not known yet.
-        inline_limit: the maximum number of elements of an inline tensor.
+        inline_limit: the maximum number of elements of an inline tensor or list.
 
     Returns:
         The whole digest of each resource, by printed digest.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print large tensors block by block with numpy, and set all line breaks of a block at once.
 
-The text is the same as that of `values.nested_lines` and `layout.numbers`. A block fits into the
+The text is the same as that of `values.nested_lines` and `layout.filled`. A block fits into the
 CPU caches.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from onnxtext.printer.layout import ROWS, STEP, WIDTH
+from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.format import format_compact
 from onnxtext.tensor.lazy import np
@@ -33,7 +33,7 @@ _TO_ROWS = dict.fromkeys(range(_ROW, _ROW + DEEPEST), "\x01")
 def flat_parts(
     element: ElementType, data: bytes | memoryview, count: int, indent: str
 ) -> list[str]:
-    """Print a list in lines of 16, 8, 4 or 1 elements; the largest count that fits.
+    """Print a list in lines that are filled up to `WIDTH` columns.
 
     Args:
         element: the element type.
@@ -46,24 +46,29 @@ def flat_parts(
     """
     inner = indent + STEP
     end = f",\n{inner}"
-    for size in ROWS:
-        parts = [f"[\n{inner}"]
-        for compact, _ in _blocks(element, data, ROWS[0], count):
-            block = _Block.of(compact, 1)
-            if size > 1 and not block.fitting(size, WIDTH - len(inner)).all():
-                break
-            block.break_lines(size)
-            parts += (block.text([end]), end)
+    width = WIDTH - len(inner)
+    parts = ["["]
+    taken = width  # the columns of the last line, with its comma
+    for compact, _ in _blocks(element, data, 1, count):
+        block = _Block.of(compact, 1)
+        starts = block.line_starts(0, width, taken)
+        parts.append(", " if starts[0] else end if len(parts) > 1 else end[1:])
+        block.break_before(0, starts)
+        text = block.text([end])
+        parts.append(text)
+        last = text.rfind("\n")
+        if last >= 0:
+            taken = len(text) - last - len(inner)
         else:
-            parts[-1] = f",\n{indent}]"
-            return parts
-    raise AssertionError("unreachable: lines of one always fit")
+            taken = len(text) + 1 + (taken + 1 if starts[0] else 0)
+    parts.append(f",\n{indent}]")
+    return parts
 
 
 def nested_parts(
     element: ElementType, data: bytes | memoryview, shape: Sequence[int], indent: str
 ) -> list[str]:
-    """Print rows, each on one line if it fits, otherwise in lines like those of `flat_parts`.
+    """Print rows, each on one line if it fits, otherwise in filled lines.
 
     Args:
         element: the element type.
@@ -122,20 +127,34 @@ class _Block:
         ends = np.flatnonzero(codes == _COMMA[0]).reshape(rows, -1)
         return cls(codes, ends, np.concatenate(([0], ends[:-1, -1] + 1)))
 
-    def fitting(self, size: int, width: int) -> NDArray[np.bool_]:
-        """Return which rows fit into lines of `size` elements and `width` columns with commas."""
-        count = self.ends.shape[1]
-        last = self.ends[:, size - 1 :: size]
-        if count % size:
-            last = np.concatenate((last, self.ends[:, -1:]), axis=1)
-        first = np.concatenate((self.starts[:, None], last[:, :-1] + 1), axis=1)
-        blanks = np.full(last.shape[1], size - 1)
-        blanks[-1] = (count - 1) % size
-        return np.asarray((last - first + blanks < width).all(axis=1))
+    def fitting(self, width: int) -> NDArray[np.bool_]:
+        """Return which rows fit into one line of `width` columns with a comma."""
+        lengths = self.ends[:, -1] - self.starts + self.ends.shape[1] - 1
+        return np.asarray(lengths < width)
 
-    def break_lines(self, size: int, rows: NDArray[np.bool_] | slice = slice(None)) -> None:
-        """Set the line breaks of rows: one after every `size` elements."""
-        self.codes[self.ends[rows, size - 1 : -1 : size]] = _BREAK
+    def line_starts(self, row: int, width: int, taken: int) -> list[int]:
+        """Return the indices of the elements of a row that begin a line, if lines are filled.
+
+        Args:
+            row: the row.
+            width: the maximum number of columns of a line with its comma.
+            taken: the number of columns of the line before, with its comma.
+        """
+        # The end of each element with its comma, if the whole row were on one line.
+        ends = self.ends[row] - self.starts[row] + np.arange(1, self.ends.shape[1] + 1)
+        begins = np.concatenate(([0], ends[:-1] + 1))
+        following = np.searchsorted(ends, begins + width, "right").tolist()
+        at = int(np.searchsorted(ends, width - taken - 1, "right"))
+        starts = [at]
+        while starts[-1] < len(following):
+            starts.append(max(following[starts[-1]], starts[-1] + 1))
+        return starts
+
+    def break_before(self, row: int, starts: Sequence[int]) -> None:
+        """Set line breaks before elements of a row, except before its first one."""
+        ends = self.ends[row]
+        last = np.array([at - 1 for at in starts if 0 < at < len(ends)], np.intp)
+        self.codes[ends[last]] = _BREAK
 
     def text(self, longer: Sequence[str]) -> str:
         """Return the text, with a space after each comma.
@@ -181,16 +200,12 @@ class _Rows:
 
     def parts(self, block: _Block, row: int) -> list[str]:
         """Return the text of a block in parts; `row` is the index of its first row."""
-        rows, count = block.ends.shape
+        rows = len(block.ends)
         inner = self.indent + STEP
-        wide = ~block.fitting(count, WIDTH - len(self.indent) - 2)
-        open = wide.copy()
-        for size in ROWS:
-            if not open.any():
-                break
-            fits = open & block.fitting(size, WIDTH - len(inner)) if size > 1 else open
-            block.break_lines(size, fits)
-            open &= ~fits
+        wide = ~block.fitting(WIDTH - len(self.indent) - 2)
+        width = WIDTH - len(inner)
+        for at in np.flatnonzero(wide).tolist():
+            block.break_before(at, block.line_starts(at, width, width))
         closed = self.closed(np.arange(row + 1, row + rows))
         block.codes[block.ends[:-1, -1]] = closed + _ROW
         edges = {False: ("[", "]"), True: (f"[\n{inner}", f",\n{self.indent}]")}

@@ -18,6 +18,13 @@ from onnxtext.wire.writer import varint
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+VARINT_FIELDS = {"int32_data": "<i4", "int64_data": "<i8", "uint64_data": "<u8"}
+"""The numpy types of the fields of `TensorProto` whose entries are varints."""
+
+_LETTERS = {"<i4": "i", "<i8": "q", "<u8": "Q"}
+_SHORT = 256
+"""Entries of fewer bytes are encoded faster without numpy."""
+
 _LONGEST = 10
 _FEW = 1 << 10
 """The number of values from which on numpy is used."""
@@ -122,6 +129,45 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
         if not which.size:
             break
     return values
+
+
+def pack_entries(field: str, entries: bytes) -> bytes:
+    """Encode the entries of a numeric field of `TensorProto` as a packed field does.
+
+    Args:
+        field: its name.
+        entries: a little-endian array of the field's own width.
+    """
+    kind = VARINT_FIELDS.get(field)
+    if kind is None or not entries:
+        return entries
+    if len(entries) <= _SHORT:
+        count = len(entries) // int(kind[2])
+        return b"".join(map(varint, struct.unpack(f"<{count}{_LETTERS[kind]}", entries)))
+    values = np.frombuffer(entries, kind)
+    return pack_varints(values.astype(np.int64) if kind == "<i4" else values)
+
+
+def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
+    """Decode what `pack_entries` returns.
+
+    Raises:
+        ValueError: these bytes are no list of entries of this field.
+    """
+    kind = VARINT_FIELDS.get(field)
+    if kind is None:
+        width = 8 if field == "double_data" else 4
+        if len(data) % width:
+            raise ValueError(f"{len(data)} bytes are not a multiple of {width}")
+        return bytes(data)
+    values = unpack_varints(data)
+    if kind == "<i4":
+        numbers = values.view(np.int64)
+        narrow = numbers.astype(np.int32)
+        if not np.array_equal(narrow, numbers):
+            raise ValueError("an entry does not fit in 32 bits")
+        return narrow.tobytes()
+    return values.tobytes()
 
 
 def _ends(octets: NDArray[np.uint8]) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.ast.values import Attribute, Blob, SparseTensor, Tensor
+from onnxtext.ast.values import Attribute, Blob, SparseTensor, Tensor, TypedBlob
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 
 
@@ -34,6 +34,8 @@ def _blobs(value: Any) -> Iterator[Blob]:
     match value:
         case Blob():
             yield value
+        case TypedBlob(digest):
+            yield Blob(digest)
         case Tensor():
             yield from _blobs(value.data)
         case SparseTensor():

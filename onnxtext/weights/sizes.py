@@ -15,8 +15,10 @@ from onnxtext.ast.values import (
     DataFile,
     Float32,
     RawData,
+    RepeatedList,
     SparseTensor,
     Tensor,
+    TypedBlob,
 )
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.tensor.elements import ELEMENTS, raw_size
@@ -77,7 +79,11 @@ def _attributes(
         if type(item) is Attribute and type(item.value) not in _WEIGHTLESS:
             values = item.value if isinstance(item.value, tuple) else (item.value,)
             for value in values:
-                if isinstance(value, Blob):
+                if isinstance(value, RepeatedList):
+                    total += 2 * value.count
+                elif isinstance(value, TypedBlob):
+                    total += len(resources.get(value.digest, b""))
+                elif isinstance(value, Blob):
                     size = len(resources.get(value.digest, b""))
                     total += size // _INTS_FRACTION if item.type is AttributeType.INTS else size
                 elif isinstance(value, (Tensor, SparseTensor)):
@@ -91,6 +97,6 @@ def _value(data: Any, type: Any) -> int:
             return _value(data.data, data.type)
         case SparseTensor():
             return _value(data.values, None) + _value(data.indices, None)
-        case Blob() | DataFile() | RawData() if isinstance(type, TensorType):
+        case Blob() | TypedBlob() | DataFile() | RawData() if isinstance(type, TensorType):
             return max(wanted_size(type), 0)
     return 0

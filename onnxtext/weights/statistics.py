@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import AttributeType, Blob
+from onnxtext.ast.values import AttributeType, Blob, TypedBlob
+from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.lazy import np
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ class _Finder(Rewriter):
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
         if isinstance(data, Blob):
             self.found.setdefault(data.digest, (name or "", type.element))
+        elif isinstance(data, TypedBlob):
+            element = type.element if type.element in ("float", "double") else ""
+            self.found.setdefault(data.digest, (name or "", element))
         return data
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
@@ -52,6 +56,23 @@ class _Finder(Rewriter):
             element = "" if kind is None else elements.get(kind, "")
             self.found.setdefault(value.digest, (name, element))
         return super().value(kind, value, name)
+
+
+def describe_entries(element: str, entries: bytes) -> str | None:
+    """Describe the entries of a typed field of an element type; None if they are bit patterns."""
+    known = ELEMENTS.get(element)
+    if known is None or (known.kind == "float" and known.field == "int32_data"):
+        return None
+    return describe(_ENTRIES.get(known.field, ""), entries)
+
+
+_ENTRIES = {
+    "float_data": "float",
+    "int32_data": "int32",
+    "int64_data": "int64",
+    "uint64_data": "uint64",
+    "double_data": "double",
+}
 
 
 def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:

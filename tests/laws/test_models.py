@@ -9,6 +9,7 @@ import pytest
 
 import onnxtext
 from onnxtext.printer import print_model
+from onnxtext.printer.layout import WIDTH
 from onnxtext.printer.placement import place_metadata
 from onnxtext.printer.weights import move_weights
 from onnxtext.proto.decode.lift import lift_model
@@ -44,6 +45,11 @@ def check_default(data: bytes) -> str:
     return text
 
 
+BESIDE = 45
+"""The columns that a line may have beside a token that makes it too long: a key, a type."""
+
+_TRIPLES = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
+_TOKENS = re.compile(r'b?"(?:[^"\\]|\\.)*"|[^ "]+')
 _STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
@@ -52,12 +58,22 @@ def check_layout(text: str) -> None:
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
     assert "\r" not in text
+    check_widths(text)
     bare = _STRINGS.sub('""', text)
     for line in bare.split("\n"):
         assert not line.endswith(" "), line
         assert "  " not in line.lstrip(" "), line
         assert (len(line) - len(line.lstrip(" "))) % 2 == 0, line
         assert ";" not in line
+
+
+def check_widths(text: str) -> None:
+    """Check that only a name, a string or another single token makes a line too long."""
+    for line in _TRIPLES.sub('""', text).split("\n"):
+        if len(line) > WIDTH:
+            bare = line.strip(" ")
+            longest = max(map(len, _TOKENS.findall(bare)))
+            assert len(bare) - longest <= BESIDE or len(line) - len(bare) > WIDTH // 2, line
 
 
 @pytest.mark.parametrize("file", wheel_models())

@@ -135,7 +135,8 @@ async def test_navigation(client: LanguageClient) -> None:
     # `two` is used two graphs further in than it is defined.
     assert await definition("Div (n, tw|o)") == [("two", "int64 two = 2,")]
     assert await definition("Max (top, nex|t)") == [("next", "next = If (is_even) <")]
-    assert await definition("Mod (|n, two)") == [("n", "int64 n,")]
+    where = "body = step (int64 i, bool going, int64 n, int64 top, int64 count) => ("
+    assert await definition("Mod (|n, two)") == [("n", where)]
     assert await definition("int64 steps|,") == [
         ("steps", "last, highest, steps, visited = Loop (limit, not_there, start, start, zero) <")
     ]

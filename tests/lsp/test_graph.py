@@ -287,7 +287,7 @@ def test_details_of_a_node() -> None:
 @pytest.mark.asyncio(loop_scope="module")
 async def test_the_requests(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
-    at = session.at('layers.40/self_attn/Softmax"] ')
+    at = session.at('layers.40/self_attn/Softmax"]')
     position = {"line": at.line, "character": at.character}
 
     async def ask(method: str, **params: Any) -> Any:

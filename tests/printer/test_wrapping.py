@@ -15,7 +15,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import RawData
 from onnxtext.printer import values as values_printer
 from onnxtext.printer import wrapping
-from onnxtext.printer.layout import STEP, numbers
+from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.values import data_text, nested_lines
 from onnxtext.printer.wrapping import flat_parts, nested_parts
 from onnxtext.tensor.elements import ELEMENTS
@@ -40,7 +40,7 @@ def test_blocks_equal_single_rows(data: st.DataObject, block: int, indent: str) 
         count = prod(shape)
         flat = "".join(flat_parts(INT64, raw, count, indent))
     assert found == "\n".join(lines)[len(indent) :]
-    assert flat == numbers(format_rows(INT64, raw, 1, count), "[]", indent, 0)
+    assert flat == filled(format_rows(INT64, raw, 1, count), "[]", indent, 0)
 
 
 @pytest.mark.parametrize(

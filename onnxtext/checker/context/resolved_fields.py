@@ -17,8 +17,8 @@ from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.ast.values import NoData, SparseTensor, Tensor
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.values import lift_tensor
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError, lift_record, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.schema import message_spec

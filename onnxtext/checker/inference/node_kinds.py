@@ -31,7 +31,7 @@ from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes, declares_types
 from onnxtext.checker.inference.type_merging import merged
 from onnxtext.proto.encode.lower import lower_pieces
-from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic import RecordError
 
 _LEAST_NODES = 200

@@ -38,7 +38,7 @@ from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.proto.encode.fields import lower_tensor
-from onnxtext.proto.encode.values import LowerError
+from onnxtext.proto.encode.lower_error import LowerError
 
 _MOST_ELEMENTS = 1024
 """Tensors of up to so many elements are passed to inference: shapes, axes, pads."""

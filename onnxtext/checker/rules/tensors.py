@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
 from onnxtext.ast.values import ExternalData, FieldData, NoData, RawData, StringData, TypedData
 from onnxtext.checker.context.finding import Finding, counted
 from onnxtext.checker.context.registry import Family, Rule
@@ -20,9 +21,6 @@ from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.checker.rules.external import external_entries
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
-
-WIDTHS = {"float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, "uint64_data": 8}
-"""The size in bytes of one entry in `TypedData` and `FieldData`."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -57,7 +55,7 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
         return  # one chunk of a tensor
     match tensor.data:
         case TypedData(entries):
-            yield from _typed(tensor, element, count, len(entries) // WIDTHS[element.field])
+            yield from _typed(tensor, element, count, len(entries) // ENTRY_WIDTHS[element.field])
         case StringData(values):
             yield from _counted(tensor, count, len(values), "strings")
         case NoData() if count:
@@ -114,7 +112,7 @@ def _fields(
     elif held:
         data = fields[held[0]]
         assert isinstance(data, bytes)
-        yield from _typed(tensor, element, count, len(data) // WIDTHS[held[0]])
+        yield from _typed(tensor, element, count, len(data) // ENTRY_WIDTHS[held[0]])
 
 
 def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from onnxtext.ast.model import Model
+from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import (
     Blob,
@@ -16,16 +17,13 @@ from onnxtext.ast.values import (
     StringData,
     Tensor,
     TensorData,
+    TypedBlob,
     TypedData,
 )
 from onnxtext.tensor.blobs import BlobError
-from onnxtext.tensor.elements import ELEMENTS
 
 MOST_BYTES = 64 << 20
 """Larger tensors are skipped: hovering must not wait."""
-
-_FIELDS = {"float_data": "float", "int32_data": "int32", "int64_data": "int64",
-           "uint64_data": "uint64", "double_data": "double"}  # fmt: skip
 
 
 def statistics(
@@ -42,7 +40,7 @@ def statistics(
         model: the model, for blobs in the text.
         base_dir: the directory of the document, for blobs in files.
     """
-    from onnxtext.weights.statistics import describe
+    from onnxtext.weights.statistics import describe, describe_entries
 
     match data:
         case Tensor(type=own, data=inner):
@@ -58,11 +56,7 @@ def statistics(
         return None
     element = type.element
     if isinstance(data, TypedData):
-        known = ELEMENTS.get(element)
-        field = known.field if known is not None else ""
-        if known is not None and known.kind == "float" and field == "int32_data":
-            return None  # the entries are bit patterns
-        return describe(_FIELDS.get(field, ""), data.entries)
+        return describe_entries(element, data.entries)
     try:
         found = _bytes(data, type, model, base_dir)
     except BlobError as error:
@@ -71,6 +65,11 @@ def statistics(
         return None
     if len(found) > MOST_BYTES:
         return f"{len(found):,} bytes, too many for statistics"
+    if isinstance(data, TypedBlob):
+        try:
+            return statistics(type, data_of_blob(type, data, found), model, base_dir)
+        except BlobError as error:
+            return str(error)
     return describe(element, found)
 
 
@@ -82,7 +81,7 @@ def _bytes(
     match data:
         case RawData(held):
             return held
-        case Blob(digest):
+        case Blob(digest) | TypedBlob(digest):
             for name, held in (model.resources if model is not None else {}).items():
                 if name.startswith(digest) or digest.startswith(name):
                     return held

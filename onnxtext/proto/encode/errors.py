@@ -10,8 +10,8 @@ from onnxtext.ast.model import Configuration, Fragment, Function, Graph, Model, 
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute, NoData, TensorData
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor.blobs import Elsewhere

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from struct import unpack
 
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import (
@@ -32,8 +31,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.proto.encode.decorators import decorate
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.lazy import np
-from onnxtext.tensor.varints import pack_varints
+from onnxtext.tensor.varints import pack_entries
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 TENSOR_FIELDS = {
@@ -46,10 +44,6 @@ TENSOR_FIELDS = {
     "uint64_data": (b"\x5a", "<u8"),
 }
 """By data field of `TensorProto`: its key, and the numpy type of entries in packed varints."""
-
-_LETTERS = {"<i4": "i", "<i8": "q", "<u8": "Q"}
-_SHORT = 256
-"""Entries of fewer bytes are encoded faster without numpy."""
 
 
 def text_bytes(text: str) -> bytes:
@@ -165,19 +159,8 @@ def _strings(values: tuple[bytes, ...]) -> bytes:
 
 def _numeric_field(name: str, entries: bytes) -> tuple[bytes, bytes]:
     """Return the key and encoding of a packed numeric field; an empty one has no bytes."""
-    key, varints = TENSOR_FIELDS[name]
-    if not entries:
-        return key, b""
-    if varints is None:
-        return key, delimited(key, entries)
-    if len(entries) <= _SHORT:
-        count = len(entries) // int(varints[2])
-        numbers = unpack(f"<{count}{_LETTERS[varints]}", entries)
-        return key, delimited(key, b"".join(map(varint, numbers)))
-    values = np.frombuffer(entries, varints)
-    if varints == "<i4":
-        values = values.astype(np.int64)
-    return key, delimited(key, pack_varints(values))
+    key, _ = TENSOR_FIELDS[name]
+    return key, delimited(key, pack_entries(name, entries)) if entries else b""
 
 
 def _fields(data: FieldData) -> dict[bytes, bytes]:

@@ -13,8 +13,8 @@ from functools import cache
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.values import LowerError
 from onnxtext.proto.generic import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.tensor.blobs import Elsewhere

@@ -23,7 +23,8 @@ from onnxtext.ast.values import (
     SparseTensor,
 )
 from onnxtext.proto.encode.fields import entry, metadata_fields, text_bytes
-from onnxtext.proto.encode.values import LowerError, ValueLowering
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.values import ValueLowering
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
 from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.typed_blobs import data_of_blob, expanded, list_of_blob
 from onnxtext.ast.types import TensorType, Type, type_depth
 from onnxtext.ast.values import (
     Attribute,
@@ -20,13 +22,16 @@ from onnxtext.ast.values import (
     Floats,
     RawData,
     Reference,
+    RepeatedList,
     SparseTensor,
     SplatData,
     Tensor,
     TensorData,
+    TypedBlob,
 )
 from onnxtext.proto.encode.decorators import FieldTable, targeted
 from onnxtext.proto.encode.fields import lower_tensor, lower_type, metadata_fields, text_bytes
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
@@ -40,30 +45,6 @@ _SMALL = 4096
 """Larger attributes are not cached, because they rarely repeat."""
 _SHAPE_LIMIT = 8 << 16
 """Tensors of more bits than this (64 KiB) cannot be shapes, so inference can omit them."""
-
-
-class LowerError(ValueError):
-    """A statement cannot be lowered.
-
-    Attributes:
-        message: the reason.
-        at: the statement's offset in its text; -1 if unknown.
-        code: the code of the diagnostic.
-        mark: the wrong text in the statement, such as a blob's digest; "" if unknown.
-    """
-
-    def __init__(self, message: str, at: int, code: str = "invalid-record", mark: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at
-        self.code = code
-        self.mark = mark
-
-    def placed(self, at: int) -> LowerError:
-        """Set the offset if it is unknown; return the error itself."""
-        if self.at < 0:
-            self.at = at
-        return self
 
 
 class ValueLowering(ABC):
@@ -187,7 +168,7 @@ class ValueLowering(ABC):
         self, type: TensorType, data: TensorData, at: int, name: str | None = None
     ) -> TensorData:
         """Return a tensor's data with blobs and data files resolved."""
-        if not isinstance(data, (Blob, DataFile, SplatData)):
+        if not isinstance(data, (Blob, TypedBlob, DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
         dims = [dim for dim in type.shape or () if isinstance(dim, int)]
@@ -200,10 +181,14 @@ class ValueLowering(ABC):
         if isinstance(data, DataFile):
             return RawData(self._array(type, data, at, whose))
         try:
-            raw = self.blob(data, at)
+            raw = self.blob(Blob(data.digest), at)
+            if isinstance(data, TypedBlob):
+                return data_of_blob(type, data, raw)
         except LowerError as error:
             error.message = whose + error.message
             raise
+        except BlobError as error:
+            raise LowerError(whose + str(error), at, error.code, data.digest) from None
         wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
         if len(raw) != wanted and wanted >= 0:
             raise LowerError(
@@ -320,6 +305,11 @@ class ValueLowering(ABC):
                 return delimited(b"\x22", value)
             case _, Blob():
                 return self._blob_value(attribute.type, self.blob(value, -1), value.digest)
+            case _, TypedBlob():
+                return self._typed_value(attribute.type, value)
+            case _, RepeatedList():
+                self._call_guard()
+                return self.attribute_value(replace(attribute, value=expanded(value)))
             case _A.TENSOR, Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, Graph():
@@ -352,6 +342,16 @@ class ValueLowering(ABC):
         if kind is _A.FLOATS:
             return varints.float_fields(b"\x3d", data)
         return varints.int_fields(b"\x40", data)
+
+    def _typed_value(self, kind: AttributeType | None, blob: TypedBlob) -> bytes:
+        """Return the field of a list from a blob in braces."""
+        try:
+            held = list_of_blob(kind, blob, self.blob(Blob(blob.digest), -1))
+        except BlobError as error:
+            raise LowerError(str(error), -1, error.code, blob.digest) from None
+        if isinstance(held, tuple):
+            return b"".join([delimited(b"\x4a", item) for item in held])
+        return self._blob_value(kind, held, blob.digest)
 
     def _list_value(self, kind: AttributeType | None, items: Sequence[object]) -> bytes:
         parts = []

@@ -28,8 +28,10 @@ from onnxtext.ast.values import (
     Float32,
     Floats,
     Reference,
+    RepeatedList,
     SparseTensor,
     Tensor,
+    TypedBlob,
 )
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
@@ -128,6 +130,8 @@ def attribute(
         kind, result = _number(wanted, value.text)
     elif type(value) is Blob:
         kind, result = _blob(wanted), value
+    elif type(value) is TypedBlob:
+        kind, result = _typed_blob(wanted), value
     elif type(value) is list or type(value) is NumberList:
         kind, result = _list(wanted, value)
     elif type(value) is Reference:
@@ -143,12 +147,82 @@ def attribute(
     return Attribute(name, kind, result, tuple(decorators or ()))
 
 
+def repeated_attribute(
+    decorators: list[Decorator] | None,
+    name: str,
+    wanted: AttributeType,
+    count: str,
+    items: list[Any],
+) -> Attribute:
+    """`name: ints[64] = [0, ...]`: a list whose last item is repeated.
+
+    Raises:
+        SemanticError: the type is not that of the items, or the length is invalid.
+    """
+    one = ITEM_OF.get(wanted)
+    if one not in (_A.FLOAT, _A.INT, _A.STRING):
+        raise SemanticError(
+            "only lists of floats, ints and strings are repeated",
+            help="write the length behind their type, as in `xs: ints[64] = [0, ...]`",
+            code="attribute-type-mismatch",
+        )
+    length = count[1:-1].strip(" \t\n\v\f\r")
+    if not length.isdigit() or not len(items) <= int(length) < 1 << 31:
+        raise SemanticError(
+            "the length of the list must be at least the number of its items",
+            token=count,
+            help="write the number of all items, as in `xs: ints[64] = [0, ...]`",
+        )
+    values = tuple(
+        [
+            (_number(one, item.text) if type(item) is Number else _single(one, item))[1]
+            for item in items
+        ]
+    )
+    return Attribute(name, wanted, RepeatedList(values, int(length)), tuple(decorators or ()))  # type: ignore[arg-type]
+
+
+def repeated_numbers(token: str) -> list[Number]:
+    """`[0, ...]` as one token.
+
+    Raises:
+        SemanticError: it does not end in `...`, or an item is not a number.
+    """
+    texts = [text.strip(" \t\n\v\f\r") for text in token[1:-1].split(",")]
+    if texts.pop() != "..." or not texts:
+        raise SemanticError(
+            "a list with a length ends in `...`",
+            token=token,
+            help="remove the length behind the type, or write `...` after the last item",
+        )
+    for text in texts:
+        if _NUMBER.fullmatch(text) is None:
+            raise SemanticError(f"`{text}` is not a number", token=token)
+    return [Number(text) for text in texts]
+
+
+_NUMBER = re.compile(
+    r"-?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|inf|infinity|nan(?:\(0x[0-9A-Fa-f]+\))?)", re.I
+)
+
+
 def _blob(wanted: AttributeType | None) -> AttributeType:
     if wanted in (None, _A.STRING):
         return _A.STRING
     if wanted not in (_A.FLOATS, _A.INTS):
         assert wanted is not None
         _mismatch(wanted, _A.STRING)
+    assert wanted is not None
+    return wanted
+
+
+def _typed_blob(wanted: AttributeType | None) -> AttributeType:
+    if wanted not in (_A.FLOATS, _A.INTS, _A.STRINGS):
+        raise SemanticError(
+            "a blob in braces is a list, whose type must be declared",
+            help='write ints, floats or strings, as in `xs: ints = {blob"9f2c…"}`',
+            code="attribute-type-unknown" if wanted is None else "attribute-type-mismatch",
+        )
     assert wanted is not None
     return wanted
 

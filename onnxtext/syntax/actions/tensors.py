@@ -24,6 +24,7 @@ from onnxtext.ast.values import (
     StringData,
     Tensor,
     TensorData,
+    TypedBlob,
     TypedData,
     is_external_number,
 )
@@ -83,6 +84,7 @@ class FieldCalls:
 
 Pending = (
     Blob
+    | TypedBlob
     | DataFile
     | ScalarText
     | TypedText
@@ -184,6 +186,8 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
             "a tensor with data needs an element type",
             help='where none is stored, name the field: raw_data(b"…")',
         )
+    if isinstance(data, TypedBlob):
+        return data
     try:
         match data:
             case ScalarText():

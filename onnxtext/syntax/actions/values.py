@@ -11,7 +11,7 @@ from typing import Any
 
 from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
 from onnxtext.ast.types import DecoratedDim, TensorType, Type
-from onnxtext.ast.values import Blob, DataFile, ExternalData, NoData, Reference
+from onnxtext.ast.values import Blob, DataFile, ExternalData, NoData, Reference, TypedBlob
 from onnxtext.syntax.actions import attributes as attribute_rules
 from onnxtext.syntax.actions import integers, strings, tensors, types
 from onnxtext.syntax.actions.registry import ACTIONS, action
@@ -25,6 +25,9 @@ Decorators = list[Decorator] | None
 ACTIONS.update(
     attribute=attribute_rules.attribute,
     attribute_type_only=attribute_rules.attribute_type_only,
+    repeated_attribute=attribute_rules.repeated_attribute,
+    repeated_numbers=attribute_rules.repeated_numbers,
+    repeated_items=lambda items, _: items,
     dataless_attribute=attribute_rules.attribute,
     attribute_type=attribute_rules.attribute_type,
     number_list=attribute_rules.NumberList,
@@ -116,6 +119,7 @@ ACTIONS.update(
     typed_numbers=tensors.TypedText,
     no_elements=lambda: tensors.TypedText("{}"),
     typed_literals=tensors.TypedLiterals,
+    typed_blob=lambda blob: TypedBlob(blob.digest),
     raw_numbers=tensors.RawText,
     raw_nothing=lambda: tensors.RawText("[]"),
     raw_literals=tensors.raw_literals,

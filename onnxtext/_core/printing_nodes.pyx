@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print nodes and attributes: the compiled `onnxtext.printer.attributes` and `statements`.
+
+Rare forms (decorators, records, sparse tensors, types that need several lines) are printed in
+Python.
+"""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Free, PyMem_Realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from onnxtext._core.decimals cimport LONGEST, write_float32
+from onnxtext._core.numbers cimport POINT
+from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
+from onnxtext._core.text cimport Text, characters, is_wide
+
+from onnxtext.ast.model import Graph
+from onnxtext.ast.values import (
+    AttributeType,
+    Float32,
+    Floats,
+    RawData,
+    Reference,
+    Tensor,
+    TypedData,
+)
+from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.graphs import GraphPrinter, operator_text
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.records import decorator_lines
+from onnxtext.printer.statements import ATTRIBUTE_WIDTH
+
+cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
+cdef object node_text = GraphPrinter.node_text
+cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH
+
+
+cdef class NodePrinter(ValuePrinter):
+    def __cinit__(self):
+        """Create the caches."""
+        self.texts = {}
+        self.flat = Text(None)
+
+    def __dealloc__(self):
+        PyMem_Free(self.ends)
+
+    cdef int _graph(self, graph, int indent) except -1:
+        """Print a graph in an attribute."""
+        raise NotImplementedError
+
+    # ---- Nodes ----------------------------------------------------------------------------------
+
+    cdef int _node(self, node, int indent) except -1:
+        """Print a node on one line; lay it out like `statements.node_lines` if it does not fit."""
+        cdef Text out = self.out
+        cdef Py_ssize_t start = out.size, count, names
+        cdef Flat flat
+        if node.__class__ is not NODE:
+            raise TypeError("expected a Node")
+        op_type = get(node, OF_NODE.op_type)
+        outputs = get(node, OF_NODE.outputs)
+        types = get(node, OF_NODE.output_types)
+        if not op_type or not outputs:
+            return out.part(self.owner.node_text(node, " " * indent))
+        if types and len(types) != len(outputs):
+            raise ValueError("outputs and their types differ in number")
+        inputs = get(node, OF_NODE.inputs)
+        flat.outputs, flat.inputs = len(outputs), len(inputs)
+        self._reserve(flat.outputs + flat.inputs)
+        out.trying += 1
+        try:
+            decorators = get(node, OF_NODE.decorators)
+            if decorators:
+                self._decorators(decorators, indent)
+            flat.line = out.size
+            if out.size > start and out.data[out.size - indent - 1] != c"\n":
+                flat.line = start  # `@unset(…)`
+            label = get(node, OF_NODE.name)
+            if label is not None:
+                out.character(c"[")
+                if label:
+                    out.word(label)
+                out.add(b"] ", 2)
+            flat.label = out.size - flat.line
+            for count, name in enumerate(outputs):
+                if count:
+                    out.add(b", ", 2)
+                if types and types[count] is not None:
+                    out.text(self._type(types[count]).text)
+                    out.character(c" ")
+                out.name(name)
+                self.ends[count] = out.size - flat.line
+            out.add(b" = ", 3)
+            domain = get(node, OF_NODE.domain)
+            overload = get(node, OF_NODE.overload)
+            if domain is None and overload is None:
+                out.word(op_type)
+            else:
+                key = (op_type, domain, overload)
+                operator = self.texts.get(key)
+                if operator is None:
+                    operator = self.texts[key] = operator_text(node)
+                out.text(operator)
+            flat.operator = out.size - flat.line
+            attributes = get(node, OF_NODE.attributes)
+            flat.behind = attributes and not self._flat_attributes(attributes)
+            flat.attributes = out.size - flat.line
+            out.add(b" (", 2)
+            for count, name in enumerate(inputs):
+                if count:
+                    out.add(b", ", 2)
+                out.name(name)
+                self.ends[flat.outputs + count] = out.size - flat.line
+            out.character(c")")
+            if flat.behind or indent + out.size - flat.line > LINE:
+                count = out.width(flat.line + out.before)
+                flat.is_ascii = count == out.size - flat.line
+                if flat.behind or indent + count > LINE:
+                    if not self._wrap(&flat, types or (), indent):
+                        out.size = start
+                        return out.text(node_text(self.owner, node, " " * indent))
+        finally:
+            out.trying -= 1
+        if flat.behind:
+            indent = flat.indent
+            out.add(b" <", 2)
+            for attribute in attributes:
+                out.line(indent + INDENT)
+                self._attribute(attribute, indent + INDENT)
+                out.character(c",")
+            out.line(indent)
+            out.character(c">")
+        return 0
+
+    cdef int _reserve(self, Py_ssize_t count) except -1:
+        """Reserve space for the ends of names."""
+        cdef Py_ssize_t* ends
+        if count > self.room:
+            ends = <Py_ssize_t*>PyMem_Realloc(self.ends, 2 * count * sizeof(Py_ssize_t))
+            if ends is NULL:
+                raise MemoryError
+            self.ends, self.room = ends, 2 * count
+        return 0
+
+    cdef bint _wrap(self, Flat* flat, types, int indent) except -1:
+        """Lay out the last line, a node; return False if it must be printed in Python."""
+        cdef Text out = self.out
+        cdef Py_ssize_t head = self.ends[flat.outputs - 1], call = flat.attributes
+        cdef Py_ssize_t size = out.size - flat.line, width, inputs, index, start
+        cdef int end = 0
+        cdef const char* data
+        cdef char* at
+        self.flat.size = 0
+        self.flat.add(out.data + flat.line, size)
+        data = self.flat.data
+        out.size = flat.line
+        width = span(flat, data, flat.operator, call)
+        if not flat.behind and width and (
+            width - 3 > SHORT or indent + 2 + span(flat, data, head + 1, call) > LINE
+        ):
+            flat.behind = True
+        if flat.behind:
+            call, end = flat.operator, 2
+        width = indent + span(flat, data, 0, call)
+        inputs = span(flat, data, flat.attributes, size)
+        flat.indent = indent
+        # Room for all pieces, with a line break before and a comma behind each name.
+        out.need(size + (flat.outputs + flat.inputs + 4) * (indent + 2 * INDENT + 4))
+        at = out.data + out.size
+        if width + (2 if flat.inputs else 3 + end) > LINE:
+            at = self._outputs(at, flat, types, indent)
+            if at is NULL:
+                return False
+            flat.indent = indent + INDENT
+            at = put(put_line(at, flat.indent), data + head + 1, call - head - 1)
+            width = flat.indent + span(flat, data, head + 1, call)
+        else:
+            at = put(at, data, call)
+        if flat.inputs and width + inputs + end > LINE:
+            at = put(at, b" (", 2)
+            start = flat.attributes + 2
+            for index in range(flat.outputs, flat.outputs + flat.inputs):
+                at = put_line(at, flat.indent + INDENT)
+                at = put(at, data + start, self.ends[index] + 1 - start)
+                (at - 1)[0] = c","
+                start = self.ends[index] + 2
+            at = put(put_line(at, flat.indent), b")", 1)
+        else:
+            at = put(at, data + flat.attributes, size - flat.attributes)
+        out.size = at - out.data
+        return True
+
+    cdef char* _outputs(self, char* at, Flat* flat, types, int indent) except? NULL:
+        """Write the label and one output per line; return NULL if a type does not fit."""
+        cdef const char* data = self.flat.data
+        cdef Py_ssize_t index, start = 0, width, column = indent
+        cdef int after = flat.outputs > 1
+        for index in range(flat.outputs):
+            width = column + span(flat, data, start, self.ends[index])
+            if width + after > LINE and not index and flat.label:
+                at = put_line(put(at, data, flat.label - 1), indent + INDENT)
+                start = flat.label
+                width = indent + INDENT + span(flat, data, start, self.ends[0])
+            if width + after > LINE and types and types[index] is not None:
+                return NULL
+            at = put(at, data + start, self.ends[index] - start)
+            start = self.ends[index] + 2
+            column = indent + INDENT
+            if index + 1 < flat.outputs:
+                at = put_line(put(at, b",", 1), column)
+        return at
+
+    cdef int _decorators(self, decorators, int indent) except -1:
+        """Print the decorators of a node, usually on their own lines."""
+        cdef Text out = self.out
+        for decorator in decorators:
+            arguments = decorator.arguments
+            if decorator.name != "doc" or len(arguments) != 1 or arguments[0].key is not None:
+                break
+            if arguments[0].value.__class__ is not bytes:
+                break
+        else:
+            for decorator in decorators:
+                out.add(b"@doc(", 5)
+                value = decorator.arguments[0].value
+                out.string(value.decode("utf-8", "surrogateescape"), indent)
+                out.character(c")")
+                out.line(indent)
+            return 0
+        text = decorator_lines(decorators, " " * indent)[indent:]
+        out.text(text)
+        return out.spaces(indent) if text.endswith("\n") else 0
+
+    cdef bint _flat_attributes(self, attributes) except -1:
+        """Print attributes on one line; return False if they do not fit."""
+        cdef Text out = self.out
+        cdef Py_ssize_t start, mark
+        cdef bint is_first = True
+        start = out.begin_trial()
+        out.add(b" <", 2)
+        mark = out.here()
+        for attribute in attributes:
+            kind = attribute.type
+            if kind is GRAPH or kind is GRAPHS:  # printing them twice is exponential
+                return out.end_trial(start, False)
+            if not is_first:
+                out.add(b", ", 2)
+            is_first = False
+            self._attribute(attribute, 0)
+            if not out.is_flat(mark, LINE - 2):
+                return out.end_trial(start, False)
+        if out.size >= 12 and memcmp(out.data + out.size - 12, b" undefined =", 12) == 0:
+            out.character(c" ")
+        out.character(c">")
+        return out.end_trial(start, True)
+
+    # ---- Attributes -----------------------------------------------------------------------------
+
+    cdef int _attribute(self, attribute, int indent) except -1:
+        cdef Text out = self.out
+        cdef Py_ssize_t mark = out.here(), budget
+        if attribute.__class__ is not ATTRIBUTE:
+            raise TypeError("expected an Attribute")
+        value = get(attribute, OF_ATTRIBUTE.value)
+        name = get(attribute, OF_ATTRIBUTE.name)
+        cls = value.__class__
+        if get(attribute, OF_ATTRIBUTE.decorators) or not self._is_plain(cls, value):
+            return out.part(attribute_text(attribute, " " * indent, self.owner.graph_value))
+        out.word(name)
+        if cls is Graph:
+            out.add(b" = ", 3)
+            return self._graph(value, indent)
+        budget = LINE - indent - out.width(mark) - 4
+        if not self._attribute_value(attribute, cls, value, indent, budget) or is_wide(
+            out, mark, indent, LINE
+        ):
+            out.size = mark - out.before
+            return out.part(attribute_text(attribute, " " * indent, self.owner.graph_value))
+        return 0
+
+    cdef bint _attribute_value(
+        self, attribute, cls, value, int indent, Py_ssize_t budget
+    ) except -1:
+        """Print the value of an attribute; return False if it must be printed in Python."""
+        cdef Text out = self.out
+        if cls is Reference:
+            if attribute.type is not None:
+                out.add(b": ", 2)
+                out.text(attribute.type.name.lower())
+            out.add(b" = @", 4)
+            out.word(value.name)
+            return True
+        out.add(b" = ", 3)
+        if cls is int:
+            out.integer(value)
+        elif cls is Float32:
+            out.need(LONGEST)
+            out.size += write_float32(out.data + out.size, value.bits, True)
+        elif cls is bytes:
+            out.bytes_string(value, indent)
+        elif cls is Tensor:
+            return self._tensor(value, indent, budget)
+        elif budget <= 0:
+            return False
+        elif cls is Floats:
+            self.numbers.clear()
+            data = value.data
+            self.numbers.elements(POINT, 4, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), None)
+            self.numbers.flat_list(out, b"[]", indent, budget)
+        elif value[0].__class__ is bytes:
+            self._strings(value, indent, budget)
+        else:
+            self.numbers.clear()
+            self.numbers.integers(value)
+            self.numbers.flat_list(out, b"[]", indent, budget)
+        return True
+
+    cdef bint _is_plain(self, cls, value) except -1:
+        """Whether the core can print the value of an attribute."""
+        if cls is int or cls is Float32 or cls is bytes or cls is Reference or cls is Graph:
+            return True
+        if cls is Tensor:
+            data = value.data.__class__
+            return not value.decorators and (data is RawData or data is TypedData)
+        if cls is Floats:
+            return value.data.__class__ is bytes and len(value.data) >= 4
+        if cls is not tuple or not value:
+            return False
+        cls = value[0].__class__
+        if cls is int:
+            return True
+        for item in value:
+            if item.__class__ is not bytes:
+                return False
+        return True
+
+
+cdef inline Py_ssize_t span(Flat* flat, const char* data, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Return the width of a part of a node."""
+    return end - start if flat.is_ascii else characters(data + start, end - start)
+
+
+cdef inline char* put(char* at, const char* data, Py_ssize_t size) noexcept:
+    """Copy a piece; return its end."""
+    memcpy(at, data, size)
+    return at + size
+
+
+cdef inline char* put_line(char* at, int indent) noexcept:
+    """Start a new line; return the end of its indentation."""
+    at[0] = c"\n"
+    memset(at + 1, c" ", indent)
+    return at + 1 + indent

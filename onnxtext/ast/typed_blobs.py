@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert the data of typed fields and lists to the bytes of blobs and back (SPEC 6.6)."""
+
+from __future__ import annotations
+
+import struct
+from math import prod
+from typing import Any
+
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import (
+    AttributeType,
+    Float32,
+    Floats,
+    RepeatedList,
+    StringData,
+    TypedBlob,
+    TypedData,
+)
+from onnxtext.tensor.blobs import SIZE, BlobError
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.strings import join_strings, split_strings
+from onnxtext.tensor.varints import pack_entries, unpack_entries
+
+ENTRY_WIDTHS = {
+    "float_data": 4,
+    "double_data": 8,
+    "int32_data": 4,
+    "int64_data": 8,
+    "uint64_data": 8,
+}
+"""The size in bytes of one entry of a typed field."""
+
+_LISTS = {AttributeType.FLOATS: "float_data", AttributeType.INTS: "int64_data"}
+"""The fields of `TensorProto` that encode entries like the lists of an attribute."""
+
+
+def entry_count(type: TensorType, data: TypedData | StringData) -> int:
+    """Return the number of entries."""
+    if isinstance(data, StringData):
+        return len(data.values)
+    return len(data.entries) // ENTRY_WIDTHS[ELEMENTS[type.element].field]
+
+
+def wanted_entries(type: TensorType) -> int:
+    """Return the number of entries of a tensor of a type; -1 if unknown."""
+    element = ELEMENTS.get(type.element)
+    dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+    if element is None or any(dim < 0 for dim in dims):
+        return -1
+    count = prod(dims)
+    if element.kind == "complex":
+        return 2 * count
+    return raw_size(element, count) if element.bits in (2, 4) else count
+
+
+def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
+    """Return the bytes of a blob with this data."""
+    if isinstance(data, StringData):
+        return join_strings(data.values)
+    return pack_entries(ELEMENTS[type.element].field, data.entries)
+
+
+def data_of_blob(
+    type: TensorType, blob: TypedBlob, data: bytes | memoryview
+) -> TypedData | StringData:
+    """Return the data of a blob.
+
+    Args:
+        type: the type of the tensor.
+        blob: the blob.
+        data: its bytes.
+
+    Raises:
+        BlobError: the bytes are not a list of entries, or do not fit the type.
+    """
+    element = ELEMENTS.get(type.element)
+    if element is None:
+        raise BlobError(f"a tensor of type {type.element} has no typed field", SIZE)
+    held: TypedData | StringData
+    if element.kind == "string":
+        held = StringData(_strings(blob, data))
+    else:
+        held = TypedData(_entries(element.field, blob, data))
+    found, wanted = entry_count(type, held), wanted_entries(type)
+    if found != wanted:
+        raise BlobError(
+            f"the blob {blob.digest} has {found} entries, a tensor of this type has {wanted}", SIZE
+        )
+    return held
+
+
+def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
+    """Return the bytes of a typed blob with the list of an attribute; None for other values."""
+    match value:
+        case Floats(data):
+            return data
+        case tuple() if kind is AttributeType.INTS:
+            return pack_entries("int64_data", struct.pack(f"<{len(value)}q", *value))
+        case tuple() if kind is AttributeType.STRINGS:
+            return join_strings(value) if all(type(item) is bytes for item in value) else None
+    return None
+
+
+def list_of_blob(
+    kind: AttributeType | None, blob: TypedBlob, data: bytes | memoryview
+) -> tuple[bytes, ...] | bytes:
+    """Return the list of an attribute: strings, or little-endian numbers.
+
+    Raises:
+        BlobError: the bytes are not such a list.
+    """
+    if kind is AttributeType.STRINGS:
+        return _strings(blob, data)
+    if kind not in _LISTS:
+        raise BlobError("only lists of numbers or strings are written as a blob in braces", SIZE)
+    return _entries(_LISTS[kind], blob, data)
+
+
+def repeated(value: Any, least: int) -> RepeatedList | None:
+    """Return a list of more than `least` equal items; None for other values."""
+    match value:
+        case Floats(data) if len(value) > least and data == data[:4] * len(value):
+            return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
+        case (int() as number, *_) if len(value) > least and value == (number,) * len(value):
+            return RepeatedList((number,), len(value))
+        case (bytes() as text, *_) if len(value) > least and value == (text,) * len(value):
+            return RepeatedList((text,), len(value))
+    return None
+
+
+def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
+    """Return all items of a list."""
+    items = value.items
+    more = value.count - len(items)
+    if isinstance(items[0], Float32):
+        parts = [item.bits.to_bytes(4, "little") for item in items if isinstance(item, Float32)]
+        return Floats(b"".join(parts) + parts[-1] * more)
+    whole: Any = items + items[-1:] * more
+    return whole  # type: ignore[no-any-return]
+
+
+def _strings(blob: TypedBlob, data: bytes | memoryview) -> tuple[bytes, ...]:
+    strings = split_strings(data)
+    if strings is None:
+        raise BlobError(f"the bytes of the blob {blob.digest} are no list of strings", SIZE)
+    return strings
+
+
+def _entries(field: str, blob: TypedBlob, data: bytes | memoryview) -> bytes:
+    try:
+        return unpack_entries(field, data)
+    except ValueError as error:
+        message = f"the bytes of the blob {blob.digest} are no list of entries of {field}: {error}"
+        raise BlobError(message, SIZE) from None

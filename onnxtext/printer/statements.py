@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lay out statements: the rule that the printer and the formatter share.
+
+A statement is on one line if the line fits into `WIDTH` columns. Otherwise its lists are broken,
+one item per line. All functions work on texts, so that they apply to any spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from onnxtext.printer.layout import STEP, WIDTH
+
+ATTRIBUTE_WIDTH = 60
+"""The maximum width of attributes before inputs that do not fit on the same line."""
+
+DECORATOR_WIDTH = 60
+"""The maximum width of decorators on the line of a value or attribute."""
+
+NO_LIMIT = 1 << 30
+"""A width with which no line is broken because of its length."""
+
+Literal = Callable[[str, int], str]
+"""Writes a literal, given the indentation of its line and its maximum width on one line."""
+
+
+# ---- Nodes ----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class NodeParts:
+    """The texts of a node.
+
+    Attributes:
+        label: with the space behind it; "" if there is none.
+        outputs: types ("" if there is none) and names.
+        operator: "" if there is none.
+        attributes: all of them on one line, without brackets; "" if there are none, None if they
+            need several lines.
+        inputs: their names.
+    """
+
+    label: str
+    outputs: Sequence[tuple[str, str]]
+    operator: str
+    attributes: str | None
+    inputs: Sequence[str]
+
+
+def node_lines(
+    parts: NodeParts, indent: str, broken_attributes: Callable[[str], str], width: int = WIDTH
+) -> str:
+    """Return a node.
+
+    If it does not fit on one line, attributes of more than `ATTRIBUTE_WIDTH` columns are broken
+    behind the inputs. Then the inputs are broken. If the operator does not fit behind the outputs,
+    it is on a line of its own that begins with the `=`, and each output is on a line.
+
+    Args:
+        parts: its texts.
+        indent: the indentation of its line.
+        broken_attributes: writes the attributes in several lines, with their brackets, given the
+            indentation of the line on which they begin.
+        width: the maximum number of columns.
+    """
+    room = width - len(indent)
+    outputs = [f"{type} {name}" if type else name for type, name in parts.outputs]
+    head = parts.label + ", ".join(outputs)
+    call = f"= {parts.operator}" if parts.operator else "="
+    if parts.attributes is not None:
+        before = f"{call} <{parts.attributes}>" if parts.attributes else call
+        flat = _joined(head, f"{before} ({', '.join(parts.inputs)})")
+        if len(flat) <= room:
+            return flat
+        is_short = len(parts.attributes) <= ATTRIBUTE_WIDTH and len(before) + 2 <= room
+        if is_short or not parts.attributes:
+            return _broken_node(parts, head, before, None, indent, width)
+    return _broken_node(parts, head, call, broken_attributes, indent, width)
+
+
+def _joined(head: str, call: str) -> str:
+    return f"{head} {call}" if head and not head.endswith(" ") else head + call
+
+
+def _broken_node(
+    parts: NodeParts,
+    head: str,
+    call: str,
+    attributes: Callable[[str], str] | None,
+    indent: str,
+    width: int,
+) -> str:
+    """Return a node whose inputs or outputs may be broken, before its broken attributes."""
+    line = _joined(head, call)
+    end = 0 if attributes is None else 2  # the `<` behind the inputs
+    if parts.outputs and len(indent) + len(line) + (2 if parts.inputs else 3 + end) > width:
+        line = f"{_output_lines(parts, indent, width)}\n{indent}{STEP}{call}"
+        indent += STEP
+    inputs = f" ({', '.join(parts.inputs)})"
+    if parts.inputs and column(line, len(indent)) + len(inputs) + end > width:
+        inputs = f" {_names(parts.inputs, indent)}"
+    return f"{line}{inputs}" + ("" if attributes is None else f" {attributes(indent)}")
+
+
+def _names(names: Sequence[str], indent: str) -> str:
+    inner = f"\n{indent}{STEP}"
+    return f"({inner}{f',{inner}'.join(names)},\n{indent})"
+
+
+def _output_lines(parts: NodeParts, indent: str, width: int) -> str:
+    """Return the label and the outputs, one per line."""
+    inner = indent + STEP
+    (type, name), *rest = parts.outputs
+    flat = f"{parts.label}{type}{' ' if type else ''}{name}"
+    after = 1 if rest else 0
+    if len(indent) + len(flat) + after <= width:
+        lines = [flat]
+    elif parts.label:
+        lines = [
+            f"{parts.label.rstrip(' ')}\n{inner}{declaration(type, name, inner, after, width)}"
+        ]
+    else:
+        lines = [declaration(type, name, indent, after, width)]
+    lines += [declaration(*output, inner, 1, width) for output in rest]
+    return f",\n{inner}".join(lines)
+
+
+# ---- Values ---------------------------------------------------------------------------------
+
+
+def declaration(type: str, name: str, indent: str, after: int = 1, width: int = WIDTH) -> str:
+    """Return `type name`; the name is on the next line if it does not fit.
+
+    Args:
+        type: the text of the type; "" if there is none.
+        name: the text of the name.
+        indent: the indentation of its line.
+        after: the number of columns that follow the name on its line.
+        width: the maximum number of columns.
+    """
+    if not type:
+        return name
+    if len(indent) + len(type) + 1 + len(name) + after <= width or "\n" in type:
+        return f"{type} {name}"
+    if len(indent) + len(type) > width:
+        type = broken_type(type, indent, width)
+        if len(type.rpartition("\n")[2]) + 1 + len(name) + after <= width:
+            return f"{type} {name}"
+    return f"{type}\n{indent}{STEP}{name}"
+
+
+def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
+    """Return a type with one dimension or argument per line; the last one has no comma."""
+    start = next((at for at, character in enumerate(type) if character in "[("), -1)
+    if start < 0 or type[start + 1 :] in ("]", ")"):
+        return type
+    inner = indent + STEP
+    items = [
+        item if len(inner) + len(item) < width else broken_type(item, inner, width)
+        for item in _split(type[start + 1 : -1])
+    ]
+    return f"{type[: start + 1]}\n{inner}{f',{chr(10)}{inner}'.join(items)}\n{indent}{type[-1]}"
+
+
+def _split(text: str) -> list[str]:
+    """Split the arguments of a type at its outermost commas."""
+    items: list[str] = []
+    depth = start = at = 0
+    while at < len(text):
+        character = text[at]
+        if character == '"':
+            at += 1
+            while text[at] != '"':
+                at += 2 if text[at] == "\\" else 1
+        elif character in "[({":
+            depth += 1
+        elif character in "])}":
+            depth -= 1
+        elif character == "," and not depth:
+            items.append(text[start:at])
+            start = at + 1
+        at += 1
+    return [item.strip(" ") for item in [*items, text[start:]]]
+
+
+def assigned(head: str, write: Literal, indent: str, after: int = 1, width: int = WIDTH) -> str:
+    """Return `head = literal`; the literal is on the next line if its first line fits only there.
+
+    Args:
+        head: the text before the `=`, which may have several lines.
+        write: writes the literal.
+        indent: the indentation of the statement.
+        after: the number of columns that follow the literal on its line.
+        width: the maximum number of columns.
+    """
+    start = column(head, len(indent)) + 3
+    literal = write(indent, width - start - after)
+    if not literal:
+        return f"{head} ="
+    if _fits(literal, start, after, width):
+        return f"{head} = {literal}"
+    inner = indent + STEP
+    moved = write(inner, width - len(inner) - after)
+    if not _fits(moved, len(inner), after, width):  # such as a long string
+        return f"{head} = {literal}"
+    return f"{head} =\n{inner}{moved}"
+
+
+def _fits(text: str, start: int, after: int, width: int) -> bool:
+    """Whether the first line of a text that begins at a column fits."""
+    first, several, _ = text.partition("\n")
+    return start + len(first) + (0 if several else after) <= width
+
+
+def value_text(
+    decorators: Decorators,
+    type: str,
+    name: str,
+    write: Literal | None,
+    indent: str,
+    width: int = WIDTH,
+) -> str:
+    """Return `decorators type name = literal`, or an attribute, which has no type.
+
+    Short decorators are on the line of the name if everything before a bracket fits there.
+
+    Args:
+        decorators: what stands before it.
+        type: the text of the type; "" if there is none.
+        name: the text of the name.
+        write: writes the literal; None if there is no `=`.
+        indent: the indentation of its line.
+        width: the maximum number of columns.
+    """
+    if decorators.inline:
+        head = f"{decorators.inline}{type}{' ' if type else ''}{name}"
+        text = head if write is None else assigned(head, write, indent, 1, width)
+        if _fits(text, len(indent), 1, width) and not text.startswith(f"{head} =\n"):
+            return text
+    if write is None:
+        return decorators.lines + declaration(type, name, indent, 1, width)
+    head = declaration(type, name, indent, 2, width)
+    return decorators.lines + assigned(head, write, indent, 1, width)
+
+
+def column(text: str, start: int) -> int:
+    """Return the column behind a text that begins at a column."""
+    last = text.rfind("\n")
+    return start + len(text) if last < 0 else len(text) - last - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Decorators:
+    """The decorators before a value or attribute as text.
+
+    Attributes:
+        inline: on the line of the value, with a space behind; "" if they are too long for that.
+        lines: on lines of their own, up to the indentation of the value.
+    """
+
+    inline: str = ""
+    lines: str = ""
+
+    @classmethod
+    def of(cls, texts: Sequence[str], indent: str) -> Decorators:
+        """Return the decorators with these texts before a value with an indentation."""
+        flat = " ".join(texts)
+        is_short = texts and "\n" not in flat and len(flat) <= DECORATOR_WIDTH
+        lines = "".join([f"{text}\n{indent}" for text in texts])
+        return cls(f"{flat} " if is_short else "", lines)
+
+
+# ---- Heads of graphs and functions ----------------------------------------------------------
+
+
+@dataclass(slots=True)
+class ListText:
+    """A list in the head of a graph or function.
+
+    Attributes:
+        before: the text before its opening bracket.
+        flat: the list on one line; None if it needs several lines.
+        broken: the list with one item per line.
+    """
+
+    before: str
+    flat: str | None
+    broken: str
+
+
+def arrange(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
+    """Return lists one behind the other; the longest are broken until all lines fit.
+
+    Args:
+        lists: the lists.
+        start: the column of the first line.
+        after: the number of columns that follow the last list.
+        width: the maximum number of columns.
+    """
+    flat = [item.flat for item in lists]
+    while True:
+        text = "".join(
+            [
+                item.before + (item.broken if short is None else short)
+                for item, short in zip(lists, flat, strict=True)
+            ]
+        )
+        if not any(flat):
+            return text
+        lines = f"{' ' * start}{text}{' ' * after}".split("\n")
+        if max(map(len, lines)) <= width:
+            return text
+        lengths = [0 if short is None else len(short) for short in flat]
+        longest = lengths.index(max(lengths))
+        if lengths[longest] <= 2:  # `()`
+            return text
+        flat[longest] = None

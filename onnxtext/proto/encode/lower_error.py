@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The error of statements that cannot be lowered."""
+
+from __future__ import annotations
+
+
+class LowerError(ValueError):
+    """A statement cannot be lowered.
+
+    Attributes:
+        message: the reason.
+        at: the statement's offset in its text; -1 if unknown.
+        code: the code of the diagnostic.
+        mark: the wrong text in the statement, such as a blob's digest; "" if unknown.
+    """
+
+    def __init__(self, message: str, at: int, code: str = "invalid-record", mark: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+        self.code = code
+        self.mark = mark
+
+    def placed(self, at: int) -> LowerError:
+        """Set the offset if it is unknown; return the error itself."""
+        if self.at < 0:
+            self.at = at
+        return self
