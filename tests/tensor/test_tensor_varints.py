@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import FieldData, TypedData
-from onnxtext.proto.encode import fields as lower_values
 from onnxtext.proto.encode.fields import lower_tensor
+from onnxtext.tensor import varints
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.varints import (
     float_fields,
@@ -125,7 +125,7 @@ def test_short_lists_are_packed_as_long_ones(count: int, element: str, field: st
 
 def test_short_lists_are_packed_without_numpy() -> None:
     data = TypedData(struct.pack("<4q", 1, -1, 300, 0))
-    with mock.patch.object(lower_values, "pack_varints", side_effect=AssertionError):
+    with mock.patch.object(varints, "pack_varints", side_effect=AssertionError):
         lower_tensor(TensorType("int64", (4,)), "w", data)
 
 
