@@ -69,7 +69,7 @@ def format_text(text: str, *, name: str = "<string>") -> str:
     Raises:
         OnnxTextError: the text has syntax errors.
     """
-    from onnxtext.format.text import format_source
+    from onnxtext.format.format_text import format_source
 
     return format_source(Source(text, name))
 

@@ -129,7 +129,7 @@ class FilesBeside:
 
     @cached_property
     def _reader(self) -> Elsewhere:
-        from onnxtext.weights.reader import Reader
+        from onnxtext.weights.find_blobs import Reader
 
         return Reader(self._base, self._places)
 
@@ -168,7 +168,7 @@ def _externalize(
 ) -> None:
     from onnxtext.tensor.blobs import BlobError
     from onnxtext.weights.external import externalize
-    from onnxtext.weights.reader import Reader
+    from onnxtext.weights.find_blobs import Reader
 
     model.encoding = None  # it was for the unchanged model
     try:

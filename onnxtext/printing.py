@@ -14,7 +14,7 @@ from onnxtext.ast.visit import list_graphs
 from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.errors import invalid_model_error, warn_if_suspicious
-from onnxtext.printer.placement import keep_metadata, leave_metadata_out, place_metadata
+from onnxtext.printer.metadata_placement import keep_metadata, leave_metadata_out, place_metadata
 from onnxtext.printer.printer import print_model
 from onnxtext.printer.weights import move_weights
 from onnxtext.proto.decode.lift import lift_model

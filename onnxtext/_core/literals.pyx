@@ -2,7 +2,7 @@
 """Parse literals of plain numbers to bytes.
 
 Other literals (words, hexadecimals, comments, a wrong number of elements, out-of-range numbers,
-numbers that would be rounded twice) give None; `onnxtext.tensor.parse` reads them.
+numbers that would be rounded twice) give None; `onnxtext.tensor.parse_literals` reads them.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals

@@ -133,7 +133,7 @@ def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
 def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
     """Format a text; return whether it changes."""
     from onnxtext.filetype import decode_text
-    from onnxtext.format.text import format_source
+    from onnxtext.format.format_text import format_source
     from onnxtext.source import Source
 
     replaces = job.target is not None and not (options.check or options.diff or options.stdout)

@@ -10,7 +10,7 @@ from onnxtext.diff.collector import Collector
 from onnxtext.diff.model_side import Side
 from onnxtext.diff.result import FieldChange
 from onnxtext.proto.encode.lower import LowerError, lower_model
-from onnxtext.weights.reader import Reader
+from onnxtext.weights.find_blobs import Reader
 
 
 def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:

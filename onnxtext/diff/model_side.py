@@ -65,7 +65,7 @@ class Side:
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.proto.encode.lower import LowerError, lower_model
-        from onnxtext.weights.reader import Reader
+        from onnxtext.weights.find_blobs import Reader
 
         if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
             return

@@ -38,7 +38,7 @@ from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy import np
 from onnxtext.weights.external import Embedder
-from onnxtext.weights.reader import Reader
+from onnxtext.weights.find_blobs import Reader
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:

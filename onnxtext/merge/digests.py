@@ -195,7 +195,7 @@ class _Restorer(Rewriter):
 
 def lift(data: bytes, known: Known, versions: Iterable[Model]) -> Model:
     """Lift a merged model to a syntax tree with its data and the resources that it needs."""
-    from onnxtext.printer.placement import place_metadata
+    from onnxtext.printer.metadata_placement import place_metadata
     from onnxtext.proto.decode.lift import lift_model
 
     model = lift_model(data, lambda model, graphs, _: place_metadata(model, graphs))

@@ -13,9 +13,9 @@ from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.subject import Subject
 from onnxtext.merge.digests import Known, lift, lower_one
-from onnxtext.merge.findings import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.merge.message_kinds import GRAPH, first, split
 from onnxtext.merge.model_merge import FieldPath, ModelMerger
+from onnxtext.merge.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.wire.writer import LENGTH
 
 Models = tuple[bytes, bytes, bytes]

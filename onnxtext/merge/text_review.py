@@ -17,8 +17,8 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merge.constructs import BLOB, CONTAINERS, STATEMENTS
-from onnxtext.merge.findings import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.merge.merged_tree import Chunk, ChunkSpan, Listed, Markers, all_chunks, write
+from onnxtext.merge.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 

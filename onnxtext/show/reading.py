@@ -17,7 +17,7 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diff.tensor_data import DataReader
 from onnxtext.errors import check_declared_size, invalid_model_error
 from onnxtext.filetype import HEAD, decode_text, is_binary
-from onnxtext.printer.placement import leave_metadata_out
+from onnxtext.printer.metadata_placement import leave_metadata_out
 from onnxtext.printer.strings import quoted
 from onnxtext.printer.weights import INLINE_ELEMENTS, Mover
 from onnxtext.source import Source

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.tensor.brackets import Body, PlainText, shapes_of
+from onnxtext.tensor.bracket_nesting import Body, PlainText, shapes_of
 from onnxtext.tensor.decimals import PAD, Runs, find_runs, read_runs
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.ieee import FORMATS, round_doubles

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from onnxtext.tensor.brackets import BLANKS, Body, before
+from onnxtext.tensor.bracket_nesting import BLANKS, Body, before
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.floats import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits

@@ -11,7 +11,8 @@ import pytest
 import onnxtext
 from onnxtext.core import core
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format import statement_writers, text
+from onnxtext.format import format_text as text
+from onnxtext.format import statement_writers
 from onnxtext.format.printed_lines import format_by_lines
 from onnxtext.printer import print_model
 from onnxtext.syntax.grammar.lexer import load_lexer

@@ -10,7 +10,8 @@ import pytest
 
 import onnxtext
 from onnxtext.core import core
-from onnxtext.format import statement_writers, text
+from onnxtext.format import format_text as text
+from onnxtext.format import statement_writers
 from onnxtext.format.document import write_document
 from tests.format.laws import assert_format_laws, full_formatting
 

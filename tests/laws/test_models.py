@@ -10,7 +10,7 @@ import pytest
 import onnxtext
 from onnxtext.printer import print_model
 from onnxtext.printer.layout import WIDTH
-from onnxtext.printer.placement import place_metadata
+from onnxtext.printer.metadata_placement import place_metadata
 from onnxtext.printer.weights import move_weights
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.proto.encode.lower import lower_model

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.syntax.grammar import lexer, literals
-from onnxtext.tensor.brackets import PlainText
+from onnxtext.tensor.bracket_nesting import PlainText
 
 FILLERS = ["1e+5, ", "1, ", "-0.5,\n  ", "[1, 2], ", "1e-5,", "[1],"]
 PIECES = ["[", "]", "{", "}", ",", " ", "1", "2.5", "1e5", "true", "nan", "x", "#\n", '"', "é"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.tensor.elements import ElementType
-from onnxtext.tensor.parse import read_raw
+from onnxtext.tensor.parse_literals import read_raw
 from onnxtext.tensor.repetition import Repetition
 
 

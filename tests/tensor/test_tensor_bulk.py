@@ -13,10 +13,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onnxtext.tensor import bulk, parse
+from onnxtext.tensor import bulk
+from onnxtext.tensor import parse_literals as parse
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.parse import parse_field, parse_typed
+from onnxtext.tensor.parse_literals import parse_field, parse_typed
 from tests.tensor.raw import parse_raw
 
 NUMERIC = [name for name, element in ELEMENTS.items() if element.bits >= 2]

@@ -22,7 +22,7 @@ from onnxtext.tensor.format import (
     is_splat,
 )
 from onnxtext.tensor.packing import pack
-from onnxtext.tensor.parse import parse_field, parse_floats, parse_ints, parse_typed
+from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed
 from tests.tensor.raw import parse_raw
 
 RAW = [element for element in ELEMENTS.values() if element.kind != "string"]

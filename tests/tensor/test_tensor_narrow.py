@@ -20,7 +20,7 @@ from onnxtext.tensor.floats import narrow_bits
 from onnxtext.tensor.format import format_rows, format_typed_rows, is_splat
 from onnxtext.tensor.ieee import FORMATS, round_double, round_doubles, values_of
 from onnxtext.tensor.packing import pack
-from onnxtext.tensor.parse import parse_scalar, parse_typed
+from onnxtext.tensor.parse_literals import parse_scalar, parse_typed
 from onnxtext.tensor.shortest import narrow_texts
 from tests.tensor.raw import parse_raw
 

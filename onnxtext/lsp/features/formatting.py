@@ -84,7 +84,7 @@ def formatting_edits(
         model: the tree of the text, if it was already parsed without errors.
     """
     from onnxtext.checker.engine.repair import apply_edits
-    from onnxtext.format.text import format_source
+    from onnxtext.format.format_text import format_source
 
     try:
         formatted = format_source(source, model=model)

@@ -76,7 +76,7 @@ def statistics(
 def _bytes(
     data: TensorData, type: TensorType, model: Model | None, base_dir: Path | None
 ) -> bytes | memoryview | None:
-    from onnxtext.weights.reader import Reader
+    from onnxtext.weights.find_blobs import Reader
 
     match data:
         case RawData(held):

@@ -37,7 +37,7 @@ from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.floats import float32_bits
-from onnxtext.tensor.parse import parse_floats, parse_ints
+from onnxtext.tensor.parse_literals import parse_floats, parse_ints
 
 _TYPES = {kind.name.lower(): kind for kind in AttributeType}
 _A = AttributeType

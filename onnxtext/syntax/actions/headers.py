@@ -1,30 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for headers and for what they begin: models, functions and fragments."""
+"""Actions for headers: keys and values before a model, a function or a fragment."""
 
 from __future__ import annotations
 
-import binascii
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from onnxtext.ast.model import (
     EncodingHabit,
-    Fragment,
-    Function,
-    Graph,
-    Model,
-    Node,
     OpsetImport,
     Presence,
-    ValueInfo,
 )
-from onnxtext.ast.records import Decorator
-from onnxtext.ast.values import Attribute
 from onnxtext.syntax.actions.integers import int64
-from onnxtext.syntax.actions.section_binding import attach_sections
-from onnxtext.syntax.actions.sections import Sections
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 LANGUAGE_VERSION = 1
@@ -67,7 +55,7 @@ class Header:
         errors = []
         for key, at in self.at.items():
             if key not in keys:
-                errors.append(_at(at, key, f"`{key}` is not a key of {what}'s header"))
+                errors.append(error_at(at, key, f"`{key}` is not a key of {what}'s header"))
                 errors[-1].help = f"one of {', '.join(sorted(keys))}"
         errors[0].others = tuple(errors[1:])
         raise errors[0]
@@ -96,7 +84,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         wanted = _KINDS.get(key)
         if wanted is not None and type(value) is not wanted:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            errors.append(_at(at, key, f"the value of `{key}` must be {forms[wanted]}"))
+            errors.append(error_at(at, key, f"the value of `{key}` must be {forms[wanted]}"))
             continue
         made.at[key] = at
         if wanted is list:
@@ -109,7 +97,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         raise errors[0]
     version = made.values.get("onnxtext")
     if version is not None and not 1 <= version <= LANGUAGE_VERSION:
-        error = _at(
+        error = error_at(
             made.at["onnxtext"],
             "onnxtext",
             f"the text is written in version {version} of the language; this release reads "
@@ -121,7 +109,8 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
     return made
 
 
-def _at(at: int, key: str, message: str) -> SemanticError:
+def error_at(at: int, key: str, message: str) -> SemanticError:
+    """Return the error for a key or name at an offset."""
     error = SemanticError(message)
     error.at, error.length = at, len(key)
     return error
@@ -140,7 +129,7 @@ def _check_items(at: int, key: str, items: list[Any]) -> None:
     wanted, form = _ITEMS[key]
     for item in items:
         if not isinstance(item, wanted):
-            raise _at(at, key, f"the items of `{key}` are written like {form}")
+            raise error_at(at, key, f"the items of `{key}` are written like {form}")
 
 
 def header_entry(at: int, key: str, value: Any) -> tuple[int, str, Any]:
@@ -180,143 +169,3 @@ def bare_opset_item(version: str) -> OpsetImport:
 def habit_item(parts: list[str]) -> str:
     """`node.domain`."""
     return ".".join(parts)
-
-
-def model(
-    decorators: list[Decorator] | None,
-    head: Header | None,
-    graph: Graph,
-    functions: list[Function],
-    sections: list[tuple[str, Any]] | None,
-) -> Model:
-    """Return a model.
-
-    Raises:
-        SemanticError: the header or a section is invalid.
-    """
-    head = head or Header()
-    head.allow(MODEL_KEYS, "a model")
-    for item in functions:
-        if item.presence is not None:
-            raise _at(item.at, item.name, "only the model's header can have a language version")
-    get = head.values.get
-    made = Model(
-        graph,
-        functions,
-        head.presence,
-        get("ir_version"),
-        get("opset_import", []),
-        get("producer_name"),
-        get("producer_version"),
-        get("domain"),
-        get("model_version"),
-        get("doc_string"),
-        get("metadata_props", []),
-        tuple(decorators or ()),
-    )
-    made.encoding_habits = tuple(get("encoding", ()))
-    if sections:
-        attach_sections(made, Sections.sort(sections))
-    return made
-
-
-_DIGEST = re.compile(r"[0-9a-f]{16,64}")
-
-
-def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
-    """`"9f2c…": base64 \"\"\"…\"\"\"`.
-
-    Raises:
-        SemanticError: the digest is invalid, or the encoding is unknown or damaged.
-    """
-    if not _DIGEST.fullmatch(digest):
-        raise SemanticError("a resource begins with 16 to 64 hexadecimal digits of its SHA-256")
-    if encoding != "base64":
-        raise SemanticError(
-            f"`{encoding}` is not an encoding of resources", token=encoding, help="base64 is"
-        )
-    try:
-        return digest, binascii.a2b_base64(text)
-    except (binascii.Error, ValueError) as error:
-        raise SemanticError(f"the resource {digest} is damaged: {error}", token=encoding) from None
-
-
-def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
-    """The same as a multi-line string of perhaps gigabytes; base64 ignores blanks.
-
-    Raises:
-        SemanticError: as for `resource`, or no line break follows the opening quotes.
-    """
-    if token[3 : token.find("\n")].strip(" \t\r"):
-        raise SemanticError(
-            'the text of a """ string must start on the next line',
-            token=token,
-            length=3,
-            help='put a line break after the opening """',
-        )
-    return resource(digest, encoding, token[3:-3])
-
-
-def function(
-    at: int,
-    decorators: list[Decorator] | None,
-    head: Header | None,
-    name: str,
-    parameters: list[str | Attribute] | None,
-    inputs: list[ValueInfo],
-    outputs: list[ValueInfo],
-    values: list[ValueInfo] | None,
-    nodes: list[Any],
-) -> Function:
-    """Build a function from its parsed parts.
-
-    Raises:
-        SemanticError: a value of the function has data, or its header has an unknown key.
-    """
-    head = head or Header()
-    head.allow(FUNCTION_KEYS, "a function")
-    for value in (*inputs, *outputs, *(values or ())):
-        if value.data is not None:
-            raise _at(value.at, value.name, "a function cannot have initializers")
-    for value in (*inputs, *outputs):
-        if value.decorators and value.type is None:
-            raise _at(value.at, value.name, "only a value with a type can have decorators here")
-    get = head.values.get
-    made = Function(
-        name,
-        inputs,
-        outputs,
-        tuple(parameters or ()),
-        values or [],
-        nodes,
-        get("domain"),
-        get("overload"),
-        get("doc_string"),
-        get("opset_import", []),
-        tuple(decorators or ()),
-    )
-    made.at = at
-    if PRESENCE_KEYS & head.at.keys():
-        made.presence = head.presence
-    return made
-
-
-def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
-    """Return a graph fragment."""
-    return item_fragment(head, graph)
-
-
-def function_fragment(function: Function) -> Fragment:
-    """Return a function fragment, whose language version is in the function's header."""
-    presence = function.presence or Presence()
-    function.presence = None
-    return Fragment(function, presence)
-
-
-def item_fragment(head: Header | None, item: Any) -> Fragment:
-    """Return a fragment of a graph, node, list of nodes, attribute or tensor."""
-    head = head or Header()
-    head.allow(PRESENCE_KEYS, "a fragment")
-    if isinstance(item, Node):
-        item.outputs = tuple(item.outputs)
-    return Fragment(item, head.presence)

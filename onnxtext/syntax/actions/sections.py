@@ -18,10 +18,10 @@ from onnxtext.ast.model import (
     EncodingPatch,
     Graph,
     Training,
-    WeightPlace,
 )
 from onnxtext.ast.paths import Step
 from onnxtext.ast.records import Record
+from onnxtext.syntax.actions.resources import Resources
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 Pairs = tuple[tuple[str, str], ...]
@@ -60,21 +60,6 @@ class Block:
     def entries(self) -> Pairs:
         """Return the entries of the block itself."""
         return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
-
-
-@dataclass(slots=True)
-class Resources:
-    """The resources section.
-
-    Attributes:
-        blobs: bytes by digest.
-        places: the locations of further blobs.
-        left_out: whether the text was printed without its weights.
-    """
-
-    blobs: dict[str, bytes | memoryview] = field(default_factory=dict)
-    places: list[WeightPlace] = field(default_factory=list)
-    left_out: bool = False
 
 
 @dataclass(slots=True)
@@ -232,51 +217,6 @@ def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
             "metadata has blocks, or is `none`", token=none, help="write metadata { … }"
         )
     return word, True
-
-
-def resources_section(
-    word: str, items: list[tuple[str, bytes] | WeightPlace]
-) -> tuple[str, Resources]:
-    """`resources { store: "m.weights"  "9f2c…": base64 \"\"\"…\"\"\" }`."""
-    blobs: dict[str, bytes | memoryview] = {}
-    places = []
-    for item in items:
-        if isinstance(item, WeightPlace):
-            places.append(item)
-        else:
-            blobs[item[0]] = item[1]
-    return word, Resources(blobs, places)
-
-
-def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
-    """`resources none`: the text was printed without its weights.
-
-    Raises:
-        SemanticError: it is another word.
-    """
-    if none != "none":
-        raise SemanticError(
-            "resources are in braces, or `none`", token=none, help="write resources { … }"
-        )
-    return word, Resources(left_out=True)
-
-
-def resource_place(kind: str, path: str) -> WeightPlace:
-    """`store: "model.weights"`.
-
-    Raises:
-        SemanticError: the kind is unknown.
-    """
-    match str(kind):
-        case "store":
-            return WeightPlace("store", path)
-        case "safetensors":
-            return WeightPlace("safetensors", path)
-    raise SemanticError(
-        f"`{kind}` is not a location of blobs",
-        token=kind,
-        help='write store: "DIRECTORY" or safetensors: "FILE"',
-    )
 
 
 def indexed_step(name: str, numbers: str) -> Step:

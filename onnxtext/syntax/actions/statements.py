@@ -15,7 +15,7 @@ from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute
 from onnxtext.syntax.actions import attributes as attribute_rules
-from onnxtext.syntax.actions import headers, sections, tensors
+from onnxtext.syntax.actions import headers, models, resources, sections, tensors
 from onnxtext.syntax.actions import values as value_actions
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -60,17 +60,17 @@ def list_of(items: list[Any]) -> list[Any]:
 # ---- Models and fragments -------------------------------------------------------------------
 
 ACTIONS.update(
-    model=headers.model,
-    headless_model=lambda graph, functions, sections: headers.model(
+    model=models.model,
+    headless_model=lambda graph, functions, sections: models.model(
         None, None, graph, functions, sections
     ),
-    graph_fragment=headers.graph_fragment,
-    function_fragment=headers.function_fragment,
-    node_fragment=headers.item_fragment,
-    nodes_fragment=headers.item_fragment,
-    value_info_fragment=headers.item_fragment,
-    attribute_fragment=headers.item_fragment,
-    tensor_fragment=headers.item_fragment,
+    graph_fragment=models.graph_fragment,
+    function_fragment=models.function_fragment,
+    node_fragment=models.item_fragment,
+    nodes_fragment=models.item_fragment,
+    value_info_fragment=models.item_fragment,
+    attribute_fragment=models.item_fragment,
+    tensor_fragment=models.item_fragment,
     header=headers.header,
     header_entry=headers.header_entry,
     header_string=lambda value: value,
@@ -83,10 +83,10 @@ ACTIONS.update(
     habit_item=headers.habit_item,
     encoding_habit=lambda name, arguments: EncodingHabit(str(name), tuple(arguments)),
     encoding_section=lambda word, record: (word, sections.encoding_section(word, record)),
-    no_resources=lambda word: sections.resources_section(word, []),
-    resources_section=sections.resources_section,
-    resources_left_out=sections.resources_left_out,
-    resource_place=sections.resource_place,
+    no_resources=lambda word: resources.resources_section(word, []),
+    resources_section=resources.resources_section,
+    resources_left_out=resources.resources_left_out,
+    resource_place=resources.resource_place,
     metadata_section=sections.metadata_section,
     metadata_left_out=sections.metadata_left_out,
     metadata_entry=sections.Entry,
@@ -103,8 +103,8 @@ ACTIONS.update(
     empty_binding=lambda name: (name, []),
     training_binding=lambda name, pairs: (name, pairs),
     configuration_section=sections.configuration_section,
-    resource=headers.resource,
-    long_resource=headers.long_resource,
+    resource=resources.resource,
+    long_resource=resources.long_resource,
 )
 LOCATED |= {"annotation", "empty_annotation", "header_entry"}
 
@@ -147,7 +147,7 @@ def graph_value(
 
 
 ACTIONS["bare_graph_name"] = attribute_rules.bare_graph_name
-ACTIONS["function"] = headers.function
+ACTIONS["function"] = models.function
 LOCATED.add("function")
 
 

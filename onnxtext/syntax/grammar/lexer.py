@@ -25,7 +25,7 @@ from onnxtext.syntax.grammar.tables import (
     compile_pattern,
     order_terminals,
 )
-from onnxtext.tensor.brackets import PlainText
+from onnxtext.tensor.bracket_nesting import PlainText
 
 END_KIND = END
 BAD_KIND = BAD

@@ -21,7 +21,7 @@ from onnxtext.syntax.grammar.tables import BAD, Tables
 from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_STACK, Reduction, load_automaton
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.parse import ENTRIES_ARE_ELEMENTS
+from onnxtext.tensor.parse_literals import ENTRIES_ARE_ELEMENTS
 
 OPERATIONS = {
     "attribute": "REMEMBER",

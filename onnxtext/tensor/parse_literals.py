@@ -13,7 +13,7 @@ from struct import unpack
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
-from onnxtext.tensor.brackets import BLANKS, Body, flat, nested, product, wrong_count
+from onnxtext.tensor.bracket_nesting import BLANKS, Body, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.lazy import np

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions for what a header begins: models, functions and fragments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence, ValueInfo
+from onnxtext.ast.records import Decorator
+from onnxtext.ast.values import Attribute
+from onnxtext.syntax.actions.headers import (
+    FUNCTION_KEYS,
+    MODEL_KEYS,
+    PRESENCE_KEYS,
+    Header,
+    error_at,
+)
+from onnxtext.syntax.actions.section_binding import attach_sections
+from onnxtext.syntax.actions.sections import Sections
+
+
+def model(
+    decorators: list[Decorator] | None,
+    head: Header | None,
+    graph: Graph,
+    functions: list[Function],
+    sections: list[tuple[str, Any]] | None,
+) -> Model:
+    """Return a model.
+
+    Raises:
+        SemanticError: the header or a section is invalid.
+    """
+    head = head or Header()
+    head.allow(MODEL_KEYS, "a model")
+    for item in functions:
+        if item.presence is not None:
+            raise error_at(
+                item.at, item.name, "only the model's header can have a language version"
+            )
+    get = head.values.get
+    made = Model(
+        graph,
+        functions,
+        head.presence,
+        get("ir_version"),
+        get("opset_import", []),
+        get("producer_name"),
+        get("producer_version"),
+        get("domain"),
+        get("model_version"),
+        get("doc_string"),
+        get("metadata_props", []),
+        tuple(decorators or ()),
+    )
+    made.encoding_habits = tuple(get("encoding", ()))
+    if sections:
+        attach_sections(made, Sections.sort(sections))
+    return made
+
+
+def function(
+    at: int,
+    decorators: list[Decorator] | None,
+    head: Header | None,
+    name: str,
+    parameters: list[str | Attribute] | None,
+    inputs: list[ValueInfo],
+    outputs: list[ValueInfo],
+    values: list[ValueInfo] | None,
+    nodes: list[Any],
+) -> Function:
+    """Build a function from its parsed parts.
+
+    Raises:
+        SemanticError: a value of the function has data, or its header has an unknown key.
+    """
+    head = head or Header()
+    head.allow(FUNCTION_KEYS, "a function")
+    for value in (*inputs, *outputs, *(values or ())):
+        if value.data is not None:
+            raise error_at(value.at, value.name, "a function cannot have initializers")
+    for value in (*inputs, *outputs):
+        if value.decorators and value.type is None:
+            raise error_at(
+                value.at, value.name, "only a value with a type can have decorators here"
+            )
+    get = head.values.get
+    made = Function(
+        name,
+        inputs,
+        outputs,
+        tuple(parameters or ()),
+        values or [],
+        nodes,
+        get("domain"),
+        get("overload"),
+        get("doc_string"),
+        get("opset_import", []),
+        tuple(decorators or ()),
+    )
+    made.at = at
+    if PRESENCE_KEYS & head.at.keys():
+        made.presence = head.presence
+    return made
+
+
+def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
+    """Return a graph fragment."""
+    return item_fragment(head, graph)
+
+
+def function_fragment(function: Function) -> Fragment:
+    """Return a function fragment, whose language version is in the function's header."""
+    presence = function.presence or Presence()
+    function.presence = None
+    return Fragment(function, presence)
+
+
+def item_fragment(head: Header | None, item: Any) -> Fragment:
+    """Return a fragment of a graph, node, list of nodes, attribute or tensor."""
+    head = head or Header()
+    head.allow(PRESENCE_KEYS, "a fragment")
+    if isinstance(item, Node):
+        item.outputs = tuple(item.outputs)
+    return Fragment(item, head.presence)
