@@ -11,6 +11,7 @@ from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
     decoded,
     dotted_text,
+    name_text,
     numbers_of,
     only_token,
     string_text,
@@ -215,6 +216,8 @@ def _path(tree: Tree) -> str:
             steps.append(f"[{word_text(step.trees()[0])}]")
             continue
         name, *index = step.parts
-        numbers = f"[{numbers_of(only_token(index[0]))[0]}]" if index else ""
-        steps.append(word_text(name) + numbers)
+        if index:
+            steps.append(f"{name_text(name)}[{numbers_of(only_token(index[0]))[0]}]")
+        else:
+            steps.append(word_text(name))
     return ".".join(steps)

@@ -11,7 +11,7 @@ from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import field_text
-from onnxtext.printer.strings import quoted, string_value, word
+from onnxtext.printer.strings import quoted, string_value, value_name, word
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -103,7 +103,9 @@ def path_text(path: Sequence[Step]) -> str:
 def _step_text(step: Step) -> str:
     if step.is_label:
         return f"[{word(step.name)}]"
-    return word(step.name) + ("" if step.number is None else f"[{step.number}]")
+    if step.number is None:
+        return word(step.name)
+    return f"{value_name(step.name)}[{step.number}]"  # `float[1]` would be a type
 
 
 def _function_path(function: Function) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.printer.strings import SPECIAL_WORDS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import shared_model
@@ -336,3 +337,19 @@ def test_the_wrong_name_is_underlined(block: str, wrong: str) -> None:
     _, (diagnostic,) = parse_partial(Source(text, "t"), "model")
     assert diagnostic.code == "metadata-dangling"
     assert text[slice(*diagnostic.labels[0].span)] == wrong
+
+
+@pytest.mark.parametrize("name", sorted(SPECIAL_WORDS))
+def test_steps_named_like_types_are_quoted_before_an_index(name: str) -> None:
+    inner = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["z"])], "inner", [], [])
+    inner.quantization_annotation.add(tensor_name="z").quant_parameter_tensor_names.add(
+        key="SCALE_TENSOR", value="s"
+    )
+    inner.node[0].metadata_props.add(key="pkg.k", value="v")
+    outer = onnx.helper.make_node("Op", ["x"], ["y"], domain="d")
+    outer.attribute.add(name=name, type=onnx.AttributeProto.GRAPHS).graphs.extend([inner] * 2)
+    model = onnx.helper.make_model(onnx.helper.make_graph([outer], "g", [], []))
+    data = model.SerializeToString()
+    text = onnxtext.from_binary(data, metadata="section")
+    assert onnxtext.to_binary(text) == data
+    assert onnxtext.format_text(text) == text
