@@ -18,6 +18,7 @@ from onnxtext.format.token_text import (
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.records import LEAST_RESERVE, reserve
 from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, value_name, word
 
@@ -27,33 +28,34 @@ class RecordWriter(ListWriter):
 
     # ---- Records ----------------------------------------------------------------------------
 
-    def record(self, tree: Tree, indent: str) -> str:
+    def record(self, tree: Tree, indent: str, reserved: int = LEAST_RESERVE) -> str:
         """Write a record: on one line with commas, or one field per line without."""
         found = listing(tree)
         assert found is not None
         texts = [self.field(item.tree, indent + STEP) for item in found.items]
         flat = f"{{{', '.join(texts)}}}"
-        if not tree.commented and "\n" not in flat and len(flat) + len(indent) <= WIDTH - 20:
+        if not tree.commented and "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:
             return flat
         return self.broken(found, texts, "{}", indent, comma="")
 
     def field(self, tree: Tree, indent: str, *, quoted_key: bool = False) -> str:
         """Write `key: value`, or the value alone."""
-        value = self.field_value(tree.trees()[-1], indent)
+        value = tree.trees()[-1]
         key = tree.child("field_key")
         if key is None:
-            return value
+            return self.field_value(value, indent)
         token = only_token(key)
         if token.terminal == "INT":
-            return f"{token.text}: {value}"
-        name = decoded(token)
-        return f"{quoted(name) if quoted_key else word(name)}: {value}"
+            name = token.text
+        else:
+            name = quoted(decoded(token)) if quoted_key else word(decoded(token))
+        return f"{name}: {self.field_value(value, indent, reserve(name))}"
 
-    def field_value(self, tree: Tree, indent: str) -> str:
+    def field_value(self, tree: Tree, indent: str, reserved: int = LEAST_RESERVE) -> str:
         """Write the value of a field."""
         inner = tree.parts[0]
         found = listing(tree)
-        budget = WIDTH - 20 - len(indent)
+        budget = WIDTH - reserved - len(indent)
         if found is not None:
             texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
@@ -69,7 +71,7 @@ class RecordWriter(ListWriter):
             case "string":
                 return string_text(inner, indent)
             case "record":
-                return self.record(inner, indent)
+                return self.record(inner, indent, reserved)
             case "number":
                 return only_token(inner).text
         return dotted_text(inner)

@@ -10,26 +10,40 @@ from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, string_value, word
 
+LEAST_RESERVE = 20
+"""The least number of columns that lists and records leave free for what is beside them."""
 
-def record_text(record: Record, indent: str) -> str:
+
+def reserve(key: str) -> int:
+    """Return the columns to leave free for a key, its colon, and a comma."""
+    return max(LEAST_RESERVE, len(key) + 3)
+
+
+def record_text(record: Record, indent: str, reserved: int = LEAST_RESERVE) -> str:
     """Return a record: on one line with commas, or with one field per line without commas."""
     fields = [field_text(field, indent + STEP) for field in record.fields]
     flat = f"{{{', '.join(fields)}}}"
-    if "\n" not in flat and len(flat) + len(indent) <= WIDTH - 20:
+    if "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:
         return flat
     return "\n".join(["{", *[indent + STEP + field for field in fields], indent + "}"])
 
 
 def field_text(field: Field, indent: str) -> str:
     """Return `key: value`, or the value if there is no key."""
-    value = value_text(field.value, indent)
     if field.key is None:
-        return value
-    return f"{field.key if isinstance(field.key, int) else word(field.key)}: {value}"
+        return value_text(field.value, indent)
+    key = str(field.key) if isinstance(field.key, int) else word(field.key)
+    return f"{key}: {value_text(field.value, indent, reserve(key))}"
 
 
-def value_text(value: FieldValue, indent: str) -> str:
-    """Return the value of a field."""
+def value_text(value: FieldValue, indent: str, reserved: int = LEAST_RESERVE) -> str:
+    """Return the value of a field.
+
+    Args:
+        value: the value.
+        indent: the indentation of its line.
+        reserved: the columns to leave free for what is beside it.
+    """
     match value:
         case Number(text) | Word(text):
             return text
@@ -38,9 +52,9 @@ def value_text(value: FieldValue, indent: str) -> str:
         case bytes():
             return string_value(value.decode("utf-8", "surrogateescape"), indent)
         case Record():
-            return record_text(value, indent)
+            return record_text(value, indent, reserved)
     items = [value_text(item, indent + STEP) for item in value]
-    return bracketed(items, "[]", indent, WIDTH - 20 - len(indent))
+    return bracketed(items, "[]", indent, WIDTH - reserved - len(indent))
 
 
 def decorator_text(decorator: Decorator, indent: str) -> str:
@@ -57,7 +71,8 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
 def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:
     """Print an argument of a decorator; quote metadata keys, which are no field names."""
     if decorator.name.endswith("meta") and isinstance(field.key, str):
-        return f"{quoted(field.key)}: {value_text(field.value, indent)}"
+        key = quoted(field.key)
+        return f"{key}: {value_text(field.value, indent, reserve(key))}"
     return field_text(field, indent)
 
 

@@ -49,7 +49,7 @@ BESIDE = 45
 """The columns that a line may have beside a token that makes it too long: a key, a type."""
 
 _TRIPLES = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
-_TOKENS = re.compile(r'b?"(?:[^"\\]|\\.)*"|[^ "]+')
+_TOKENS = re.compile(r'(?:b?"(?:[^"\\]|\\.)*": )?b?"(?:[^"\\]|\\.)*"|[^ "]+')
 _STRINGS = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|b?"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
@@ -68,7 +68,7 @@ def check_layout(text: str) -> None:
 
 
 def check_widths(text: str) -> None:
-    """Check that only a name, a string or another single token makes a line too long."""
+    """Check that only a name, a string, a pair of strings or a token makes a line too long."""
     for line in _TRIPLES.sub('""', text).split("\n"):
         if len(line) > WIDTH:
             bare = line.strip(" ")

@@ -24,7 +24,7 @@ SOFTMAX = "/model/layers.40/self_attn/Softmax_output_0"
 async def test_every_feature(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
     await session.diagnostics()
-    line = session.text.index(f' "{SOFTMAX}" =')
+    line = session.text.index(f' "{SOFTMAX}"\n')
     at = session.position(line + 5)
     here = t.Range(at, at)
     place: dict[str, Any] = {"text_document": session.document, "position": at}
