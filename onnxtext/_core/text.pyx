@@ -8,7 +8,7 @@ from libc.string cimport memchr, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_integer
 
-from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value
+from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value, value_name
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -310,10 +310,12 @@ cdef class Text:
             between = c"."
             if is_label:
                 self.character(c"[")
-            self.word(name)
+            if number is None:
+                self.word(name)
             if is_label:
                 self.character(c"]")
             if number is not None:
+                self.text(value_name(name))  # `float[1]` would be a type
                 self.character(c"[")
                 self.integer(number)
                 self.character(c"]")

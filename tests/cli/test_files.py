@@ -130,7 +130,7 @@ def test_holds_reads_nothing_if_the_size_differs(
 @pytest.mark.parametrize(
     ("command", "module", "function"),
     [
-        (["fmt"], "format.text", "format_source"),
+        (["fmt"], "format.format_text", "format_source"),
         (["check", "--fix"], "checker.engine.repair", "plan_fix"),
     ],
 )

@@ -68,7 +68,7 @@ async def test_every_feature(client: LanguageClient, tmp_path: Path) -> None:
     assert sum(len(group["items"]) for group in drawn["groups"]) < 200
     assert not drawn["truncated"]
     options = t.FormattingOptions(tab_size=2, insert_spaces=True)
-    session.replace(f' "{SOFTMAX}" =', f'   "{SOFTMAX}" =')
+    session.replace(f' "{SOFTMAX}"\n', f'   "{SOFTMAX}"\n')
     edits = await client.text_document_formatting_async(
         t.DocumentFormattingParams(session.document, options)
     )
