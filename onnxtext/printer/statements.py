@@ -7,6 +7,7 @@ one item per line. All functions work on texts, so that they apply to any spelli
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -150,11 +151,15 @@ def declaration(type: str, name: str, indent: str, after: int = 1, width: int = 
     return f"{type}\n{indent}{STEP}{name}"
 
 
+_HEAD = re.compile(r"\w+[\[(]")
+
+
 def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
     """Return a type with one dimension or argument per line; the last one has no comma."""
-    start = next((at for at, character in enumerate(type) if character in "[("), -1)
-    if start < 0 or type[start + 1 :] in ("]", ")"):
+    head = _HEAD.match(type)  # none in a dimension, which may be a string with brackets
+    if head is None or type[-1] not in "])" or head.end() == len(type) - 1:
         return type
+    start = head.end() - 1
     inner = indent + STEP
     items = [
         item if len(inner) + len(item) < width else broken_type(item, inner, width)

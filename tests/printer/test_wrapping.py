@@ -6,6 +6,7 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,3 +73,14 @@ def test_large_tensors(shape: tuple[int, ...], kind: str) -> None:
     (text,) = texts
     (value,) = onnxtext.parse(f"g () => () <{kind}{list(shape)} w = {text}> {{}}").graph.values
     assert value.data == RawData(raw)
+
+
+@pytest.mark.parametrize("name", ["a(b", 'a"[', "x[1]", ")(", "\\\\("])
+def test_long_dimensions_with_brackets_are_not_broken(name: str) -> None:
+    graph = onnx.helper.make_graph([], "g", [], [])
+    shape = [name * 60, "N", 'q"' * 60]
+    graph.input.append(onnx.helper.make_tensor_value_info("x", 1, shape))
+    data = onnx.helper.make_model(graph).SerializeToString()
+    text = onnxtext.from_binary(data)
+    assert onnxtext.to_binary(text) == data
+    assert onnxtext.format_text(text) == text
