@@ -81,6 +81,8 @@ class LiteralWriter(RecordWriter):
         texts = [self.scalar(item.tree, indent + STEP) for item in found.items]
         if tree.commented:
             return self.broken(found, texts, "{}", indent)
+        if texts and texts[0].startswith('blob"'):  # a blob is never alone on its line
+            return f"{{{texts[0]}}}"
         return filled(texts, "{}", indent, budget)
 
     def _brackets(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:

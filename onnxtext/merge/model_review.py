@@ -46,7 +46,7 @@ def review_models(
     if ours in (base, theirs) or theirs == base:
         return resolved
     model = lift(resolved[0], known, ())
-    owners = _owners(model)
+    owners = _owners(model, resolved[0])
     subject = subject_of(model)
     findings = list(find(subject, sides))
     old = issues_of(sides) if findings else set()
@@ -75,6 +75,10 @@ def review_models(
 
 def _text(name: bytes) -> str:
     return name.decode("utf-8", "replace")
+
+
+def _name(value: bytes) -> str:
+    return (first(value, 1) or b"").decode("utf-8", "surrogateescape")
 
 
 # ---- Names ----------------------------------------------------------------------------------
@@ -119,8 +123,13 @@ def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int
 # ---- Places ---------------------------------------------------------------------------------
 
 
-def _owners(model: Model) -> dict[int, tuple[FieldPath, int]]:
-    """Return the top-level item of each statement, by the identity of the statement."""
+def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
+    """Return the top-level item of each statement, by the identity of the statement.
+
+    Args:
+        model: the syntax tree.
+        data: the same model as bytes.
+    """
     owners: dict[int, tuple[FieldPath, int]] = {}
     graph = model.graph
     for index, node in enumerate(graph.nodes):
@@ -135,9 +144,13 @@ def _owners(model: Model) -> dict[int, tuple[FieldPath, int]]:
             _add_values(owners, owner, ((0, 25), index))
             for inner in owner.nodes:
                 owners[id(inner)] = (0, 25), index
-    for number, (start, values) in _values(graph).items():
-        for index, value in enumerate(values, start):
+    for number, values in _values(graph).items():
+        for index, value in enumerate(values):
             owners.setdefault(id(value), ((7, number), index))
+    infos = {value.name: value for value in graph.values if value.data is None}
+    for index, item in enumerate(split(first(data, 7) or b"").get(13 << 3 | LENGTH, ())):
+        if (value := infos.get(_name(item))) is not None:
+            owners.setdefault(id(value), ((7, 13), index))
     return owners
 
 
@@ -163,17 +176,15 @@ def _add_values(
         owners[id(value)] = place
 
 
-def _values(graph: Graph) -> dict[int, tuple[int, list[Any]]]:
-    """Return the values of a graph by field, with the index of the first one in each field."""
+def _values(graph: Graph) -> dict[int, Sequence[Any]]:
+    """Return the values of a graph by field, in the order of the field."""
     data = [value for value in (*graph.inputs, *graph.values) if value.data is not None]
-    implied = any(decorator.name == "value_info" for decorator in graph.decorators)
     return {
-        11: (0, graph.inputs),
-        12: (0, graph.outputs),
-        5: (0, [value for value in data if not isinstance(value.data, SparseTensor)]),
-        13: (len(data) * implied, [value for value in graph.values if value.data is None]),
-        14: (0, list(graph.quantization)),
-        15: (0, [value for value in data if isinstance(value.data, SparseTensor)]),
+        11: graph.inputs,
+        12: graph.outputs,
+        5: [value for value in data if not isinstance(value.data, SparseTensor)],
+        14: graph.quantization,
+        15: [value for value in data if isinstance(value.data, SparseTensor)],
     }
 
 

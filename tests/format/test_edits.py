@@ -88,6 +88,20 @@ def test_tensors_without_data_at_the_end_of_a_list(type: str, end: str, kind: st
     assert onnxtext.parse(assert_format_laws(text)) == onnxtext.parse(text)
 
 
+@pytest.mark.parametrize("type", ["string", "float", "float[2]"])
+@pytest.mark.parametrize("name", range(50, 90, 4))
+def test_blobs_of_typed_data_at_the_limit_of_width(type: str, name: int) -> None:
+    """A blob in braces stays on one line, in whatever way the text around it is formatted."""
+    blob = 'blob"6e340b9cffb37a989ca544e6bb780a2c"'
+    tensor = f"{type} {'n' * name} = {{{blob}}}"
+    for start in (f"g () => () <{tensor}> {{", f"g () => () {{ y = A <a = {tensor}> () "):
+        printed = assert_format_laws(f"{start}}}")
+        commented = assert_format_laws(f"{start} [ # first\n label] z = B ()\n}}")
+        assert f"{{{blob}}}" in printed
+        without = commented.replace("  # first\n  [label] z = B ()\n", "")
+        assert without == printed.replace(" {}", " {\n}")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("depth", [48, 90, 97, 200, 330])
 @pytest.mark.parametrize("comment", ["", "# why\n"])

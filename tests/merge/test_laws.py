@@ -348,3 +348,21 @@ def test_one_side_formats_and_the_other_edits(file: Path) -> None:
         result = merge(*[version.encode() for version in versions])
         assert not result.conflicts, result.content.decode()
         assert onnxtext.parse(result.content.decode()) == onnxtext.parse(theirs)
+
+
+@pytest.mark.parametrize("order", ["", "@value_info(initializers)\n", '@value_info("v", values)\n'])
+def test_value_infos_of_a_deleted_node_in_binary_models(order: str) -> None:
+    """A conflict is found in the merged list, in which some initializers have an entry too."""
+    text = f"""\
+<onnxtext: 1, ir_version: 10, opset_import: [20]>
+{order}g (float x) => (y) <float w = {{1}}, float v = {{2}}> {{
+  a = Relu (x)
+  b = Abs (x)
+  y = Sum (a, w, v)
+}}
+"""
+    ours = text.replace("  b = Abs (x)\n", "")
+    theirs = text.replace("<float w", "<float b, float w")
+    result = merge(*map(binary, (text, ours, theirs)))
+    assert (result.conflicts, result.is_binary) == (1, False)
+    assert "float b = Abs" in result.content.decode()
