@@ -7,7 +7,8 @@ and the decorator says where they are in the list (SPEC 10).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -15,9 +16,6 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
 from onnxtext.ast.value_infos import Order, decorator_of, with_data
-
-MOST_NAMES = 32
-"""The most values that a decorator names; longer ones would hide the graph."""
 
 Placed = list[tuple[Node, int, ValueInfo]]
 
@@ -70,9 +68,9 @@ def place_infos(
             lists.order[part], lists.types[part] = [value.name for value in values], types
     made = None
     if len(names) == len(infos):
-        made = _in_parts(graph, infos, lists)
-        if made is None and any_order:
-            made = _one_by_one(graph, infos, lists)
+        made = _in_parts(graph, infos, lists, any_order=any_order)
+    if made is None and any_order:
+        made = _by_name(graph, infos)
     if made is None:
         return None, place_types(graph.nodes, infos)
     order, rest = made
@@ -92,7 +90,7 @@ def _by_default(
     if data and len(infos) >= len(data):
         first = len(data)
         for info, value in zip(infos, data, strict=False):
-            if info.name != value.name or info.type != value.type or info.decorators:
+            if info.name != value.name or info.type != value.type or not _is_plain(info):
                 first = 0
                 break
     rest = infos[first:] if first else infos
@@ -100,17 +98,30 @@ def _by_default(
     if not names.isdisjoint([value.name for value in (*data, *graph.inputs)]):
         return None
     placed, left = types_at_end(graph.nodes, rest)
-    if left and not {info.name for info in rest[:left]}.isdisjoint([v.name for v in graph.outputs]):
-        return None
+    if left:
+        kept = {info.name for info in rest[:left]}
+        if not kept.isdisjoint([value.name for value in graph.outputs]):
+            return None
+        if _are_outputs(graph, rest[:left]):
+            return None
     for node, index, info in placed:
         place_type(node, index, info.type)
     return (decorator_of(Order((Word("initializers"),)), ()) if first else None), rest[:left]
 
 
+def _are_outputs(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
+    """Whether the type of some entry could stand before an output of a node."""
+    names = {info.name for info in infos if _is_plain(info)}
+    return bool(names) and any(not names.isdisjoint(node.outputs) for node in graph.nodes)
+
+
 def _in_parts(
-    graph: Graph, infos: list[ValueInfo], lists: _Lists
+    graph: Graph, infos: list[ValueInfo], lists: _Lists, *, any_order: bool
 ) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of a list that consists of parts; None if it does not."""
+    """Return the order of a list that consists of parts; None if it does not.
+
+    With `any_order`, the result is None also if types of outputs would stay in `<…>`.
+    """
     fewer = {part: types for part, types in lists.types.items() if part != "outputs"}
     for used in (_Lists(lists.order, fewer), lists):  # types before outputs where possible
         runs = [(part, list(run)) for part, run in groupby(infos, used.part_of)]
@@ -124,6 +135,8 @@ def _in_parts(
             continue
         if used is not lists and any(lists.part_of(s) for kept, _ in places for s in kept):
             continue
+        if any_order and _are_outputs(graph, [info for kept, _ in places for info in kept]):
+            return None
         by_part, without = made
         items: list[Word | str] = []
         rest: list[ValueInfo] = []
@@ -175,10 +188,7 @@ def _copies(
         found[part] = [*names[:ordered], Word(part)]
         kept |= set(names)
         without |= missing
-    strings = sum([isinstance(item, str) for items in found.values() for item in items])
-    if without & kept or strings + len(without) > MOST_NAMES:
-        return None
-    return found, frozenset(without)
+    return None if without & kept else (found, frozenset(without))
 
 
 def _statements(
@@ -198,36 +208,74 @@ def _statements(
     return None if left else [([], placed), (second, [])]
 
 
-def _one_by_one(
-    graph: Graph, infos: list[ValueInfo], lists: _Lists
-) -> tuple[Order, list[ValueInfo]] | None:
-    """Return an order that names the entries up to the last one that repeats another value."""
-    last = max((at for at, info in enumerate(infos) if lists.part_of(info)), default=-1)
-    if not 0 <= last < MOST_NAMES:
-        return None
-    declared = {name for names in lists.order.values() for name in names}
-    defined: dict[str, tuple[Node, int]] = {}
-    for node in graph.nodes:
-        for index, name in enumerate(node.outputs):
-            if name in defined:
-                return None
-            if name:
-                defined[name] = node, index
+def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]]:
+    """Return an order that names the entries, up to those at the end that follow by default."""
+    places = _Places(graph, infos)
+    keys: list[tuple[int, ...]] = []  # the places by default; () if an entry must be named
     rest: list[ValueInfo] = []
-    types: Placed = []
-    for info in infos[: last + 1]:
-        if lists.part_of(info):
-            continue
-        if info.name in declared:
-            return None
-        if info.name in defined and info.type is not None and not info.decorators:
-            types.append((*defined[info.name], info))
-        else:
+    seen: set[str] = set()
+    for info in infos:
+        output = places.outputs.get(info.name)
+        if places.needs_statement(info):
+            keys.append((0, len(rest)))
             rest.append(info)
-    for node, index, info in types:
-        place_type(node, index, info.type)
-    rest += place_types(graph.nodes, infos[last + 1 :])
-    return Order(tuple([info.name for info in infos[: last + 1]])), rest
+        elif output is None or info.name in seen:
+            keys.append(())
+        else:
+            keys.append((1, *output))
+            place_type(graph.nodes[output[0]], output[1], info.type)
+        seen.add(info.name)
+    last = len(infos)
+    while last and keys[last - 1] and (last == len(infos) or keys[last - 1] < keys[last]):
+        last -= 1
+    names: list[Word | str] = [info.name for info in infos[:last]]
+    data: list[Word | str] = [value.name for value in with_data(graph)]
+    if data and data[0] in names:
+        start = names.index(data[0])
+        end = start + len(data)
+        others = {*names[:start], *names[end:], *[info.name for info in rest]}
+        if names[start:end] == data and others.isdisjoint(data):
+            names[start:end] = [Word("initializers")]
+    return Order(tuple(names)), rest
+
+
+class _Places:
+    """Where the text can give the type of each entry of a list.
+
+    Attributes:
+        outputs: the node and the index of the output, by the names of values whose type stands
+            there.
+    """
+
+    def __init__(self, graph: Graph, infos: list[ValueInfo]) -> None:
+        self._types: dict[str, Type | None] = {}
+        for values in (graph.outputs, graph.inputs, with_data(graph)):
+            for value in reversed(values):
+                self._types[value.name] = value.type
+        self.outputs: dict[str, tuple[int, int]] = {}
+        wanted = {info.name for info in infos} - self._types.keys()
+        defined: Counter[str] = Counter()
+        for number, node in enumerate(graph.nodes):
+            for index, name in enumerate(node.outputs):
+                if name in wanted:
+                    defined[name] += 1
+                    self.outputs[name] = number, index
+        for name, count in defined.items():
+            if count > 1:
+                del self.outputs[name]
+        kinds: dict[str, Type | None] = {}
+        self._own: set[str] = set()  # names of which an entry needs a statement; then all have one
+        for info in infos:
+            known = self._types.get(info.name, kinds.setdefault(info.name, info.type))
+            declared = info.name in self._types or (
+                info.name in self.outputs and info.type is not None
+            )
+            if not declared or info.type != known or info.decorators or info.metadata:
+                self._own.add(info.name)
+
+    def needs_statement(self, info: ValueInfo) -> bool:
+        """Whether an entry needs a statement of its own."""
+        return info.name in self._own
 
 
 # ---- Types of outputs -----------------------------------------------------------------------
@@ -260,7 +308,7 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
         index = len(node.outputs)
         for name in reversed(node.outputs):
             index -= 1
-            if info.name == name and info.type is not None and not info.decorators:
+            if info.name == name and _is_plain(info):
                 placed.append((node, index, info))
                 left -= 1
                 if not left:
@@ -273,6 +321,11 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
         if any(info.name in defined for info in infos[:left]):
             return [], len(infos)
     return placed, left
+
+
+def _is_plain(info: ValueInfo) -> bool:
+    """Whether an entry has a type and nothing else."""
+    return info.type is not None and not info.decorators and not info.metadata
 
 
 def place_type(node: Node, index: int, type: Type | None) -> None:

@@ -139,6 +139,7 @@ class DocumentWriter(StatementWriter):
             "metadata": self._metadata,
             "quantization": self._annotation,
             "training": self._training,
+            "order": self.decorator,
             "resources": self._resource,
         }
         return self._block(tree, word, "", writers[word])

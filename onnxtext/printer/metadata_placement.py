@@ -15,6 +15,7 @@ from onnxtext.ast.assemble import (
 )
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import walk_model
+from onnxtext.ast.value_infos import place_order
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
@@ -68,6 +69,7 @@ def place_metadata(
     keep_metadata(graphs, moved)
     for owner in owners:
         regroup(owner)
+    place_order(model)
 
 
 def keep_metadata(
@@ -101,6 +103,7 @@ def leave_metadata_out(model: Model) -> None:
         for item in (*items, *graph.inputs, *graph.outputs, *graph.values):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
         regroup(graph)
+    place_order(model)
 
 
 _META = ("meta", "data.meta")

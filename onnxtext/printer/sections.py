@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, walk_model
+from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
-from onnxtext.printer.records import field_text
+from onnxtext.printer.records import decorator_lines, field_text
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 
 Pairs = Sequence[tuple[str, str]]
@@ -38,6 +39,10 @@ def section_parts(
         yield (_training(training, graph_text),)
     for configuration in model.configurations:
         yield (_configuration(configuration),)
+    if model.has_order:
+        listed = [item for item in model.graph.decorators if item.name in ORDERS]
+        inner = decorator_lines(listed, STEP)
+        yield (f"order {{\n{inner}}}" if listed else "order {}",)
 
 
 def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:

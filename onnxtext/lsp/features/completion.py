@@ -45,7 +45,15 @@ _DECORATORS = {
     "segment": "segment(begin: $1, end: $2)", "device": 'device("$1")', "set": "set($1: $2)",
     "unset": "unset($1)", "value_info": "value_info(initializers)",
 }  # fmt: skip
-_SECTIONS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
+_SECTIONS = (
+    "metadata",
+    "quantization",
+    "training",
+    "configuration",
+    "order",
+    "encoding",
+    "resources",
+)
 
 
 def register(server: Server) -> None:
