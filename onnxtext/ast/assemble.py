@@ -126,16 +126,19 @@ def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
     )
 
 
-def regroup(owner: Graph | Function) -> None:
-    """Combine value infos again after their metadata is moved to a section.
+def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
+    """Combine value infos again after their metadata is moved to a section, or removed.
 
     Args:
         owner: a graph or function with a unique path, by which the section can name its values.
+        removed: whether metadata of its value infos was removed.
     """
     infos = [value for value in owner.values if value.data is None]
     if not infos:
         return
     entries = _sole_metadata(owner, infos)
+    if not entries and not removed:
+        return
     plain = [ValueInfo(i.name, i.type) if i.name in entries else i for i in infos]
     order = order_of(owner) if isinstance(owner, Graph) else None
     if isinstance(owner, Graph) and order is None:

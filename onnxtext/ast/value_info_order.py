@@ -129,7 +129,7 @@ def _in_parts(
         others = [run for part, run in runs if not part]
         if len(set(copied)) < len(copied) or len(others) > 2:
             continue
-        made = _copies(runs, lists)
+        made = _copies(graph, runs, lists)
         places = _statements(graph.nodes, others)
         if made is None or places is None:
             continue
@@ -166,7 +166,7 @@ def _without_default(items: list[Word | str]) -> list[Word | str]:
 
 
 def _copies(
-    runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
+    graph: Graph, runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
     """Return the arguments for each part that a list repeats, and the names that have no entry."""
     found: dict[str, list[Word | str]] = {}
@@ -188,6 +188,13 @@ def _copies(
         found[part] = [*names[:ordered], Word(part)]
         kept |= set(names)
         without |= missing
+    named = {part: {i for i in items if isinstance(i, str)} for part, items in found.items()}
+    inputs = {value.name for value in graph.inputs}
+    data = {value.name for value in with_data(graph)}
+    if not data.isdisjoint(named.get("inputs", ())):
+        return None  # the names would mean initializers
+    if not (data | inputs).isdisjoint(named.get("outputs", ())):
+        return None
     return None if without & kept else (found, frozenset(without))
 
 
@@ -210,21 +217,22 @@ def _statements(
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]]:
     """Return an order that names the entries, up to those at the end that follow by default."""
+    made = _repeated(graph, infos)
+    if made is not None:
+        return made
     places = _Places(graph, infos)
     keys: list[tuple[int, ...]] = []  # the places by default; () if an entry must be named
     rest: list[ValueInfo] = []
-    seen: set[str] = set()
     for info in infos:
         output = places.outputs.get(info.name)
         if places.needs_statement(info):
             keys.append((0, len(rest)))
             rest.append(info)
-        elif output is None or info.name in seen:
+        elif output is None:
             keys.append(())
         else:
             keys.append((1, *output))
             place_type(graph.nodes[output[0]], output[1], info.type)
-        seen.add(info.name)
     last = len(infos)
     while last and keys[last - 1] and (last == len(infos) or keys[last - 1] < keys[last]):
         last -= 1
@@ -237,6 +245,27 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInf
         if names[start:end] == data and others.isdisjoint(data):
             names[start:end] = [Word("initializers")]
     return Order(tuple(names)), rest
+
+
+def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]] | None:
+    """Return the order of types of outputs, of which some follow again; None for other lists."""
+    seen: set[str] = set()
+    first = 0
+    while first < len(infos) and infos[first].name not in seen:
+        seen.add(infos[first].name)
+        first += 1
+    rest = infos[first:]
+    if not rest:
+        return None
+    seen.update([info.name for info in rest])
+    if not seen.isdisjoint([v.name for v in (*graph.inputs, *graph.outputs, *graph.values)]):
+        return None
+    placed, left = types_at_end(graph.nodes, infos[:first])
+    if left:
+        return None
+    for node, index, info in placed:
+        place_type(node, index, info.type)
+    return Order((Word("nodes"),)), rest
 
 
 class _Places:
@@ -263,14 +292,12 @@ class _Places:
         for name, count in defined.items():
             if count > 1:
                 del self.outputs[name]
-        kinds: dict[str, Type | None] = {}
-        self._own: set[str] = set()  # names of which an entry needs a statement; then all have one
+        # Names with several entries, or with one that nothing else says.
+        self._own = {name for name, count in Counter([i.name for i in infos]).items() if count > 1}
         for info in infos:
-            known = self._types.get(info.name, kinds.setdefault(info.name, info.type))
-            declared = info.name in self._types or (
-                info.name in self.outputs and info.type is not None
-            )
-            if not declared or info.type != known or info.decorators or info.metadata:
+            known = self._types.get(info.name, info.type)
+            declared = info.name in self._types or info.name in self.outputs
+            if not declared or info.type != known or not _is_plain(info):
                 self._own.add(info.name)
 
     def needs_statement(self, info: ValueInfo) -> bool:

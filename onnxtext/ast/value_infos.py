@@ -183,11 +183,10 @@ def _arranged(
 ) -> Iterator[Entry]:
     """Yield the entries of all parts in an order; those that it names are not in their part.
 
-    The first mention of a name is its first entry in `<…>`, the second its second. The last one,
-    and the entry of a value that is none in `<…>`, can be repeated in `value_info`.
+    The first mention of a name is its first entry in the part, the second its second.
 
     Raises:
-        ValueInfoError: the order names no value, or an initializer twice.
+        ValueInfoError: the order names no value, or one too often.
     """
     items = () if order is None else order.items
     names = Counter([item for item in items if isinstance(item, str)])
@@ -197,21 +196,20 @@ def _arranged(
             for at, entry in enumerate(lists[part]):
                 if entry.name in names:
                     found = places.setdefault(entry.name, [])
-                    if decorator == INITIALIZERS or not found or found[0][0] == part == "values":
+                    if decorator == INITIALIZERS or not found or found[0][0] == part:
                         found.append((part, at))
     for name, count in names.items():
         if name not in places:
             what = "value" if decorator == DECORATOR else "initializer"
             raise ValueInfoError(f"@{decorator} names `{name}`, which is no {what} of this graph")
-        if decorator == INITIALIZERS and count > len(places[name]):
-            raise ValueInfoError(f"@{decorator} names `{name}` twice")
+        if count > len(places[name]):
+            raise ValueInfoError(f"@{decorator} names `{name}` too often")
     taken = {place for name, count in names.items() for place in places[name][:count]}
     seen: Counter[str] = Counter()
     rest = [Word(part) for part in _BY_DEFAULT[decorator] if Word(part) not in items]
     for item in (*items, *rest):
         if isinstance(item, str):
-            known = places[item]
-            part, at = known[min(seen[item], len(known) - 1)]
+            part, at = places[item][seen[item]]
             seen[item] += 1
             yield lists[part][at]
             continue

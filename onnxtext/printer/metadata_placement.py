@@ -99,10 +99,11 @@ def leave_metadata_out(model: Model) -> None:
     model.metadata_left_out = True
     model.encoding = None  # it applies only to the complete model
     for graph in graphs:
+        removed = any(d.name == "meta" for value in graph.values for d in value.decorators)
         items: list[Graph | Function | Node | ValueInfo] = [graph, *graph.nodes]
         for item in (*items, *graph.inputs, *graph.outputs, *graph.values):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
-        regroup(graph)
+        regroup(graph, removed=removed)
     place_order(model)
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.ast.model import Function, Graph, Model
-from onnxtext.ast.value_infos import with_data
+from onnxtext.ast.records import Word
+from onnxtext.ast.value_infos import Order, order_of, with_data
 from onnxtext.ast.visit import list_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.printer import print_model
@@ -112,16 +113,18 @@ def declared_twice(graph: Graph | Function) -> list[str]:
 
     Inputs and outputs of a graph may be the same value, an output may be an initializer, and a
     node's output may have its type in the list of outputs and before itself: the model says it
-    in two places, and the text too.
+    in two places, and the text too. A repeated entry of `value_info` is a statement of its own.
     """
     found: dict[str, list[object]] = {}
     for value in (*graph.inputs, *graph.values):
         if isinstance(graph, Graph) or value in graph.values:
             found.setdefault(value.name, []).append((value.type, value.decorators))
-    for node in graph.nodes:
-        for name, type in zip(node.outputs, node.output_types, strict=False):
-            if type is not None:
-                found.setdefault(name, []).append((type, ()))
+    order = order_of(graph) if isinstance(graph, Graph) else None
+    if order != Order((Word("nodes"),)):
+        for node in graph.nodes:
+            for name, type in zip(node.outputs, node.output_types, strict=False):
+                if type is not None:
+                    found.setdefault(name, []).append((type, ()))
     return [name for name, told in found.items() if len(told) > len({str(one) for one in told})]
 
 
@@ -136,7 +139,6 @@ def declared_twice(graph: Graph | Function) -> list[str]:
         ('initializers, without: ["w"]', "v t"),
         ('"w", initializers', "w v t"),
         ('"w", "t", "v"', "w t v"),
-        ('"t", "v", "t"', "t v t"),
     ],
 )
 def test_orders(order: str, infos: str) -> None:
@@ -173,7 +175,7 @@ def test_orders_of_initializers(order: str, names: str) -> None:
     again = onnxtext.from_binary(binary)
     assert onnxtext.to_binary(again) == binary
     assert "@initializers(" in again
-    assert declared_twice(onnxtext.parse(again).graph) == []  # type: ignore[union-attr]
+    assert declared_twice(onnxtext.parse(again).graph) == []
 
 
 ORDERED = """\
@@ -236,7 +238,7 @@ def test_long_orders_stand_at_the_end(metadata: Any) -> None:
     [
         ('order { @doc("d") }', "`@doc` gives no order"),
         ('order { @initializers("z") }', "@initializers names `z`, which is no initializer"),
-        ('order { @initializers("w", "w") }', "@initializers names `w` twice"),
+        ('order { @initializers("w", "w") }', "@initializers names `w` too often"),
         ("order { @initializers(nodes) }", 'write @initializers("name")'),
         ('order { @initializers(without: ["w"]) }', 'write @initializers("name")'),
         ("order {} order {}", "there are two `order` sections"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import SparseTensorType
-from onnxtext.ast.value_infos import DECORATOR, Entry, ValueInfoError, entries, order_of
+from onnxtext.ast.value_infos import DECORATOR, ValueInfoError, entries, order_of
 from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
@@ -231,7 +231,7 @@ def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo
     """Return the `value_info` entries of initializers, inputs and outputs (SPEC 10)."""
     try:
         order = order_of(graph)
-        copied = _without_statement(entries(graph, order))
+        copied = [e for e in entries(graph, order) if e.part not in ("values", "nodes")]
     except ValueInfoError:  # encoding reports it
         return []
     known = {value.name: value for value in initializers}
@@ -241,18 +241,6 @@ def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo
         else ValueInfo(entry.name, entry.type, at=entry.at)
         for entry in copied
     ]
-
-
-def _without_statement(entries: Iterable[Entry]) -> list[Entry]:
-    """Return entries, except the first of each statement in `<…>` and of each typed output."""
-    copied = []
-    seen: set[tuple[str, str, int]] = set()
-    for entry in entries:
-        key = (entry.part, entry.name, id(entry.statement))
-        if entry.part not in ("values", "nodes") or key in seen:
-            copied.append(entry)
-        seen.add(key)
-    return copied
 
 
 def _declaration(value: ValueInfo) -> ValueInfo:
