@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -34,7 +36,7 @@ def test_real_models_have_the_same_findings(file: str) -> None:
     assert findings(onnxtext.from_binary(data, inline_limit=0)) == expected
 
 
-LISTS = {
+LISTS: dict[str, Any] = {
     "perm": [*range(39), 0],
     "equal": [1] * 40,
     "floats": [*np.arange(40, dtype=float)],
