@@ -34,6 +34,9 @@ def test_real_models_have_the_same_findings(file: str) -> None:
     data = shared_model(file)
     expected = findings(onnxtext.from_binary(data, weights="inline"))
     assert findings(onnxtext.from_binary(data, inline_limit=0)) == expected
+    # What is left out is not taken for absent.
+    without = findings(onnxtext.from_binary(data, inline_limit=0, weights="none"))
+    assert {code for code, _ in without} <= {code for code, _ in expected} | {"weights-left-out"}
 
 
 LISTS: dict[str, Any] = {

@@ -15,7 +15,7 @@ from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import RawData, Reference, Tensor, TensorData, TypedData
+from onnxtext.ast.values import Blob, RawData, Reference, Tensor, TensorData, TypedBlob, TypedData
 from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
@@ -231,8 +231,8 @@ class SymbolicShapes:
             if target.name == "Constant":
                 self._remember(node, environment)
             return tuple(wanted)
-        if any(type(attribute.value) is Reference for attribute in node.attributes):
-            return tuple(wanted)
+        if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
+            return tuple(wanted)  # unknown values are not the defaults
         made = operator(OperatorCall(node, inputs, values, sizes, target.since))
         return self._unified(node, wanted, made, sizes)
 
