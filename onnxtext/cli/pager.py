@@ -45,7 +45,7 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
         for block in encoded:
             write_stdout([block])
         return
-    # As git does: colors, no pager for a text that fits on the screen, no cleared screen.
+    # As git does: `less` keeps colors, exits if the text fits, and does not clear the screen.
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)
     # The pager handles Ctrl-C; if it ends, writing to it raises an error instead of killing us.
