@@ -28,7 +28,7 @@ from onnxtext.lsp.index.operators import (
     signature_text,
 )
 from onnxtext.lsp.index.positions import Lines
-from onnxtext.lsp.server.protocol import data_field
+from onnxtext.lsp.server.parameters import data_field
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.tensor.elements import ELEMENTS

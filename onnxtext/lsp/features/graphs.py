@@ -28,14 +28,14 @@ from onnxtext.lsp.index.graph_changes import changes_of, diff_of
 from onnxtext.lsp.index.graph_details import details
 from onnxtext.lsp.index.graph_details import find as find_nodes
 from onnxtext.lsp.index.graph_view import Drawing
-from onnxtext.lsp.server.protocol import (
+from onnxtext.lsp.server.parameters import (
     GRAPH,
     GRAPH_COMPARE,
     GRAPH_FIND,
     GRAPH_NODE,
     GRAPH_PLACE,
-    RequestError,
 )
+from onnxtext.lsp.server.protocol import RequestError
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.names import Statement
