@@ -16,7 +16,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import holds, read_input, write_atomically
 
 if TYPE_CHECKING:
-    from onnxtext.merge import MergeResult
+    from onnxtext.merger import MergeResult
 
 EXPLANATION = """\b
 Examples:
@@ -88,7 +88,7 @@ def command(
     target = None if output in (None, "-") else Path(str(output))
     name = ours if output in (None, "-") else str(output)
     with Reporter(output_format, color) as reporter, reporter.reporting(name):
-        from onnxtext.merge import merge
+        from onnxtext.merger import merge
 
         versions = [_read(version) for version in (base, ours, theirs)]
         made = merge(

@@ -14,7 +14,7 @@ from onnxtext.ast.values import Blob, ExternalData
 from onnxtext.ast.visit import list_graphs
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.diff.tensor_data import DataReader
+from onnxtext.differ.tensor_data import DataReader
 from onnxtext.errors import check_declared_size, invalid_model_error
 from onnxtext.filetype import HEAD, decode_text, is_binary
 from onnxtext.printer.metadata_placement import leave_metadata_out
