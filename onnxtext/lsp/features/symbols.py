@@ -17,6 +17,7 @@ from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.names import Occurrence, Statement
 from onnxtext.lsp.index.reuse import fill
+from onnxtext.lsp.index.section_context import SECTION
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
         document.columns.keep("symbols", made.index, column)
     made.place(column)
     roots = [made.scope(scope) for scope in made.index.scopes if scope.parent is None]
+    roots += made.sections()
     return orjson.Fragment(f"[{','.join(roots)}]".encode())
 
 
@@ -105,6 +107,21 @@ class _Outline:
             if placed is not None and "\1" in placed:
                 placed = _later_lines(placed, line)
             by_scope.setdefault(id(statement.scope), []).append((statement, placed))
+
+    def sections(self) -> list[str]:
+        """Return the sections at the end of the text."""
+        found = []
+        at = max([0, *(self.index.scope_end(scope) for scope in self.index.scopes)])
+        while (head := SECTION.search(self.text, at)) is not None:
+            at = self.lines.line_end(self.lines.line_of(head.start()))
+            line = self.text[head.start() : at]
+            closing = self.text.find("\n}", at)
+            if line.count("{") > line.count("}") and closing >= 0:
+                at = closing + 2
+            whole, name = Span(head.start(), at), Span(*head.span())
+            kind = t.SymbolKind.Namespace
+            found.append(_symbol(head[0], kind, "section", self._range(whole), self._range(name)))
+        return found
 
     def scope(self, scope: Scope, depth: int = 0) -> str:
         """Return a graph or function with its statements."""

@@ -18,6 +18,7 @@ from onnxtext.lsp.index.exporter_lines import (
 )
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.section_scopes import listed_values
 from onnxtext.lsp.index.statements import Located
 from onnxtext.source import Span
 
@@ -47,6 +48,8 @@ def tokens_outside_statements(index: Index) -> list[Token]:
             around = index.statement_at(token[0])
             if around is None or around.item is holder:
                 found.append(token)
+        for value, span in listed_values(index, scope):
+            found.append((*span, *meaning(index, scope, value)))
     for name in index.sections:
         kind = "function" if name.function is not None else "label" if name.is_label else "variable"
         found.append((*name.span, _TYPE[kind], 0))
