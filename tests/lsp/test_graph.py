@@ -177,6 +177,8 @@ def test_scopes_of_exporters() -> None:
     assert paths('  ["/model/layers.3/attn/MatMul"] y = Relu (x)') == ["model/layers.3/attn"]
     assert paths('  "net/dense/BiasAdd:0" = Relu (x)') == ["net/dense"]
     assert paths("  [Relu_0] y = Relu (x)") == [""]
+    assert paths('  [BiasGelu] "/b.0/Mul_1_output_0" = Relu (x)') == ["b.0"]
+    assert paths('  ["/Relu"] "/b.0/y" = Relu (x)') == ["b.0"]
     assert paths('  ["layer1.0.conv"] y = Relu (x)') == ["layer1/0"]
     assert paths('  ["/a/Relu"] t = Relu (x)\n  ["layer1.0.conv"] y = Relu (t)') == ["a", ""]
     space = ": m.LM/b.0: m.Block/b.0.o: torch.Linear/linear_3: aten.linear.default"

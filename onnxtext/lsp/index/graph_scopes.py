@@ -120,8 +120,9 @@ def _path(node: Node, classes: dict[Path, str], labels: dict[str, Path]) -> Path
         path = _module_path(entries, classes)
         if path is not None:
             return path
-    label = node.name or (node.outputs[0] if node.outputs else "")
-    around = label.rpartition("/")[0]
+    around = (node.name or "").rpartition("/")[0]
+    if not around and node.outputs:  # an optimizer's new node has the scope in its output only
+        around = node.outputs[0].rpartition("/")[0]
     path = labels.get(around)
     if path is None:
         path = tuple([part for part in around.split("/") if part])[:_LONGEST_PATH]
