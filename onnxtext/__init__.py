@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         parse,
         to_binary,
     )
+    from onnxtext.compare import diff, merge, verify
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
     from onnxtext.serialization import register
 
@@ -37,21 +38,27 @@ __all__ = [
     "__version__",
     "ast",
     "check",
+    "diff",
     "dump",
     "dumps",
     "format_text",
     "from_binary",
     "load",
     "loads",
+    "merge",
     "parse",
     "register",
     "to_binary",
+    "verify",
 ]
 
 _MODULES = {
     "Diagnostic": "diagnostics",
     "OnnxTextError": "diagnostics",
     "OnnxTextWarning": "diagnostics",
+    "diff": "compare",
+    "merge": "compare",
+    "verify": "compare",
     "register": "serialization",
 }
 """Where a name comes from, unless it is `api`."""
