@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         parse,
         to_binary,
     )
-    from onnxtext.compare import diff, merge, verify
+    from onnxtext.compare import diff, merge, rewrite, verify
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
     from onnxtext.serialization import register
 
@@ -48,6 +48,7 @@ __all__ = [
     "merge",
     "parse",
     "register",
+    "rewrite",
     "to_binary",
     "verify",
 ]
@@ -58,6 +59,7 @@ _MODULES = {
     "OnnxTextWarning": "diagnostics",
     "diff": "compare",
     "merge": "compare",
+    "rewrite": "compare",
     "verify": "compare",
     "register": "serialization",
 }

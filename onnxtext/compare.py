@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public functions that compare models: `diff`, `merge` and `verify`."""
+"""The public functions on versions of a model: `diff`, `merge`, `rewrite` and `verify`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.inputs import Given, read_given
 
 if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
     from onnxtext.differ import ModelDiff, Side
     from onnxtext.differ.result import Category
     from onnxtext.inputs import ModelSource
@@ -93,6 +94,28 @@ def merge(
         item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item for item in given
     ]
     return merge_contents(one, two, three, labels=labels)
+
+
+def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
+    """Write an edited syntax tree back to its text; comments and the rest of the text stay.
+
+    Only statements that differ are printed. A comment at a statement that was removed is removed,
+    too.
+
+    Args:
+        text: the text.
+        model: the syntax tree that `parse` made of it, after the edit.
+        name: the name of the text in messages.
+
+    Returns:
+        The new text; it parses to the edited tree.
+
+    Raises:
+        OnnxTextError: the text has syntax errors, or the tree cannot be written as a text.
+    """
+    from onnxtext.merger.rewriting import rewrite_text
+
+    return rewrite_text(text, model, name=name)
 
 
 def verify(source: ModelSource) -> Verdict:

@@ -35,6 +35,7 @@ NAMES = [
     "merge",
     "parse",
     "register",
+    "rewrite",
     "to_binary",
     "verify",
 ]
@@ -69,6 +70,7 @@ SIGNATURES = {
         "labels: tuple[str, str, str] = ('base', 'ours', 'theirs')) -> MergeResult"
     ),
     "register": "() -> None",
+    "rewrite": "(text: str, model: Model, *, name: str = '<string>') -> str",
     "verify": "(source: ModelSource) -> Verdict",
     "parse": "(text: str, *, name: str = '<string>') -> Model",
     "to_binary": (
@@ -140,6 +142,8 @@ AST_NAMES = [
     "ValueInfo",
     "WeightPlace",
     "Word",
+    "walk_graphs",
+    "walk_nodes",
 ]
 
 GRAPH = "g (float[N] x) => (float[N] y) { y = Relu (x) }"
