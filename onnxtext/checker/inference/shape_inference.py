@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes node by node with the inference functions of onnx."""
+"""Infer shapes node by node: with the inference functions of onnx, and with those of `symbolic`.
+
+onnx knows the element types, the operators and the errors; ours add dimensions that are expressions
+of symbols, such as `2*seq`, and what follows from shapes that the model computes.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +39,8 @@ from onnxtext.checker.inference.objections import (
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
+from onnxtext.checker.inference.symbolic.steps import SymbolicStep, Values
+from onnxtext.checker.inference.symbolic.values import Value, stored_value
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.proto.encode.fields import lower_tensor
@@ -55,17 +61,24 @@ class Shapes(Environment[Type]):
     Attributes:
         constants: the types and data of small constants, by name.
         places: the origin of each value's type.
+        values: the small integer values, by name.
         parameters: the attributes of a call.
     """
 
     constants: dict[str, Constant] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
     parameters: Mapping[str, Attribute] = field(default_factory=dict)
 
     def constant(self, name: str) -> Constant | None:
         """Return a value as a tensor if it is a small constant."""
         holder = self.holder(name)
         return holder.constants.get(name) if isinstance(holder, Shapes) else None
+
+    def value(self, name: str) -> Value | None:
+        """Return a small integer value; None if unknown."""
+        holder = self.holder(name)
+        return holder.values.get(name) if isinstance(holder, Shapes) else None
 
     def place(self, name: str) -> Place | None:
         """Return the origin of a value's type."""
@@ -80,6 +93,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         super().__init__(subject)
         self._inference = NodeInference.of(subject)
         self._merger = TypeMerger()
+        self._step = SymbolicStep()
         self._reported: set[tuple[int, int]] = set()
         self._encoded: dict[tuple[int, int], bytes | None] = {}
         # The outputs of a node with an error are unknown; that gives no further findings.
@@ -95,6 +109,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         given: tuple[Type | None, ...],
         outer: Shapes | None,
         parameters: Mapping[str, Attribute] | None = None,
+        values: Values = (),
     ) -> Shapes:
         environment = Shapes({}, outer, parameters=parameters or {})
         self.environments.setdefault(id(scope), environment)
@@ -114,9 +129,18 @@ class ShapeInference(ScopeWalk[Shapes]):
             small = isinstance(value.type, TensorType) and _is_small(value.type, value.data)
             if small and value.name not in inputs:
                 environment.constants[value.name] = value.type, value.data  # type: ignore[assignment]
+                stored = stored_value(value.type, value.data)
+                if stored is not None:
+                    environment.values[value.name] = stored
+        for value, passed in zip(scope.inputs, values, strict=False):
+            if passed is not None:
+                environment.values[value.name] = passed
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
-            made = self._node(scope, index, node, resolved[index], environment)
+            made, followed = self._node(scope, index, node, resolved[index], environment)
+            for name, known in zip(node.outputs, followed, strict=False):
+                if name and known is not None:
+                    environment.values.setdefault(name, known)
             self._outputs(node, made, declared, environment)
         return environment
 
@@ -185,28 +209,30 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
-    ) -> Made:
+    ) -> tuple[Made, Values]:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
             if id(node) in self._wrong:
-                return ()  # the error is in the call, not in the body
+                return (), ()  # the error is in the call, not in the body
             return self._call(node, target, inputs, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, ())
         if any(map(self._is_wrong, bodies)):
-            return ()
+            return (), ()
         for body in bodies:
             self._scope(body, given_types(node, inputs), environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
-            return ()
+            return (), ()
         complete = all(
             type is not None for type, name in zip(inputs, node.inputs, strict=True) if name
         )
         if not complete or len(self.findings) > before:
-            return ()
+            return (), ()
         if node.op_type == "Constant" and not target.domain:
             self._remember(node, environment)
-        return self._infer(scope, node, target, environment, inputs)
+        made = self._infer(scope, node, target, environment, inputs)
+        values = [environment.value(name) if name else None for name in node.inputs]
+        return self._step.node(target, node, inputs, values, made) if made else (made, ())
 
     def _is_wrong(self, body: Scope) -> bool:
         """Whether a body has an error, which inference would report again."""
@@ -279,17 +305,21 @@ class ShapeInference(ScopeWalk[Shapes]):
             slug,
         )
 
-    def _call(self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes) -> Made:
+    def _call(
+        self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
+    ) -> tuple[Made, Values]:
         parameters = call_attributes(function.owner, node, outer.parameters)
-        key = self._calls.key(function, inputs, parameters)
-        known: Made | None = self._calls.known.get(key)
+        values = tuple([outer.value(name) if name else None for name in node.inputs])
+        key = self._calls.key(function, (*inputs, *values), parameters)
+        known: tuple[Made, Values] | None = self._calls.known.get(key)
         if known is None:
             if not self._calls.enter(function):
-                return ()
-            environment = self._scope(function, tuple(inputs), None, parameters)
+                return (), ()
+            environment = self._scope(function, tuple(inputs), None, parameters, values)
             self._calls.leave()
-            made = [environment.find(value.name) for value in function.outputs]
-            known = self._calls.known[key] = tuple(made)
+            names = [value.name for value in function.outputs]
+            known = tuple(map(environment.find, names)), tuple(map(environment.value, names))
+            self._calls.known[key] = known
         return known
 
     # ---- Encoding ---------------------------------------------------------------------------

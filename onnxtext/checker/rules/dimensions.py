@@ -23,8 +23,9 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.walk import inner_types, type_uses
 from onnxtext.checker.inference.node_kinds import sizes_fit_by_kind
+from onnxtext.checker.inference.symbolic.expressions import sized
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
-from onnxtext.checker.inference.symbolic.sizes import Conflict, Forced, Size, Sizes, symbol
+from onnxtext.checker.inference.symbolic.sizes import Conflict, Forced, Sizes, symbol
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -72,8 +73,8 @@ def _is_fixed_shape(main: Scope, place: Place, name: str, sizes: Sizes) -> bool:
     declared = [node.output_types[index]] if node.output_types else []
     values = (*main.outputs, *main.infos)
     declared += [value.type for value in values if value.name == node.outputs[index]]
-    root = sizes.root(Size(name))
-    return any(sizes.root(Size(symbol)) == root for type in declared for symbol in _symbols(type))
+    root = sizes.root(sized(name))
+    return any(sizes.root(sized(symbol)) == root for type in declared for symbol in _symbols(type))
 
 
 def _symbols(type: Type | None) -> list[str]:
