@@ -180,7 +180,7 @@ def _names(model: onnx.ModelProto) -> set[str]:
 
 def _is_known(dim: int | str | None, given: set[str]) -> bool:
     if not isinstance(dim, str):
-        return dim is not None
+        return dim is not None and dim >= 0
     names = names_in(dim)
     return dim in given or (names is not None and names <= given)
 

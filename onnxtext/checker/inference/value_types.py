@@ -8,7 +8,7 @@ from onnxtext.checker.context.elements import shown
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain import written
-from onnxtext.checker.inference.node_kinds import types_by_kind
+from onnxtext.checker.inference.node_kinds import is_full, types_by_kind
 from onnxtext.checker.inference.shape_inference import ShapeInference
 
 
@@ -20,7 +20,7 @@ def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
     """
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
-    by_kind = types_by_kind(subject)
+    by_kind = _full_types_by_kind(subject)
     if by_kind is not None:
         return by_kind
     return {
@@ -42,7 +42,7 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
         return {}
     spelled = _Spelled()
     whole = known_types(subject)
-    elements = {} if types_by_kind(subject) else TypeInference.of(subject).environments
+    elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     found: dict[int, dict[str, str]] = {}
     for scope in subject.scopes:
         if scope.place.at < 0:
@@ -55,6 +55,17 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
         for name, type in whole.get(id(scope), {}).items():
             types[name] = spelled[type]
         found[scope.place.at] = types
+    return found
+
+
+def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
+    """Return the types that one node of each kind tells, if no dimension is unknown."""
+    found: dict[int, dict[str, Type]] | None
+    if "full-types" not in subject.memo:
+        found = types_by_kind(subject)
+        kinds = {id(type): type for types in (found or {}).values() for type in types.values()}
+        subject.memo["full-types"] = found if all(map(is_full, kinds.values())) else None
+    found = subject.memo["full-types"]
     return found
 
 

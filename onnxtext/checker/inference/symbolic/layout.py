@@ -60,6 +60,10 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     """Infer `Squeeze`: removed dimensions are 1."""
     shape = call.shape(0)
     axes = call.integers("axes", 1)
+    if shape is not None and axes is None and not call.has_input(1):
+        # All dimensions of size 1 are removed; a symbolic one may be 1.
+        known = all(isinstance(extent, int) for extent in shape)
+        return tuple([extent for extent in shape if extent != 1]) if known else None
     if shape is None or axes is None:
         return None
     removed = axes_of(axes, len(shape))

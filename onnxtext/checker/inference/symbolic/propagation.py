@@ -64,6 +64,7 @@ class SymbolicShapes:
         self.learned = False
         self.sizes = Sizes()
         self._scopes = subject.scopes
+        self._defaults = not 0 < subject.ir_version < 4
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
@@ -124,7 +125,8 @@ class SymbolicShapes:
             own = shapes[value.name]
             shapes[value.name] = shape if own is None else own
             _equal(sizes, own, shape, Place(value, ("name",)))
-        inputs = {value.name for value in scope.inputs}
+        # Before IR version 4 all initializers are inputs, too, which callers do not replace.
+        inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
             stored = stored_value(value.type, value.data) if value.name not in inputs else None
             if stored is not None:
