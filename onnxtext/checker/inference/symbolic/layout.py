@@ -121,6 +121,9 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         return None
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
+    # A size that may be negative may also be -1.
+    wanted = tuple([None if isinstance(size, Size) and not is_positive_or_zero(size) else size
+                    for size in wanted])  # fmt: skip
     made = list(wanted)
     known = None if shape is None else _named(shape)
     for index, size in enumerate(wanted):

@@ -164,8 +164,8 @@ class SymbolicShapes:
                 name = target.name if target is not None else ""
                 if name in FOLLOWING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
-                if name in SHAPES_ALONE and not any(values):
-                    attributes = ()
+                if name in SHAPES_ALONE and not (values and all(values)):
+                    attributes, values = (), []  # values follow from the values of all inputs
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
                     *map(id, attributes), *values,

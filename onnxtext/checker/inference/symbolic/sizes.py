@@ -112,6 +112,12 @@ class Sizes:
         """Return the number that a dimension must be; None if unknown."""
         if not isinstance(extent, Size):
             return extent
+        if not self._choices and self._outer is None:
+            return None
+        shifted = extent.shifted
+        if shifted is not None:
+            known = self._number(shifted[0])
+            return None if known is None else known + shifted[1]
         found = self.resolved(extent)
         return found if isinstance(found, int) else None
 
@@ -133,6 +139,8 @@ class Sizes:
 
     def root(self, extent: Extent) -> Extent:
         """Return a dimension in terms of the representative symbol of its group."""
+        if not isinstance(extent, Size) or (not self._links and self._outer is None):
+            return extent
         return replaced(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:

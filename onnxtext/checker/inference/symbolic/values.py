@@ -17,6 +17,8 @@ from onnxtext.tensor.elements import ELEMENTS
 MOST_ELEMENTS = 64
 """Tensors of up to so many elements are followed."""
 
+_MOST_REAL = 8
+"""Of floats only scales and the like are followed, no weights."""
 _CODES = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
 _REAL = frozenset(("float", "double", "float16", "bfloat16"))
 _EXACT = 1 << 24
@@ -106,12 +108,9 @@ def stored_value(type: Type | None, data: object) -> Value | None:
     """Return the value of a small constant tensor."""
     if not isinstance(type, TensorType) or type.shape is None or type.element not in _CODES:
         return None
+    most = _MOST_REAL if type.element in _REAL else MOST_ELEMENTS
     shape = tuple([dim for dim in type.shape if isinstance(dim, int)])
-    if (
-        len(shape) != len(type.shape)
-        or not 0 <= prod(shape) <= MOST_ELEMENTS
-        or min(shape, default=0) < 0
-    ):
+    if len(shape) != len(type.shape) or not 0 <= prod(shape) <= most or min(shape, default=0) < 0:
         return None
     code = _CODES[type.element]
     if isinstance(data, RawData):
