@@ -77,6 +77,8 @@ class Drawn:
         node = helper.make_node(op_type, inputs, names, **attributes)
         made = []
         for values in self.values:
+            if not _is_safe(node, values):
+                return
             try:
                 made.append(_run(node, values))
             except Exception:  # the reference raises many classes
@@ -110,6 +112,14 @@ class Drawn:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
 
 
+def _is_safe(node: NodeProto, values: dict[str, Array]) -> bool:
+    """Whether a result is not too large; numpy crashes on negative repeats."""
+    if node.op_type not in ("ConstantOfShape", "Expand", "Pad", "Range", "Tile"):
+        return True
+    sizes = values[node.input[1 if len(node.input) > 1 else 0]].astype(np.float64)
+    return bool(sizes.min(initial=0) >= 0 and sizes.clip(1).prod() <= _LARGEST)
+
+
 def _is_valid(node: NodeProto, values: dict[str, Array], made: list[Array]) -> bool:
     """Whether a node is valid where the reference accepts more than the specification."""
     if node.op_type in ("Conv", "MaxPool"):
@@ -121,8 +131,7 @@ def _is_valid(node: NodeProto, values: dict[str, Array], made: list[Array]) -> b
     if node.op_type == "Flatten":
         return values[node.input[0]].ndim > 0
     if node.op_type == "Tile":
-        repeats = values[node.input[1]]
-        return values[node.input[0]].ndim == len(repeats) and bool(repeats.min(initial=0) >= 0)
+        return values[node.input[0]].ndim == len(values[node.input[1]])
     return True
 
 

@@ -76,7 +76,7 @@ def sweep(count: int) -> None:
 
 
 def test_drawn_graphs() -> None:
-    sweep(12)
+    sweep(60)
 
 
 @pytest.mark.slow
