@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import ast
-import random
 import re
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 Shape = tuple[int, ...]
 SIZES = ((2, 3, 5, 4, 7, 6), (3, 5, 2, 7, 4, 9))
@@ -77,8 +78,7 @@ def _computed(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> dict[str, Sha
 
 
 def _by_runtime(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> dict[str, Shape]:
-    import onnxruntime
-
+    onnxruntime = import_module("onnxruntime")
     onnxruntime.set_default_logger_severity(4)
     more = onnx.ModelProto()
     more.CopyFrom(model)
@@ -97,8 +97,6 @@ def _by_runtime(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> dict[str, S
 
 
 def _by_reference(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> dict[str, Shape]:
-    from onnx.reference import ReferenceEvaluator
-
     with np.errstate(all="ignore"):
         made = ReferenceEvaluator(model).run(None, dict(feeds), intermediate=True)
     return _shapes(dict(made))
@@ -153,8 +151,3 @@ def evaluated(text: str, symbols: Mapping[str, int]) -> float | None:
     except ArithmeticError:
         return None
     return float(found)
-
-
-def shuffled(files: list[Any], count: int, seed: int) -> list[Any]:
-    """Return some of the files in a drawn order."""
-    return random.Random(seed).sample(files, min(count, len(files)))

@@ -7,7 +7,8 @@ The models are those under 2 MB of `../shared/data`, without their value infos. 
 values that nodes of the main graph compute. `rank`: the number of dimensions is known. `all`: every
 dimension is a number, or is made of names of the model's inputs and outputs that no tool made up.
 `wrong`: values whose type differs from what onnxruntime (or, without it, onnx's reference) computes
-on inputs with two sizes for every symbol (outputs that the model declares wrong are left out). `failed`: models without an answer.
+on inputs with two sizes for every symbol; outputs that the model itself declares wrong are left
+out. `failed`: models without an answer.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import onnx
@@ -64,9 +66,8 @@ def official(model: onnx.ModelProto, data_prop: bool) -> Shapes:
 
 def runtime(model: onnx.ModelProto) -> Shapes:
     """Infer with the script of onnxruntime."""
-    from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
-
-    made = SymbolicShapeInference.infer_shapes(model, int_max=2**31 - 1, auto_merge=True)
+    module = import_module("onnxruntime.tools.symbolic_shape_infer")
+    made = module.SymbolicShapeInference.infer_shapes(model, int_max=2**31 - 1, auto_merge=True)
     return _declared(made)
 
 
@@ -198,10 +199,9 @@ def _fits(dims: Dims, shape: Shape, symbols: dict[str, int]) -> bool:
 def main(data: Path, verbose: bool) -> None:
     """Measure, and print a table for the exports and the shared models."""
     warnings.simplefilter("ignore")
-    onnx.helper  # noqa: B018  (imported by onnx)
     tools = list(TOOLS)
     try:
-        import onnxruntime.tools.symbolic_shape_infer  # noqa: F401
+        import_module("onnxruntime.tools.symbolic_shape_infer")
     except ImportError:
         tools.pop()
         print("onnxruntime or sympy is not installed; its column is left out")

@@ -125,13 +125,13 @@ def _is_valid(node: NodeProto, values: dict[str, Array], made: list[Array]) -> b
     if node.op_type in ("Conv", "MaxPool"):
         return all(value.size for value in made)
     if node.op_type == "Split" and len(node.input) == 2:
-        return len(values[node.input[0]]) == values[node.input[1]].sum()
+        return bool(len(values[node.input[0]]) == values[node.input[1]].sum())
     if node.op_type == "Reshape":
         return bool(values[node.input[1]].min(initial=0) >= -1)
     if node.op_type == "Flatten":
-        return values[node.input[0]].ndim > 0
+        return bool(values[node.input[0]].ndim > 0)
     if node.op_type == "Tile":
-        return values[node.input[0]].ndim == len(values[node.input[1]])
+        return bool(values[node.input[0]].ndim == len(values[node.input[1]]))
     return True
 
 
@@ -284,7 +284,7 @@ def _windows(graph: Drawn) -> None:
     graph.add("Transpose", ["x"], perm=[0, 2, 1])
     first = graph.some(lambda v: v.dtype == np.float32 and v.ndim == 3 and v.shape[1] == 4)
     pads = [choose.randint(0, 2), choose.randint(1, 2)]
-    more = {"strides": [choose.randint(1, 3)], "pads": pads}
+    more: dict[str, Any] = {"strides": [choose.randint(1, 3)], "pads": pads}
     if first:
         graph.add("Conv", [first, weights], dilations=[choose.randint(1, 2)], **more)
         kernel = [choose.randint(2, 3)]

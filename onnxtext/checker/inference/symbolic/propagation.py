@@ -39,17 +39,18 @@ Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
 
 
 @dataclass(slots=True)
-class _Environment(Environment[SymbolicShape]):
+class Known(Environment[SymbolicShape]):
     """The shapes and small values of a scope."""
 
     sizes: Sizes = field(default_factory=Sizes)
     values: dict[str, Value] = field(default_factory=dict)
 
     def value(self, name: str) -> Value | None:
+        """Return a small value; None if unknown."""
         if self.outer is None:
             return self.values.get(name)
         holder = self.holder(name)
-        return holder.values.get(name) if isinstance(holder, _Environment) else None
+        return holder.values.get(name) if isinstance(holder, Known) else None
 
 
 class SymbolicShapes:
@@ -58,11 +59,13 @@ class SymbolicShapes:
     Attributes:
         learned: whether some symbol must be a number, or another symbol.
         sizes: the equations between the symbols of the main graph.
+        main: the shapes and values of the main graph.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.learned = False
         self.sizes = Sizes()
+        self.main: Known | None = None
         self._scopes = subject.scopes
         self._defaults = not 0 < subject.ir_version < 4
         self._targets = targets(subject)
@@ -79,8 +82,10 @@ class SymbolicShapes:
     def run(self) -> list[Conflict]:
         """Visit all graphs, and the functions they call."""
 
-        def visit(scope: Scope, outer: _Environment | None) -> _Environment:
-            environment = _Environment({}, outer, self.sizes)
+        def visit(scope: Scope, outer: Known | None) -> Known:
+            environment = Known({}, outer, self.sizes)
+            if scope.kind == "main":
+                self.main = environment
             self._scope(scope, ((), ()), environment, "")
             return environment
 
@@ -105,7 +110,7 @@ class SymbolicShapes:
         self,
         scope: Scope,
         given: Results,
-        environment: _Environment,
+        environment: Known,
         instance: str,
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
@@ -137,7 +142,7 @@ class SymbolicShapes:
         self,
         scope: Scope,
         declared: dict[str, SymbolicShape],
-        environment: _Environment,
+        environment: Known,
         instance: str,
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
@@ -214,7 +219,7 @@ class SymbolicShapes:
         self,
         node: Node,
         declared: dict[str, SymbolicShape],
-        environment: _Environment,
+        environment: Known,
         instance: str,
     ) -> list[SymbolicShape]:
         """Return the declared shapes of a node's outputs."""
@@ -231,7 +236,7 @@ class SymbolicShapes:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, node: Node, target: Target, environment: _Environment, wanted: list[SymbolicShape],
+        self, node: Node, target: Target, environment: Known, wanted: list[SymbolicShape],
         inputs: list[SymbolicShape], values: list[Value | None],
     ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a node without bodies."""
@@ -246,7 +251,7 @@ class SymbolicShapes:
         shapes, made = infer(target.name, OperatorCall(node, inputs, values, sizes, target.since))
         return self._unified(node, wanted, shapes, sizes), made
 
-    def _call(self, function: Scope, given: Results, environment: _Environment) -> Results:
+    def _call(self, function: Scope, given: Results, environment: Known) -> Results:
         sizes = environment.sizes
         key = id(function), given, sizes.state
         known = self._called.get(key)
@@ -256,7 +261,7 @@ class SymbolicShapes:
         if self._budget < 0 or self._depth >= _DEEPEST:
             return (), ()
         before = sizes.learned
-        inner = _Environment({}, None, sizes)
+        inner = Known({}, None, sizes)
         self._depth += 1
         self._scope(function, given, inner, self._instance() if declares_types(function) else "")
         self._depth -= 1
@@ -273,13 +278,13 @@ class SymbolicShapes:
         return f"\0{self._instances}"
 
     def _bodies(
-        self, scope: Scope, index: int, node: Node, environment: _Environment, instance: str
+        self, scope: Scope, index: int, node: Node, environment: Known, instance: str
     ) -> Results:
         made: list[Results] = []
         branches = node.op_type == "If"
         for body in scope.children[index]:
             own = self._instance()
-            inner = _Environment({}, environment, Sizes(environment.sizes))
+            inner = Known({}, environment, Sizes(environment.sizes))
             self._scope(body, ((), ()), inner, instance if branches else own)
             names = [output.name for output in body.outputs]
             made.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))

@@ -137,6 +137,10 @@ class Sizes:
             return None
         return Forced(number, choice.place, joined)
 
+    def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
+        """Return the representative of a symbol, the difference, and the equations between."""
+        return self._find(name)
+
     def root(self, extent: Extent) -> Extent:
         """Return a dimension in terms of the representative symbol of its group."""
         if not isinstance(extent, Size) or (not self._links and self._outer is None):
