@@ -31,12 +31,12 @@ DOCS = (
     "tests/test_docs.py",
     "tests/test_spec.py",
     "tests/git/test_page.py",
-    "tests/diff/test_docs.py",
+    "tests/differ/test_docs.py",
     "tests/diagnostics/test_pages.py",
 )
 VENV = ("-m", "venv")
 INSTALL = ("install", "-e")
-BENCHMARKS = ("check", "diff", "fmt", "lsp", "merge", "weights")
+BENCHMARKS = ("check", "diff", "fmt", "lsp", "merge", "shapes", "weights")
 HELP = """
 commands:
   try       set up, then convert an example to binary and back, and print it
@@ -48,7 +48,7 @@ commands:
   release   build and check the packages; --draft: even if the version is not ready
   setup     set up only
 
-Other arguments are passed to the tool: `python3 dev.py test tests/merge -k rename`.
+Other arguments are passed to the tool: `python3 dev.py test tests/merger -k rename`.
 """
 
 

@@ -136,7 +136,7 @@ def _opens_graph(following: list[Token]) -> bool:
 
 
 def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> str | None:
-    """Return the type of a name; None if its neighbours do not determine it.
+    """Return the highlighting of a name; None if its neighbours do not determine it.
 
     Args:
         kind: its terminal.

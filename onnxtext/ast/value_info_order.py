@@ -15,7 +15,13 @@ from typing import NamedTuple
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
-from onnxtext.ast.value_infos import Order, decorator_of, with_data
+from onnxtext.ast.value_infos import (
+    Order,
+    ValueInfoError,
+    decorator_of,
+    entries,
+    with_data,
+)
 
 Placed = list[tuple[Node, int, ValueInfo]]
 
@@ -66,16 +72,34 @@ def place_infos(
         types = {value.name: value.type for value in values}
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
             lists.order[part], lists.types[part] = [value.name for value in values], types
+    before = [node.output_types for node in graph.nodes]
+    wanted = _entries(graph, None, infos)
     made = None
     if len(names) == len(infos):
         made = _in_parts(graph, infos, lists, any_order=any_order)
     if made is None and any_order:
         made = _by_name(graph, infos)
-    if made is None:
-        return None, place_types(graph.nodes, infos)
-    order, rest = made
-    everything = [name for part in lists.order.values() for name in part]
-    return (decorator_of(order, everything) if order.items else None), rest
+    if made is not None and _entries(graph, *made) == wanted:
+        order, rest = made
+        everything = [name for part in lists.order.values() for name in part]
+        return (decorator_of(order, everything) if order.items else None), rest
+    for node, output_types in zip(graph.nodes, before, strict=True):
+        node.output_types = output_types
+    return None, place_types(graph.nodes, infos)
+
+
+def _entries(
+    graph: Graph, order: Order | None, statements: list[ValueInfo]
+) -> list[tuple[str, Type | None]]:
+    """Return the `value_info` list of a graph with this order and these statements."""
+    values = graph.values
+    graph.values = [*[value for value in values if value.data is not None], *statements]
+    try:
+        return [(entry.name, entry.type) for entry in entries(graph, order)]
+    except ValueInfoError:
+        return []
+    finally:
+        graph.values = values
 
 
 def _by_default(

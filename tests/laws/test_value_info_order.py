@@ -7,7 +7,7 @@ from typing import Any
 
 import onnx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onnxtext
@@ -64,6 +64,10 @@ def listed(draw: st.DrawFn, *, odd: bool) -> onnx.ModelProto:
         infos = draw(st.permutations(infos))
     if not odd:
         infos = list(dict.fromkeys(infos))
+    elif infos:  # a name may have several values
+        name, size = draw(st.sampled_from(infos))
+        for values in draw(st.lists(st.sampled_from([graph.input, graph.output]), max_size=3)):
+            declare(values.add(), name, size)
     for name, size in infos:
         info = graph.value_info.add()
         declare(info, name, draw(SIZES) if odd and draw(st.booleans()) else size)
@@ -85,6 +89,16 @@ def kept(model: onnx.ModelProto, metadata: Any) -> Graph:
     return tree.graph
 
 
+def ambiguous() -> onnx.ModelProto:
+    """A model with a list in an order of outputs, one of which has the name of two inputs."""
+    graph = onnx.GraphProto(name="g")
+    for values, names in ((graph.input, "aa"), (graph.output, "acb"), (graph.value_info, "abc")):
+        for name in names:
+            declare(values.add(), name, 1)
+    return onnx.ModelProto(ir_version=10, graph=graph)
+
+
+@example(ambiguous(), "auto")
 @given(listed(odd=True), st.sampled_from(["auto", "section", "inline"]))
 def test_any_list_is_kept(model: onnx.ModelProto, metadata: Any) -> None:
     kept(model, metadata)

@@ -38,6 +38,8 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
         at, number = positions.get(node.name, -1), attribute.number or 0
         children = [c for c in scope.children.get(at, ()) if c.attribute == attribute.name]
         scope = children[number] if len(children) > number else None
+    if scope is not None and name.is_parameter:
+        return index.resolve(scope, name.name)
     return scope
 
 

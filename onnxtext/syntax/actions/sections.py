@@ -187,7 +187,7 @@ def _fill(block: Block, above: Block | None) -> None:
 
 
 BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")
-"""The kinds of blocks in the metadata section."""
+"""What a block in the metadata section may describe."""
 
 
 def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[str, list[Block]]:
