@@ -31,7 +31,7 @@ DOCS = (
     "tests/test_docs.py",
     "tests/test_spec.py",
     "tests/git/test_page.py",
-    "tests/diff/test_docs.py",
+    "tests/differ/test_docs.py",
     "tests/diagnostics/test_pages.py",
 )
 VENV = ("-m", "venv")
@@ -48,7 +48,7 @@ commands:
   release   build and check the packages; --draft: even if the version is not ready
   setup     set up only
 
-Other arguments are passed to the tool: `python3 dev.py test tests/merge -k rename`.
+Other arguments are passed to the tool: `python3 dev.py test tests/merger -k rename`.
 """
 
 

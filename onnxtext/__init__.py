@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     )
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
     from onnxtext.serialization import register
+    from onnxtext.shown import Shown, show
 
 __all__ = [
     "Diagnostic",
     "OnnxTextError",
     "OnnxTextWarning",
+    "Shown",
     "__version__",
     "ast",
     "check",
@@ -45,6 +47,7 @@ __all__ = [
     "loads",
     "parse",
     "register",
+    "show",
     "to_binary",
 ]
 
@@ -52,7 +55,9 @@ _MODULES = {
     "Diagnostic": "diagnostics",
     "OnnxTextError": "diagnostics",
     "OnnxTextWarning": "diagnostics",
+    "Shown": "shown",
     "register": "serialization",
+    "show": "shown",
 }
 """Where a name comes from, unless it is `api`."""
 

@@ -217,7 +217,7 @@ def test_golden_files_are_written_by_their_tests_alone() -> None:
     assert "tests/diagnostics/test_messages.py" in writers
     assert "tests/laws/test_encoding.py" not in writers
     assert dev.golden_tests(["-k", "docs"]) == ["-k", "docs", *writers]
-    for words in (["tests/merge"], ["tests/test_docs.py::test_links", "-n", "0"]):
+    for words in (["tests/merger"], ["tests/test_docs.py::test_links", "-n", "0"]):
         assert dev.golden_tests(words) == words
 
 

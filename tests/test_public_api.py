@@ -22,6 +22,7 @@ NAMES = [
     "Diagnostic",
     "OnnxTextError",
     "OnnxTextWarning",
+    "Shown",
     "__version__",
     "ast",
     "check",
@@ -33,6 +34,7 @@ NAMES = [
     "loads",
     "parse",
     "register",
+    "show",
     "to_binary",
 ]
 
@@ -59,6 +61,12 @@ SIGNATURES = {
         "base_dir: str | os.PathLike[str] | None = None, name: str = '<string>') -> Any"
     ),
     "register": "() -> None",
+    "show": (
+        "(model: str | bytes | os.PathLike[str] | Proto, *, graph: str | None = None, "
+        "start: str | Sequence[str] = (), end: str | Sequence[str] = (), "
+        "find: str | re.Pattern[str] | None = None, context: int = 2, "
+        "base_dir: str | os.PathLike[str] | None = None) -> Shown"
+    ),
     "parse": "(text: str, *, name: str = '<string>') -> Model",
     "to_binary": (
         "(text: str, *, base_dir: str | os.PathLike[str] | None = None, "

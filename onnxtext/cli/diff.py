@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from onnxtext.cli.options import reporting_options
-from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors, wants_color
+from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors
 from onnxtext.cli.streams import write_stdout
+from onnxtext.terminal import wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.diff import ModelDiff
+    from onnxtext.differ import ModelDiff
 
 Form = Literal["text", "json", "stat", "markdown"]
 
@@ -157,7 +158,7 @@ def run_diff(
                 sides.append(_read(path, label))
         if len(sides) == 2:
             with reporter.reporting(labels[1]):
-                from onnxtext.diff import compare
+                from onnxtext.differ import compare
 
                 diff = compare(sides[0], sides[1]).without(ignore)  # type: ignore[arg-type]
         if diff is None:
@@ -170,14 +171,14 @@ def run_diff(
 
 def _read(path: Path, label: str) -> object:
     from onnxtext.collector import paused_collector
-    from onnxtext.diff import Side
+    from onnxtext.differ import Side
 
     with io_errors("read", label), paused_collector():
         return Side.of_file(path, label=label)
 
 
 def _show(diff: ModelDiff, form: Form, output: Path | None, color: str, *, every: bool) -> None:
-    from onnxtext.diff.render import json, markdown, stat, text
+    from onnxtext.differ.render import json, markdown, stat, text
 
     colored = output is None and wants_color(color, sys.stdout)
     renderers: dict[str, Callable[[ModelDiff], str]] = {

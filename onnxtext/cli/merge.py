@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.options import reporting_options
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, is_terminal
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import holds, read_input, write_atomically
+from onnxtext.terminal import is_terminal
 
 if TYPE_CHECKING:
-    from onnxtext.merge import MergeResult
+    from onnxtext.merger import MergeResult
 
 EXPLANATION = """\b
 Examples:
@@ -88,7 +89,7 @@ def command(
     target = None if output in (None, "-") else Path(str(output))
     name = ours if output in (None, "-") else str(output)
     with Reporter(output_format, color) as reporter, reporter.reporting(name):
-        from onnxtext.merge import merge
+        from onnxtext.merger import merge
 
         versions = [_read(version) for version in (base, ours, theirs)]
         made = merge(

@@ -22,7 +22,7 @@ from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input
 
 if TYPE_CHECKING:
-    from onnxtext.verify import Verdict
+    from onnxtext.verifier import Verdict
 
 SUFFIXES = (".onnx", ".onnxtxt")
 """Suffixes of files to verify in directories."""
@@ -89,7 +89,7 @@ def _verify(job: Job, shown: _Output) -> None:
     assert job.source is not None
     with io_errors("read", job.name):
         data = read_input(job.source)
-    from onnxtext.verify import verify
+    from onnxtext.verifier import verify
 
     start = time.perf_counter()
     verdict = verify(data, name=job.name)

@@ -45,8 +45,11 @@ _DECORATORS = {
     "doc": "doc($1)", "meta": 'meta("$1": "$2")', "denotation": 'denotation("$1")',
     "segment": "segment(begin: $1, end: $2)", "device": 'device("$1")', "set": "set($1: $2)",
     "unset": "unset($1)", "value_info": "value_info(initializers)",
+    "initializers": 'initializers("$1")',
 }  # fmt: skip
-_SECTIONS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
+_SECTIONS = (
+    "metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
+)  # fmt: skip
 
 
 def register(server: Server) -> None:

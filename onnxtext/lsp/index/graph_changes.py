@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.diff import ItemChange, ModelDiff, Side, compare
+from onnxtext.differ import ItemChange, ModelDiff, Side, compare
 from onnxtext.lsp.index.graph_scopes import Group, Path
 
 if TYPE_CHECKING:

@@ -115,7 +115,7 @@ def _node(index: Index, statement: Statement, located: Located) -> Iterator[Toke
         if type is not None:
             yield from _type(type, text)
         span = located.find("outputs", number, "name") or located.find("outputs", number)
-        # After a syntax error the node may have an output more than the text, so compare the text.
+        # After a syntax error the tree may have an output that the text lacks, so compare the text.
         if span is not None and text[slice(*span)] != '""':
             yield (*span, _TYPE["variable"], _DECLARATION)
     for number, name in enumerate(node.inputs):

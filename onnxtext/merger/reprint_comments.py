@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Add the comments of merged texts to a text that was printed from the merged model."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+
+from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.format.tokens import read_tokens
+from onnxtext.merger.parts import comments_in
+from onnxtext.merger.trivia_merge import kept_comments
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+Version = tuple[str, Model]
+"""A text and its syntax tree."""
+_END = None
+
+
+def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
+    """Add the comments that a merge keeps, each above its statement if the text has it.
+
+    Args:
+        text: a valid text; all its comments are from the versions.
+        base: the text of the common ancestor.
+        ours: one version.
+        theirs: the other one.
+    """
+    needed = kept_comments(comments_in(base), comments_in(ours[0]), comments_in(theirs[0]))
+    needed -= comments_in(text)
+    if not needed:
+        return text
+    placed: dict[Hashable, list[str]] = defaultdict(list)
+    for version in (ours, theirs):
+        for comment, key in _comment_anchors(*version):
+            if needed[comment] > 0:
+                needed[comment] -= 1
+                placed[key].append(comment)
+    return _insert(text, placed)
+
+
+def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
+    """Return the comments of a text with the keys of their statements."""
+    starts = sorted(_statements(model), key=lambda found: found[0])
+    ats = [at for at, _ in starts]
+    found: list[tuple[str, Hashable]] = []
+    for token in read_tokens(text):
+        for comment in token.lead:
+            at = bisect_left(ats, comment.at)
+            found.append((comment.text, starts[at][1] if at < len(starts) else _END))
+        if token.trail is not None:
+            at = bisect_right(ats, token.trail.at) - 1
+            found.append((token.trail.text, starts[max(at, 0)][1]))
+    return found
+
+
+def _statements(model: Model) -> list[tuple[int, Hashable]]:
+    """Return the offsets of statements, and the keys that identify them in other versions."""
+    found: list[tuple[int, Hashable]] = []
+    for owner in walk_graphs(model):
+        kind = "graph" if isinstance(owner, Graph) else "function"
+        found.append((owner.at, (kind, owner.name)))
+        found += [(node.at, ("node", node.outputs or node.op_type)) for node in owner.nodes]
+        for value in (*owner.inputs, *owner.outputs, *owner.values):
+            found.append((value.at, ("value", value.name)))
+    return [(at, key) for at, key in found if at >= 0]
+
+
+def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
+    model = parse_model(Source(text, "<merge>"))
+    lines: dict[int, list[str]] = defaultdict(list)
+    rest = dict(placed)
+    at_end = rest.pop(_END, [])
+    for at, key in _statements(model):
+        if key in rest:
+            lines[text.rfind("\n", 0, at) + 1] += rest.pop(key)
+    lines[0] = [comment for comments in rest.values() for comment in comments] + lines[0]
+    made: list[str] = []
+    last = 0
+    for start in sorted(lines):
+        indent = text[start : start + len(text[start:]) - len(text[start:].lstrip(" "))]
+        made += [text[last:start], *[f"{indent}{comment}\n" for comment in lines[start]]]
+        last = start
+    result = "".join([*made, text[last:], *[f"{comment}\n" for comment in at_end]])
+    if _parses_to(result, model):
+        return result
+    everything: Sequence[str] = [c for comments in placed.values() for c in comments]
+    return "".join([*[f"{comment}\n" for comment in everything], text])
+
+
+def _parses_to(text: str, model: Model) -> bool:
+    try:
+        return parse_model(Source(text, "<merge>")) == model
+    except OnnxTextError:
+        return False
