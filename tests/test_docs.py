@@ -37,6 +37,7 @@ EXECUTED = ("README.md", "CONTRIBUTING.md", "docs/commands.md", "docs/language.m
 """Pages whose blocks `sh` are executed here."""
 
 OTHERS = {
+    "docs/comparison.md": {"sh edit"},  # tests/test_comparison.py
     "benchmarks/README.md": {"sh"},  # many minutes; tests/test_benchmarks.py runs the smallest
     "docs/git.md": {"sh", "sh run", "sh run exit 1"},  # tests/git/test_page.py
 }
