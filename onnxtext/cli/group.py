@@ -22,6 +22,7 @@ VERBS = (
     "verify",
     "merge",
     "edit",
+    "run",
     "git",
     "weights",
     "explain",
