@@ -41,7 +41,7 @@ DOCS = (
 )
 VENV = ("-m", "venv")
 INSTALL = ("install", "-e")
-BENCHMARKS = ("check", "diff", "fmt", "lsp", "merge", "weights")
+BENCHMARKS = ("check", "diff", "fmt", "lsp", "merge", "shapes", "weights")
 HELP = """
 commands:
   try       set up, then convert an example to binary and back, and print it

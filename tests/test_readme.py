@@ -79,7 +79,7 @@ def test_the_language_on_one_screen() -> None:
 def test_the_python_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     for page in (README, "docs/python.md"):
-        (code,) = blocks(page, "python")
+        code = "\n".join(blocks(page, "python"))
         exec(compile(code, page, "exec"), {})
 
 

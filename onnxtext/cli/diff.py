@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from onnxtext.cli.options import MODEL, one_of, reporting_options
-from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors, wants_color
+from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors
 from onnxtext.cli.streams import write_stdout
+from onnxtext.terminal import wants_color
 
 if TYPE_CHECKING:
     from onnxtext.differ import ModelDiff

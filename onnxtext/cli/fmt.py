@@ -15,16 +15,10 @@ import click
 from onnxtext.cli.jobs import STDIN, Job, files_below
 from onnxtext.cli.options import TEXT, reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import (
-    FINDINGS,
-    CommandError,
-    Reporter,
-    io_errors,
-    is_terminal,
-    write_stderr,
-)
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.files import is_stream, read_input, write_atomically
+from onnxtext.terminal import is_terminal
 
 SUFFIX = ".onnxtxt"
 """The suffix of files to format in directories."""

@@ -21,6 +21,7 @@ VERBS = (
     "diff",
     "verify",
     "merge",
+    "edit",
     "git",
     "weights",
     "explain",

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, is_terminal
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import holds, read_input, write_atomically
+from onnxtext.terminal import is_terminal
 
 if TYPE_CHECKING:
     from onnxtext.merger import MergeResult

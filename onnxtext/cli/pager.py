@@ -11,8 +11,8 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
-from onnxtext.cli.report import is_terminal
 from onnxtext.cli.streams import write_stdout
+from onnxtext.terminal import is_terminal
 
 
 def find_pager() -> str | None:

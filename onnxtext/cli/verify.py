@@ -139,12 +139,13 @@ def _as_object(
     name: str, verdict: Verdict | None, size: int | None, seconds: float | None
 ) -> dict[str, object]:
     """Convert a result to an object for `json.dumps`."""
+    found = () if verdict is None else verdict.differences
     return {
         "file": name,
-        "kind": verdict.kind if verdict else None,
+        "kind": None if verdict is None else verdict.kind,
         "size": size,
         "seconds": None if seconds is None else round(seconds, 6),
-        "laws": list(verdict.laws) if verdict else [],
-        "ok": verdict.ok if verdict else False,
-        "differences": [asdict(found) for found in verdict.differences] if verdict else [],
+        "laws": [] if verdict is None else list(verdict.laws),
+        "ok": verdict is not None and verdict.ok,
+        "differences": [asdict(difference) for difference in found],
     }

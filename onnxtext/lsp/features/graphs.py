@@ -122,9 +122,8 @@ class Views:
         """Return the drawing of the newest text."""
         version = document.version
         if self._plain is None or self._plain.version is not version:
-            lengths = await document.lengths()
             with paused_collector():
-                self._plain = Drawing(document, lengths)
+                self._plain = Drawing(document)
             self._last = None
         if self._other is None:
             return self._plain
@@ -139,7 +138,7 @@ class Views:
             self.label = f"{label}: {error.diagnostics[0].message}"
             return new
         self.label = label
-        return Drawing(new.document, new.lengths, changes_of(old, new, diff, label))
+        return Drawing(new.document, changes_of(old, new, diff, label))
 
     async def compare(self, document: Document, against: str | None) -> None:
         """Choose what the document is compared with: a file, `git:REVISION`, or nothing."""
@@ -148,7 +147,7 @@ class Views:
             return
         label, text, path = await asyncio.to_thread(other_text, document.uri, against)
         other = Document.open(f"{document.uri}#old", path, text, 0, document.encoding)
-        self._other = label, Drawing(other, await other.lengths())
+        self._other = label, Drawing(other)
 
 
 def _fast(answer: T) -> T | orjson.Fragment:
