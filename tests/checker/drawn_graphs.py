@@ -137,7 +137,8 @@ def _is_valid(node: NodeProto, values: dict[str, Array], made: list[Array]) -> b
 
 def _run(node: NodeProto, values: dict[str, Array]) -> list[Array]:
     """Return the outputs of a node."""
-    given = {name: values[name] for name in node.input if name}
+    captured = [name for a in node.attribute for each in a.g.node for name in each.input]
+    given = {name: values[name] for name in (*node.input, *captured) if name in values}
     infos = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
         for name, a in given.items()
@@ -291,10 +292,75 @@ def _windows(graph: Drawn) -> None:
         graph.add("MaxPool", [first], kernel_shape=kernel, strides=more["strides"])
 
 
+def _body(choose: random.Random, name: str, outputs: list[str]) -> NodeProto:
+    """Return a node of a body, which keeps, doubles or cuts its first input."""
+    op_type = choose.choice(["Identity", "Relu", "Concat", "ReduceSum"])
+    given = [name, name] if op_type == "Concat" else [name]
+    more = {"axis": 0} if op_type == "Concat" else {}
+    return helper.make_node(op_type, given, outputs, **more)
+
+
+def _infos(kinds: dict[str, int]) -> list[onnx.ValueInfoProto]:
+    return [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds.items()]
+
+
+def _loop(graph: Drawn) -> None:
+    choose, at = graph.choose, f"l{graph.count}_"
+    carried = [graph.floats(), graph.floats()]
+    i, c, a, b, d, e, f, g = [at + letter for letter in "icabdefg"]
+    nodes = [
+        helper.make_node("Identity", [c], [d]),
+        _body(choose, a, [e]),
+        _body(choose, choose.choice([a, b]), [f]),
+        _body(choose, choose.choice([b, carried[0]]), [g]),
+    ]
+    bool_, float_ = TensorProto.BOOL, TensorProto.FLOAT
+    body = helper.make_graph(
+        nodes,
+        "body",
+        [
+            helper.make_tensor_value_info(i, TensorProto.INT64, []),
+            helper.make_tensor_value_info(c, bool_, []),
+            *_infos({a: float_, b: float_}),
+        ],
+        _infos({d: bool_, e: float_, f: float_, g: float_}),
+    )
+    count = graph.some(lambda v: v.dtype == np.int64 and v.ndim == 0 and 0 < v <= 4)
+    trips = count or graph.constant(choose.randint(1, 3))
+    graph.add("Loop", [trips, graph.constant(True, np.bool_), *carried], 3, body=body)
+
+
+def _scan(graph: Drawn) -> None:
+    at = f"s{graph.count}_"
+    a, b, d, e = [at + letter for letter in "abde"]
+    float_ = TensorProto.FLOAT
+    body = helper.make_graph(
+        [helper.make_node("Relu", [a], [d]), _body(graph.choose, b, [e])],
+        "body",
+        _infos({a: float_, b: float_}),
+        _infos({d: float_, e: float_}),
+    )
+    graph.add("Scan", ["m", graph.floats()], 2, num_scan_inputs=1, body=body)
+
+
+def _branch(graph: Drawn) -> None:
+    at = f"i{graph.count}_"
+    truth = graph.some(lambda v: v.dtype == np.bool_ and v.size == 1)
+    one, other = graph.floats(), graph.floats()
+    branches = [
+        helper.make_graph(
+            [_body(graph.choose, name, [at + part])], part, [], _infos({at + part: 1})
+        )
+        for name, part in ((one, "then"), (other, "else"))
+    ]
+    if truth:
+        graph.add("If", [truth], then_branch=branches[0], else_branch=branches[1])
+
+
 STEPS: tuple[Callable[[Drawn], None], ...] = (
     _shapes, _shapes, _size, _arithmetic, _arithmetic, _arithmetic, _comparison, _gather, _gather,
     _slice, _concat, _squeeze, _reshape, _reshape, _expand, _filled, _range, _reduce, _split,
-    _pad, _others, _windows,
+    _pad, _others, _windows, _loop, _scan, _branch,
 )  # fmt: skip
 
 

@@ -81,6 +81,15 @@ training {
   initialization_binding: ["w": "n"]
 }
 '''
+ORDER = (
+    TEXT.replace('@value_info("t", "w", nodes, without: ["v"])\n', "")
+    + """
+order {
+  @initializers("w", values)
+  @value_info("t", nodes, without: ["v"])
+}
+"""
+)
 BLOCK = "  tensor v {\n"
 """Before it a block may stand."""
 
@@ -126,8 +135,11 @@ async def test_the_text_is_valid(client: LanguageClient, tmp_path: Path) -> None
         ('"w": "n"]', "|", {"w": '"w"'}, ["n"]),
         ('"w": "n"]', '"v": |, ', {"n": '"n"'}, ["w"]),
         ("    n = Abs", "    m = Relu (|\n", {"w": None}, ["update_binding"]),
-        ('"t", "w"', "|", {"initializers": None, "nodes": None, "w": '"w"', "x": None}, []),
-        ("nodes, w", "|", {"inputs": None, "v": None}, ["t", "w"]),
+        ('"t", nodes', "|", {"initializers": None, "values": None, "w": '"w"', "x": None}, []),
+        ("nodes, w", "|", {"inputs": None, "v": None, "w": None}, ["t"]),
+        ("  @initializers", "  |\n", {"@value_info": "@value_info($1)"}, ["node", "initializers"]),
+        ("  @initializers", "  @|\n", {"value_info": "value_info(initializers)"}, []),
+        ('"w", values', "|", {"inputs": "inputs", "v": '"v"'}, ["nodes", "without", "x"]),
         ('"v"])', "|", {"w": '"w"', "x": '"x"'}, ["nodes", "t"]),
         ("  [first]", "  @meta(|)\n", {"origin": '"origin": "$1"'}, ["initializers"]),
     ],
@@ -140,8 +152,8 @@ async def test_completion(
     wanted: dict[str, str | None],
     unwanted: list[str],
 ) -> None:
-    at = TEXT.index(before)
-    text = TEXT[:at] + line.replace("|", "") + TEXT[at:]
+    at = ORDER.index(before)
+    text = ORDER[:at] + line.replace("|", "") + ORDER[at:]
     session = opened(client, tmp_path, text)
     place = t.CompletionParams(session.document, session.position(at + line.index("|")))
     found: Any = await client.text_document_completion_async(place)
@@ -173,6 +185,9 @@ async def test_completion(
         ('"SCALE_TEN|SOR"', "scale of the quantized tensor"),
         ("initialization_b|inding", "Pairs of an initializer"),
         ("@value|_info(", "The order of the graph's `value_info`"),
+        ("ord|er {", "too long for its decorators"),
+        ("@initial|izers(", "The order of the graph's initializers"),
+        ('@initializers("w", val|ues', "The initializers in `<…>`"),
         ("no|des, w", "The types before outputs"),
         ("with|out:", "without an entry"),
         ('["|v"]', "initializer of the graph `g`"),
@@ -182,7 +197,7 @@ async def test_completion(
     ],
 )
 async def test_hover(client: LanguageClient, tmp_path: Path, place: str, shown: str) -> None:
-    session = opened(client, tmp_path)
+    session = opened(client, tmp_path, ORDER if "initial" in place or "ord" in place else TEXT)
     found: Any = await client.text_document_hover_async(session.params(t.HoverParams, place))
     assert found is not None
     assert shown in found.contents.value

@@ -25,7 +25,7 @@ function words(terminal) {
 }
 const PRIM = `${words('PRIM')}|${words('UNDEFINED')}`;
 const CONTAINER = words('CONTAINER');
-const SECTION = ['METADATA', 'QUANTIZATION', 'TRAINING', 'CONFIGURATION', 'ENCODING', 'RESOURCES'].map(words);
+const SECTION = ['METADATA', 'QUANTIZATION', 'TRAINING', 'CONFIGURATION', 'ORDER', 'ENCODING', 'RESOURCES'].map(words);
 
 const WORD = '[A-Za-z_][A-Za-z0-9_]*';
 const STRING = 'b?"(?!"")(?:[^"\\\\]|\\\\.)*"';
@@ -112,7 +112,7 @@ const repository = {
     patterns: [
       // @value_info(nodes, "x", without: ["w"])
       {
-        begin: '(@)(value_info)(\\()', end: '\\)',
+        begin: '(@)(value_info|initializers)(\\()', end: '\\)',
         beginCaptures: captures('punctuation.definition.decorator', 'entity.name.function.decorator', 'punctuation.section.parens.begin'),
         endCaptures: capture('punctuation.section.parens.end'),
         patterns: [

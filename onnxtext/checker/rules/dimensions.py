@@ -52,15 +52,16 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
     for value in main.inputs:
         for name in _symbols(value.type):
             declared.setdefault(name, value)
-    first: dict[str, str] = {}
+    groups: dict[str, list[str]] = {}
     for name, value in declared.items():
         forced = shapes.sizes.forced(name)
         if forced is not None and id(forced.place.item) not in given:
             yield _only(value, name, forced, trace)
-        root = shapes.sizes.joined(name)[0]
-        other = first.setdefault(root, name)
-        if other != name and shapes.sizes.number(sized(name)) is None:
-            finding = _equal(other, name, declared, trace)
+        if shapes.sizes.number(sized(name)) is None:
+            groups.setdefault(shapes.sizes.joined(name)[0], []).append(name)
+    for names in groups.values():
+        if len(names) > 1:
+            finding = _equal(names, declared, trace)
             if id(finding.places[0].item) not in given:
                 yield finding
 
@@ -121,9 +122,10 @@ def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
     return (f"the size comes from {quoted(values[0])}: {chain_of(values)}",)
 
 
-def _equal(one: str, other: str, declared: dict[str, ValueInfo], trace: Trace) -> Finding:
-    """Report two symbols of inputs that must have the same size, or a constant difference."""
+def _equal(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Finding:
+    """Report symbols of inputs that must have the same size, or a constant difference."""
     sizes = trace.shapes.sizes
+    one, other, *rest = names
     _, less, first = sizes.joined(one)
     _, more, second = sizes.joined(other)
     places = list({(id(p.item), p.part): p for p in (*second, *first)}.values())
@@ -132,6 +134,10 @@ def _equal(one: str, other: str, declared: dict[str, ValueInfo], trace: Trace) -
     why = "the declared types allow no other sizes"
     if isinstance(item, Node) and places[0].part == ("op_type",):
         why = f"`{item.op_type}` accepts no other sizes"
+    notes = [note for name in (one, other) for note in _chain(places[0], name, trace)]
+    if rest:
+        others = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
+        notes.append(f"the same holds for {', '.join(map(quoted, rest[:3]))}{others}")
     severities = {_severity(place, name, trace) for place in places for name in (one, other)}
     return Finding(
         "dim-forced",
@@ -142,7 +148,7 @@ def _equal(one: str, other: str, declared: dict[str, ValueInfo], trace: Trace) -
             Place(declared[one], ("type",), f"declared as {quoted(one)}"),
         ),
         help=f"write {quoted(what)} instead of {quoted(other)}, or correct the node",
-        notes=tuple([note for name in (one, other) for note in _chain(places[0], name, trace)]),
+        notes=tuple(notes),
         severity=None if None in severities else "info",
     )
 

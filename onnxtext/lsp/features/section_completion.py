@@ -39,10 +39,14 @@ _KEYS = {
         "update_binding": _BINDING,
     },
     "configuration": {"num_devices": "{key}: $1", "device": '{key}: ["$1"]'},
+    "order": {"@value_info": "{key}($1)", "@initializers": "{key}($1)"},
     "resources": {"store": '{key}: "$1"', "safetensors": '{key}: "$1"'},
 }
 _ANNOTATION = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
-_VALUE_INFO = ("initializers", "inputs", "outputs", "values", "nodes")
+_PARTS = {
+    "value_info": ("initializers", "inputs", "outputs", "values", "nodes"),
+    "initializers": ("inputs", "values"),
+}
 
 
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
@@ -96,7 +100,8 @@ class _SectionItems:
         """Yield keys: in metadata those that the text has elsewhere, the most frequent first."""
         if self.section.section != "metadata":
             for key, snippet in _KEYS.get(self.section.section, {}).items():
-                yield self.item(key, _PROPERTY, text=f"{key}: ", snippet=snippet.format(key=key))
+                text = f"{key}(" if key.startswith("@") else f"{key}: "
+                yield self.item(key, _PROPERTY, text=text, snippet=snippet.format(key=key))
             return
         given, above = self.section.block.entries, self.section.above
         for key in above:
@@ -230,23 +235,24 @@ class _SectionItems:
 def argument_items(
     document: Document, scope: Scope | None, context: Context, item: Item
 ) -> Iterator[t.CompletionItem]:
-    """Yield arguments of a decorator: the parts and names of `@value_info`, the keys of `@meta`."""
+    """Yield arguments of a decorator: the parts and names in a list, the keys of `@meta`."""
     if context.attribute == "meta":
         for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.text))):
             snippet = f'{_plain(quoted(key))}: "$1"'
             yield item(key, _PROPERTY, text=quoted(key), snippet=snippet, order=f"{number:05}")
         return
-    if context.attribute not in ("value_info", "without"):
+    if context.attribute not in (*_PARTS, "without"):
         return
-    if context.attribute == "value_info":
-        for number, name in enumerate(_VALUE_INFO):
-            if name not in context.given:
-                yield item(name, _KEYWORD, order=f"0{number}")
-        if "without" not in context.given:
-            yield item("without", _KEYWORD, text="without: [", snippet='without: ["$1"]', order="1")
+    for number, name in enumerate(_PARTS.get(context.attribute, ())):
+        if name not in context.given:
+            yield item(name, _KEYWORD, order=f"0{number}")
+    if context.attribute == "value_info" and "without" not in context.given:
+        yield item("without", _KEYWORD, text="without: [", snippet='without: ["$1"]', order="1")
     if scope is None:
         return
-    groups = [scope.initializers, scope.inputs, scope.outputs]
+    groups = [scope.initializers]
+    if context.attribute != "initializers":
+        groups += [scope.inputs, scope.outputs]
     names = [value.name for values in groups for value in values]
     for number, name in enumerate(dict.fromkeys(names)):
         if name not in context.given:

@@ -113,7 +113,9 @@ def _of_arguments(context: Context) -> t.SignatureHelp | None:
     docs = [ARGUMENTS[name][label] for label in labels]
     head = name if name == "external" else f"@{name}"
     active = context.number
-    if name == "value_info":  # in any order
+    if name == "initializers":  # in any order
+        active = len(labels)
+    if name == "value_info":
         active = labels.index("without") if context.attribute == "without" else len(labels)
     return _help(f"{head}({', '.join(labels)})", labels, docs, active, WORDS[name])
 

@@ -30,6 +30,10 @@ WORDS = {
         "The order of the graph's `value_info` list. Each argument adds entries; `values` and "
         "`nodes` follow if they are not among the arguments."
     ),
+    "initializers": (
+        "The order of the graph's initializers. `inputs` and `values` follow if they are not among "
+        "the arguments."
+    ),
     "external": "Data in another file: the entries of `external_data`.",
 }
 """What decorators and `external(…)` are."""
@@ -44,19 +48,25 @@ ARGUMENTS = {
         '"name"': "One entry for this value.",
         "without": "Initializers, inputs and outputs without an entry.",
     },
+    "initializers": {
+        "inputs": "The defaults of inputs that no argument names.",
+        "values": "The initializers in `<…>` that no argument names.",
+        '"name"': "This initializer.",
+    },
     "external": {
         "location": "The path of the file, relative to the model.",
         "offset": "The first byte of the data.",
         "length": "The number of bytes.",
     },
 }
-"""The arguments of `@value_info(…)` and `external(…)`."""
+"""The arguments of decorators and of `external(…)`."""
 
 _SECTIONS = {
     "metadata": "The `metadata_props` of graphs, values, tensors, nodes and functions.",
     "quantization": "The `quantization_annotation` of graphs.",
     "training": "An entry of `training_info`.",
     "configuration": "An entry of the model's `configuration`.",
+    "order": "The orders of the main graph's lists that are too long for its decorators.",
     "encoding": "How the bytes of the file differ from the canonical encoding.",
     "resources": "The bytes of blobs, or where they are.",
 }
@@ -104,8 +114,9 @@ def _explain(index: Index, token: Token) -> str | None:
     section = section_context(text, token.at)
     if section is not None:
         return _in_section(text, section, token)
-    if token in ARGUMENTS["value_info"] and _decorator_before(text, token.at) == "value_info":
-        return ARGUMENTS["value_info"][token]
+    arguments = ARGUMENTS.get(_decorator_before(text, token.at), {})
+    if token in arguments:
+        return arguments[token]
     if token == "external" and text.startswith("(", token.at + len(token)):
         return WORDS["external"]
     return None

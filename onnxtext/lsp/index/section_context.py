@@ -12,7 +12,15 @@ from onnxtext.lsp.index.sections import name_of
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
-SECTIONS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
+SECTIONS = (
+    "metadata",
+    "quantization",
+    "training",
+    "configuration",
+    "order",
+    "encoding",
+    "resources",
+)
 SECTION = re.compile(rf"^(?:{'|'.join(SECTIONS)})\b", re.MULTILINE)
 _MOST_CHARACTERS = 400_000
 
@@ -108,6 +116,8 @@ def section_context(text: str, offset: int) -> SectionContext | None:
         kind: Kind = "nothing"
     elif section == "training" and "{" in reader.waiting:
         return None
+    elif section == "order" and reader.waiting:
+        return None  # as in decorators elsewhere
     else:
         kind = _kind(section, reader)
     return SectionContext(section, start, kind, reader.blocks, reader.waiting)
@@ -125,7 +135,7 @@ class _Reader:
         """Read the next token."""
         block, waiting = self.blocks[-1], self.waiting
         other = token == "{" and self.blocks[0].kind != "metadata"
-        if self.brackets or other or token in ("[", "<", "("):
+        if self.brackets or other or token in ("[", "<") or token.endswith("("):
             self._in_brackets(token)
         elif token == "{":
             kind = str(waiting[0]) if waiting else ""
@@ -151,11 +161,12 @@ class _Reader:
 
     def _in_brackets(self, token: Token) -> None:
         """Read a list, the label of a node, or a graph."""
-        self.brackets += token in ("[", "<", "(", "{")
+        self.brackets += token in ("[", "<", "{") or token.endswith("(")
         self.brackets -= token in ("]", ">", ")", "}")
         self.waiting.append(token)
+        decorator = self.waiting[0].startswith("@")
         labels = ":" not in self.waiting
-        if not self.brackets and not labels and token in ("]", "}"):
+        if not self.brackets and (decorator or (not labels and token in ("]", "}"))):
             self.waiting = []
 
 

@@ -9,11 +9,11 @@ computed ones. A symbol is one size in the main graph and its branches. In the b
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Reference
+from onnxtext.ast.values import Blob, Reference, TypedBlob
 from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
@@ -34,6 +34,7 @@ _MOST_CALLED = 10_000
 """How many nodes of called functions are visited, plus the nodes of the model."""
 _DEEPEST = 50
 
+F = TypeVar("F")
 Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
 """The shapes and the small values of outputs; values may be fewer."""
 
@@ -71,6 +72,7 @@ class SymbolicShapes:
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
+        self._equal: dict[Any, Any] = {}
         self._called: dict[tuple[object, ...], Results] = {}
         self._kept: list[Sizes] = []
         self._instances = 0
@@ -135,7 +137,7 @@ class SymbolicShapes:
         for value in scope.initializers:
             stored = stored_value(value.type, value.data) if value.name not in inputs else None
             if stored is not None:
-                environment.values[value.name] = stored
+                environment.values[value.name] = self._one(stored)
         self._nodes(scope, declared, environment, instance)
 
     def _nodes(
@@ -173,7 +175,7 @@ class SymbolicShapes:
                     attributes, values = (), []  # values follow from the values of all inputs
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
-                    *map(id, attributes), *values,
+                    *map(id, attributes), *map(id, values),
                 )  # fmt: skip
                 known = results.get(key) if id(node) not in wrong else None
                 if known is not None:
@@ -182,16 +184,23 @@ class SymbolicShapes:
                     before = sizes.learned
                     wanted = self._declared(node, declared, environment, instance)
                     found, made = self._node(node, target, environment, wanted, inputs, values)
+                    found, made = tuple(map(self._one, found)), tuple(map(self._one, made))
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
                     elif _is_plain(target) and id(node) not in wrong:
-                        results[key] = found, made, inputs, types, attributes  # keeps ids unique
+                        # The rest keeps ids unique.
+                        results[key] = found, made, inputs, types, attributes, values
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
                     shapes[name] = shape
             for name, number in zip(outputs, made, strict=False):
                 if name and number is not None:
                     environment.values.setdefault(name, number)
+
+    def _one(self, fact: F) -> F:
+        """Return one object for all equal shapes and values, so that keys can use ids."""
+        found: F = self._equal.setdefault(fact, fact)
+        return found
 
     def _results(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
         """Return the cached output shapes of nodes for the current equations."""
@@ -246,8 +255,8 @@ class SymbolicShapes:
             return self._unified(node, wanted, called, sizes), given
         if type(target) is not Signature or target.domain or id(node) in self._wrong:
             return tuple(wanted), ()
-        if any(type(attribute.value) is Reference for attribute in node.attributes):
-            return tuple(wanted), ()
+        if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
+            return tuple(wanted), ()  # unknown values are not the defaults
         shapes, made = infer(target.name, OperatorCall(node, inputs, values, sizes, target.since))
         return self._unified(node, wanted, shapes, sizes), made
 

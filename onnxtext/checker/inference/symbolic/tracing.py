@@ -13,8 +13,8 @@ from onnxtext.checker.inference.symbolic.expressions import Extent, Size, produc
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.symbolic.quotients import exact, replaced
 
-_MOST_VISITED = 20_000
-"""How many values are visited to find a chain."""
+_MOST_VISITED = 100_000
+"""How many values are visited to find all chains."""
 
 
 class Trace:
@@ -28,6 +28,7 @@ class Trace:
         self.shapes = shapes
         self._main = main
         self._indexes: dict[int, int] | None = None
+        self._budget = _MOST_VISITED
 
     def shape(self, name: str) -> SymbolicShape:
         """Return the shape of a value of the main graph."""
@@ -58,7 +59,8 @@ class Trace:
             return []
         before: dict[str, str] = {name: "" for name in node.inputs if name}
         queue = deque(before)
-        while queue and len(before) < _MOST_VISITED:
+        while queue and self._budget > 0:
+            self._budget -= 1
             name = queue.popleft()
             if not self.holds(name, symbol):
                 continue
@@ -88,8 +90,9 @@ class Trace:
         inputs = {value.name for value in main.inputs}
         seen, queue = {name}, deque([name])
         while queue:
+            self._budget -= 1
             at = main.position.get(queue[0])
-            if at is None or (at == GIVEN and queue[0] not in inputs):
+            if self._budget < 0 or at is None or (at == GIVEN and queue[0] not in inputs):
                 return True
             queue.popleft()
             node = main.nodes[at] if at != GIVEN else None
