@@ -14,6 +14,8 @@ out. `failed`: models without an answer.
 from __future__ import annotations
 
 import argparse
+import os
+import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -67,8 +69,14 @@ def official(model: onnx.ModelProto, data_prop: bool) -> Shapes:
 def runtime(model: onnx.ModelProto) -> Shapes:
     """Infer with the script of onnxruntime."""
     module = import_module("onnxruntime.tools.symbolic_shape_infer")
-    made = module.SymbolicShapeInference.infer_shapes(model, int_max=2**31 - 1, auto_merge=True)
-    return _declared(made)
+    infer = module.SymbolicShapeInference.infer_shapes
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)  # it writes files when it fails
+        try:
+            return _declared(infer(model, int_max=2**31 - 1, auto_merge=True))
+        finally:
+            os.chdir(before)
 
 
 def _declared(model: onnx.ModelProto) -> Shapes:

@@ -129,23 +129,26 @@ def repository() -> str:
 
 
 def nest(markdown: str) -> str:
-    """Indent what is inside list items by four columns a level, as Python-Markdown needs it."""
-    lines, columns, fenced = [], [0], ""
+    """Adapt lists to Python-Markdown: four columns a level, blank lines around long items."""
+    lines: list[str] = []
+    columns, fenced, loose = [0], "", False
     for line in markdown.split("\n"):
-        indent = len(line) - len(line.lstrip(" "))
-        text = line[indent:]
+        text = line.lstrip(" ")
+        indent = len(line) - len(text)
         if text and not fenced:
-            while indent < columns[-1] and (columns[-1] > 0):
+            while indent < columns[-1]:
                 columns.pop()
         depth = len(columns) - 1
         extra = max(0, indent - columns[-1])
         item = None if fenced else ITEM.match(line)
-        if text:
-            lines.append(" " * (4 * depth + extra) + text)
-        else:
-            lines.append("")
         if item and extra == 0:
+            if loose and lines and lines[-1]:
+                lines.append("")  # else the item would belong to the paragraph before it
             columns.append(indent + len(item[2]))
+        elif depth == 0 and text:
+            loose = False
+        loose = loose or (not text and depth > 0)
+        lines.append(" " * (4 * depth + extra) + text if text else "")
         if text.startswith(("```", "~~~")):
             fenced = "" if fenced else text[:3]
     return "\n".join(lines)

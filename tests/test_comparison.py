@@ -109,7 +109,8 @@ def test_the_same_edit_with_each(tmp_path: Path) -> None:
         (tmp_path / "edited.onnx").unlink()
         model = onnx.ModelProto.FromString(edited[-1])
         assert [node.op_type for node in model.graph.node].count("LeakyRelu") == 2
-        outputs.append(ReferenceEvaluator(model).run(None, {"image": image})[0])
+        (output,) = ReferenceEvaluator(model).run(None, {"image": image})
+        outputs.append(output)
     (before,) = ReferenceEvaluator(onnx.ModelProto.FromString(data)).run(None, {"image": image})
     assert not np.array_equal(before, outputs[0])
     assert all(np.array_equal(each, outputs[0]) for each in outputs)

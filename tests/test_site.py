@@ -182,7 +182,6 @@ def test_links_are_translated() -> None:
 
 def test_nested_lists_are_indented_for_python_markdown() -> None:
     text = "- a\n  b\n\n  ```sh\n  c\n    - d\n  ```\n- e\n  1. f\n     g\n\nh\n  i\n"
-    made = (
-        "- a\n    b\n\n    ```sh\n    c\n      - d\n    ```\n- e\n    1. f\n        g\n\nh\n  i\n"
-    )
+    made = "- a\n    b\n\n    ```sh\n    c\n      - d\n    ```\n\n- e\n\n    1. f\n        g\n\n"
+    made += "h\n  i\n"
     assert hooks().nest(text) == made

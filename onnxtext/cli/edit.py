@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.jobs import STDIN
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
@@ -72,7 +72,7 @@ class Target:
 
 
 @click.group("edit", epilog=EXAMPLES)
-@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
+@click.argument("file", metavar="FILE", type=MODEL)
 @click.pass_context
 def command(context: click.Context, file: str) -> None:
     """Edit a model in one line, in place.
@@ -90,7 +90,7 @@ _OPTIONS = (
         "-o",
         "--output",
         metavar="OUT",
-        type=click.Path(readable=False, allow_dash=True),
+        type=MODEL,
         help="The file to write instead of FILE, or - for standard output. Its suffix says whether "
         "it is a text or a binary model.",
     ),

@@ -57,7 +57,10 @@ def test_commands_and_options() -> None:
         ("from-binary ", ".onnx"),
         ("from-binary --output=x", ".onnxtxt .onnxtext"),
         ("fmt --check x", ".onnxtxt .onnxtext"),
-        *((f"{verb} ", BOTH) for verb in ("check", "info", "show", "diff", "verify", "merge")),
+        *(
+            (f"{verb} ", BOTH)
+            for verb in ("check", "edit", "info", "show", "diff", "verify", "merge")
+        ),
         ("diff a.onnx ", BOTH),
         ("merge a b ", BOTH),
     ],
@@ -107,8 +110,8 @@ def test_the_value_behind_an_equals_sign(shell: str) -> None:
 def test_every_command_has_completions_for_its_arguments() -> None:
     """An argument that names a file or one of some values says so."""
     for context, path in commands():
-        if context.parent is not None and context.parent.info_name == "git":
-            continue  # they take revisions, or are called by git
+        if context.parent is not None and context.parent.info_name in ("git", "edit"):
+            continue  # they take revisions, or parts of a model
         for parameter in context.command.params:
             if isinstance(parameter, click.Argument):
                 found = parameter.shell_complete(click.Context(context.command), "")

@@ -22,7 +22,8 @@ const pip = (...words) => execFileSync(python,
   { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ONNXTEXT_CORE: 'python' } });
 pip('--only-binary', ':all:', '--implementation', 'py', '--abi', 'none', '--platform', 'any', '--python-version', '3.10', ...PURE);
 pip(path.resolve(root, '..'));
-fs.rmSync(path.join(libs, 'bin'), { recursive: true, force: true });
+// The commands and the manual page.
+for (const name of ['bin', 'share']) fs.rmSync(path.join(libs, name), { recursive: true, force: true });
 
 const compiled = fs.readdirSync(libs, { recursive: true }).filter((name) => /\.(so|pyd|dylib)$/.test(name));
 if (compiled.length > 0) throw new Error(`not pure Python: ${compiled.join(', ')}`);
