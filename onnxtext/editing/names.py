@@ -15,7 +15,7 @@ from onnxtext.editing.errors import refused, unknown
 Scope = Graph | Function
 Names = Callable[[str], str]
 
-_NAMING = ("value_info", "device")
+_NAMING = ("value_info", "initializers", "device")
 """The decorators whose arguments are names of values."""
 
 

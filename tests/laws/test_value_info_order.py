@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import onnx
@@ -17,6 +18,7 @@ from onnxtext.ast.value_infos import Order, order_of, with_data
 from onnxtext.ast.visit import list_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.printer import print_model
+from tests.cli.command import run
 from tests.corpus import exports, onnx_directory, shared_model, shared_models, wheel_models
 
 SIZES = st.sampled_from([1, 2, None])
@@ -300,3 +302,12 @@ def test_errors(order: str, message: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(f"@value_info({order}) g () => () <float w = 1> {{}}")
     assert message in str(caught.value)
+
+
+def test_renaming_keeps_the_order(tmp_path: Path) -> None:
+    file = tmp_path / "m.onnxtxt"
+    file.write_text(ORDERED.replace("onnxtext: 1,", "onnxtext: 1,\n  opset_import: [21],"))
+    assert run("edit", file, "rename", "w", "new").status in (0, 1)
+    assert '@initializers("new", "x")' in file.read_text()
+    found = onnx.load_model_from_string(onnxtext.to_binary(file.read_text())).graph.initializer
+    assert [tensor.name for tensor in found] == ["new", "x"]
