@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from onnxtext.compare import diff, merge, rewrite, verify
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
     from onnxtext.serialization import register
+    from onnxtext.shown import Shown, show
 
 __all__ = [
     "Diagnostic",
     "OnnxTextError",
     "OnnxTextWarning",
+    "Shown",
     "__version__",
     "ast",
     "check",
@@ -49,6 +51,7 @@ __all__ = [
     "parse",
     "register",
     "rewrite",
+    "show",
     "to_binary",
     "verify",
 ]
@@ -61,7 +64,9 @@ _MODULES = {
     "merge": "compare",
     "rewrite": "compare",
     "verify": "compare",
+    "Shown": "shown",
     "register": "serialization",
+    "show": "shown",
 }
 """Where a name comes from, unless it is `api`."""
 

@@ -22,6 +22,7 @@ NAMES = [
     "Diagnostic",
     "OnnxTextError",
     "OnnxTextWarning",
+    "Shown",
     "__version__",
     "ast",
     "check",
@@ -36,6 +37,7 @@ NAMES = [
     "parse",
     "register",
     "rewrite",
+    "show",
     "to_binary",
     "verify",
 ]
@@ -72,6 +74,12 @@ SIGNATURES = {
     "register": "() -> None",
     "rewrite": "(text: str, model: Model, *, name: str = '<string>') -> str",
     "verify": "(source: ModelSource) -> Verdict",
+    "show": (
+        "(model: ModelSource, *, graph: str | None = None, "
+        "start: str | Sequence[str] = (), end: str | Sequence[str] = (), "
+        "find: str | re.Pattern[str] | None = None, context: int = 2, "
+        "base_dir: str | os.PathLike[str] | None = None) -> Shown"
+    ),
     "parse": "(text: str, *, name: str = '<string>') -> Model",
     "to_binary": (
         "(text: str, *, base_dir: str | os.PathLike[str] | None = None, "

@@ -23,10 +23,11 @@ from tests.pages import VERSION, blocks, canonical, infos, read, snippets, table
 
 README = "README.md"
 LANGUAGE = "docs/language.md"
+CHEATSHEET = "docs/cheatsheet.md"
 COMMANDS = "docs/commands.md"
 LAWS = "docs/laws.md"
 BINARY = "backend/test/data/pytorch-operator/test_operator_non_float_params/model.onnx"
-SNIPPETS = {page: snippets(page) for page in (README, LANGUAGE)}
+SNIPPETS = {page: snippets(page) for page in (README, LANGUAGE, CHEATSHEET)}
 TOUR = SNIPPETS[LANGUAGE]
 
 

@@ -312,6 +312,8 @@ class Model:
         places: the places of blobs that are not among the resources, in order.
         resources_left_out: whether the text was printed without the bytes of its blobs and cannot
             be converted to a model (`resources none`).
+        has_order: whether the decorators that give the order of the main graph's lists stand in
+            the section `order`.
     """
 
     graph: Graph
@@ -334,3 +336,4 @@ class Model:
     metadata_left_out: bool = False
     places: list[WeightPlace] = field(default_factory=list)
     resources_left_out: bool = False
+    has_order: bool = False

@@ -16,18 +16,12 @@ import click
 
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import reporting_options
-from onnxtext.cli.report import (
-    FINDINGS,
-    CommandError,
-    Reporter,
-    io_errors,
-    is_terminal,
-    wants_color,
-)
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import holds, is_stream, read_input, write_atomically
 from onnxtext.filetype import BINARY_SUFFIX, TEXT_SUFFIXES, decode_text, is_binary
+from onnxtext.terminal import is_terminal, wants_color
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model

@@ -26,6 +26,7 @@ VERBS = (
     "git",
     "weights",
     "explain",
+    "completion",
     "lsp",
 )
 """The subcommands; each has a module in `onnxtext.cli` with a `command`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.jobs import Job, files_below
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.sizes import size_text
@@ -47,9 +47,7 @@ With several files it is the highest of theirs; every file is tried."""
 
 
 @click.command("verify", epilog=EXPLANATION)
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False)
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
 @reporting_options
 def command(files: tuple[str, ...], output_format: str, color: str) -> int:
     """Verify on your own files that conversions are lossless.

@@ -7,8 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
-from onnxtext.ast.value_infos import ValueInfoError, entries, order_of
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.value_infos import (
+    ValueInfoError,
+    entries,
+    is_dense,
+    known_with_data,
+    order_of,
+)
 
 NODE = "node"
 INPUT = "input"
@@ -29,8 +34,8 @@ class Body:
         inputs: declarations, without data.
         outputs: likewise.
         infos: the `value_info` list; those of typed outputs and of initializers too.
-        initializers: dense ones, those of inputs first.
-        defaults: how many of them are data of inputs.
+        initializers: dense ones, in order.
+        defaults: the ids of those that are data of inputs.
         sparse: sparse ones.
         nodes: in order.
         producers: the node and output index that define each value first.
@@ -42,7 +47,7 @@ class Body:
     outputs: list[ValueInfo]
     infos: list[ValueInfo]
     initializers: list[ValueInfo]
-    defaults: int
+    defaults: set[int]
     sparse: list[ValueInfo]
     nodes: list[Node]
     producers: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -53,19 +58,15 @@ class Body:
 
         Lists that `@set` or `@unset` replace are empty; they are compared as fields of the graph.
         """
-        with_data = []
-        if isinstance(owner, Graph):
-            with_data = [value for value in owner.inputs if value.data is not None]
-        defaults = len([v for v in with_data if not isinstance(v.data, SparseTensor)])
-        with_data += [value for value in owner.values if value.data is not None]
+        with_data = known_with_data(owner) if isinstance(owner, Graph) else []
         body = cls(
             owner,
             path,
             *_interface(owner),
             _infos(owner),
-            [value for value in with_data if not isinstance(value.data, SparseTensor)],
-            defaults,
-            [value for value in with_data if isinstance(value.data, SparseTensor)],
+            [value for value in with_data if is_dense(value)],
+            {id(value) for value in owner.inputs if value.data is not None},
+            [value for value in with_data if not is_dense(value)],
             owner.nodes,
         )
         replaced = replaced_fields(owner.decorators) if owner.decorators else set()
@@ -76,7 +77,7 @@ class Body:
         if OUTPUT in replaced:
             body.outputs = []
         if INITIALIZER in replaced:
-            body.initializers, body.defaults = [], 0
+            body.initializers, body.defaults = [], set()
         if SPARSE in replaced:
             body.sparse = []
         if INFO in replaced:

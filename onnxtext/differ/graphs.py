@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from onnxtext.ast.model import Annotation, Graph, Node, ValueInfo
-from onnxtext.ast.value_infos import DECORATOR
+from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.values import SparseTensor
 from onnxtext.differ.body import Body
 from onnxtext.differ.collector import Collector, NameMap, field_changes
@@ -54,7 +54,7 @@ class GraphComparer:
         ):
             head_only = Graph(
                 graph.name,
-                decorators=tuple([d for d in graph.decorators if d.name != DECORATOR]),
+                decorators=tuple([d for d in graph.decorators if d.name not in ORDERS]),
                 metadata=graph.metadata,
                 quantization=[
                     Annotation(
@@ -170,10 +170,9 @@ class GraphComparer:
         old, new = match.old, match.new
 
         def differences(one: int, other: int) -> list[FieldChange]:
-            defaults = one < old.defaults, other < new.defaults
-            return self._values.initializer(
-                old.initializers[one], new.initializers[other], defaults
-            )
+            before, after = old.initializers[one], new.initializers[other]
+            defaults = id(before) in old.defaults, id(after) in new.defaults
+            return self._values.initializer(before, after, defaults)
 
         self._tensors(
             match, "initializer", (old.initializers, new.initializers), match.initializers,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.show.slices import Flow, types_of, uses
+from onnxtext.excerpt.slices import Flow, types_of, uses
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import refused, unknown
 from onnxtext.editing.names import defined, map_names, map_uses
-from onnxtext.show.slices import uses
+from onnxtext.excerpt.slices import uses
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 

@@ -13,6 +13,7 @@ from onnxtext.merger.constructs import BLOB
 from onnxtext.merger.digests import Known, lower_one
 from onnxtext.merger.message_kinds import GRAPH, MODEL, MessageKind, split
 from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.generic import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.wire.writer import LENGTH
@@ -25,12 +26,27 @@ def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | No
     """Lower a merged text; None if it is invalid or lacks data that a version has."""
     try:
         model = parse_model(Source(text, "<merge>"))
-        return lower_one(model, known) if has_all_blobs(model, text, versions) else None
-    except (OnnxTextError, LowerError):
+    except OnnxTextError:
+        return None
+    return lower_tree(model, text, known, versions)
+
+
+def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
+    """Lower a merge; None if it is invalid or lacks data that a version has.
+
+    Args:
+        model: the merge.
+        text: its text.
+        known: the data of digests.
+        versions: the merged models.
+    """
+    try:
+        return lower_one(model, known) if _has_all_blobs(model, text, versions) else None
+    except (LowerError, RecordError):  # such as a decorator that names a deleted value
         return None
 
 
-def has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
+def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
     """Whether the merge has every blob that its text names and that a version has."""
     for digest in set(BLOB.findall(text)):
         if _holds(model, digest):

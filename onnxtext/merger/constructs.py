@@ -46,7 +46,7 @@ _TOGETHER = {
     "node": ({"operator", "overload"}, {"attributes", "names"}),
 }
 """Dependent parts: it is a conflict if one side changes the first set and the other the second."""
-_RANKS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
+_RANKS = ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources")
 """The order of the sections (SPEC 13)."""
 BLOB = re.compile(r'blob"([0-9a-f]+)"')
 """A reference to a blob; also matches in strings and comments."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.model import Graph, Model
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.value_infos import is_dense, known_with_data
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.subject import Subject
@@ -178,13 +178,13 @@ def _add_values(
 
 def _values(graph: Graph) -> dict[int, Sequence[Any]]:
     """Return the values of a graph by field, in the order of the field."""
-    data = [value for value in (*graph.inputs, *graph.values) if value.data is not None]
+    data = known_with_data(graph)
     return {
         11: graph.inputs,
         12: graph.outputs,
-        5: [value for value in data if not isinstance(value.data, SparseTensor)],
+        5: [value for value in data if is_dense(value)],
         14: graph.quantization,
-        15: [value for value in data if isinstance(value.data, SparseTensor)],
+        15: [value for value in data if not is_dense(value)],
     }
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.merger.acceptance import accepts, has_all_blobs, lower_text
+from onnxtext.merger.acceptance import accepts, lower_text, lower_tree
 from onnxtext.merger.conflict_text import join_versions
 from onnxtext.merger.constructs import MergeConflict
-from onnxtext.merger.digests import Known, lift, lower_all, lower_one
+from onnxtext.merger.digests import Known, lift, lower_all
 from onnxtext.merger.lazy_read import read_model
 from onnxtext.merger.line_merge import merge_lines, whole_conflict
 from onnxtext.merger.merged_tree import Markers, write
@@ -196,16 +196,18 @@ class _Merge:
             proposal = propose(self.texts, self.models, self.markers, notes, orders)
         except (MergeConflict, Unmergeable):
             proposal = None
-        if proposal is not None and not proposal.conflicts and not merger.ambiguous:
-            tree = proposal.plain.tree
-            if (
+        if (
+            proposal is not None
+            and not proposal.conflicts
+            and not merger.ambiguous
+            and (
                 proposal.plain.fits
-                and resolved[0] == resolved[1] == lower_one(tree, self.known)
-                and has_all_blobs(tree, proposal.text, self.models)
+                and resolved[0] == resolved[1] == self._lowered(proposal)
                 and not both_defined(resolved[0], ours, theirs)
-            ):
-                self.notes += notes
-                return proposal.text, 0
+            )
+        ):
+            self.notes += notes
+            return proposal.text, 0
         found: list[str] = []
         resolved = review_models(merger, resolved, self.versions, self.sides, self.known, found)
         if proposal is not None and self._is_right(proposal, resolved, merger.ambiguous):
@@ -224,14 +226,14 @@ class _Merge:
         """The syntax trees of ours and theirs."""
         return self.models[-2:]
 
+    def _lowered(self, proposal: _Proposal) -> bytes | None:
+        return lower_tree(proposal.plain.tree, proposal.text, self.known, self.models)
+
     def _is_right(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
         """Whether the merge of texts means the merge of models."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:
-            tree = proposal.plain.tree
-            complete = has_all_blobs(tree, proposal.text, self.models)
-            found = lower_one(tree, self.known) if complete else None
-            return clean and found == resolved[0]
+            return clean and self._lowered(proposal) == resolved[0]
         if clean and proposal.conflicts > proposal.about_comments:
             return False
         both = [lower_text(text, self.known, self.models) for text in resolve(proposal.marked)]

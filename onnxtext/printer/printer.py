@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from onnxtext.ast.model import (
@@ -19,6 +20,7 @@ from onnxtext.ast.model import (
 )
 from onnxtext.ast.records import Record
 from onnxtext.ast.types import Type
+from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
@@ -84,7 +86,11 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
     parts = [decorator_lines(model.decorators, "")] if model.decorators else []
     if entries:
         parts.append(broken(entries, "<>", "") + "\n")
-    parts += [*printer.graph_statement(model.graph), "\n"]
+    graph = model.graph
+    if model.has_order:  # in a section at the end
+        others = tuple([item for item in graph.decorators if item.name not in ORDERS])
+        graph = replace(graph, decorators=others)
+    parts += [*printer.graph_statement(graph), "\n"]
     parts += printer.function_parts(model.functions)
     for section in section_parts(model, printer.graph_value):
         parts += ["\n", *section, "\n"]

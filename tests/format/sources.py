@@ -33,6 +33,8 @@ WRAPPERS = {
     "attribute": "g () => () {{ y = Op <{}> () }}",
     "tensor": "g () => () {{ y = Op <t = {}> () }}",
     "type": "g ({} x) => () {{}}",
+    "entry": "<metadata_props: [{}]> g () => () {{}}",
+    "record": "g () => () {{ y = Op <a = {}> () }}",
     "section": "g () => () {{}}\n{}",
     "decorator": "g () => () {{ {} y = Op () }}",
 }
@@ -97,7 +99,7 @@ def model_text(rng: random.Random, data: bytes) -> str:
 def drawn_sentence(rng: random.Random) -> str | None:
     """A random sentence of the grammar as a whole model; None if it is none of the language."""
     kind = rng.choice([*WRAPPERS])
-    rule = {"model": "graph", "nodes": "node"}.get(kind, kind)
+    rule = {"model": "graph", "nodes": "node", "entry": "pair"}.get(kind, kind)
     text = wrapped(kind, sentence(rng, rule, rng.choice((6, 8, 12, 16, 24))))
     return text if is_text(text) else None
 

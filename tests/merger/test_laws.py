@@ -366,3 +366,19 @@ def test_value_infos_of_a_deleted_node_in_binary_models(order: str) -> None:
     result = merge(*map(binary, (text, ours, theirs)))
     assert (result.conflicts, result.is_binary) == (1, False)
     assert "float b = Abs" in result.content.decode()
+
+
+def test_a_decorator_that_names_a_deleted_value() -> None:
+    """One side renames an initializer; the other one adds it to `value_info`, by the decorator."""
+    base = """\
+<onnxtext: 1, ir_version: 10, opset_import: [20]>
+g (float x) => (y) <float w = 1, float v = 2> {
+  y = Sum (x, w, v)
+}
+"""
+    ours = base.replace("w =", "renamed =").replace(", w,", ", renamed,")
+    theirs = base.replace("g (", '@value_info("w")\ng (')
+    for versions in ((base, ours, theirs), (base, theirs, ours)):
+        result = merge(*[text.encode() for text in versions])
+        assert result.conflicts == 1
+        assert any("`w`" in note for note in result.notes)

@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from onnxtext.ast.assemble import inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
+from onnxtext.ast.value_infos import place_order
 from onnxtext.ast.visit import list_graphs, walk_nodes
 from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
@@ -173,6 +174,8 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     match message:
         case "ModelProto":
             made = lifter.model(data)
+            if made.graph.decorators:
+                place_order(made)
             if lifter.largest >= 0:
                 if finish is not None:
                     finish(made, None, lifter.largest)

@@ -106,6 +106,7 @@ ACTIONS.update(
     empty_binding=lambda name: (name, []),
     training_binding=lambda name, pairs: (name, pairs),
     configuration_section=sections.configuration_section,
+    order_section=sections.order_section,
     resource=resources.resource,
     long_resource=resources.long_resource,
 )

@@ -7,11 +7,11 @@ the weights of that page only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from onnxtext.diagnostics.safe import visible
+from onnxtext.excerpt.reading import Reading
 from onnxtext.highlight import classify
-from onnxtext.show.reading import Reading
 
 _COLORS = {
     "Comment": "2",
@@ -32,6 +32,10 @@ _COLORS = {
 """The SGR parameters of each kind of text; others have the color of the terminal."""
 
 
+Piece = tuple[str, str]
+"""The kind of a piece of text in the spelling of Pygments (`Name.Function`), and the piece."""
+
+
 def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Iterator[str]:
     """Yield a text in parts, with statistics at the end of each line that names weights.
 
@@ -40,6 +44,17 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
         reading: the model.
         color: whether to color it.
         terminal: whether to escape characters that could control a terminal.
+    """
+    for kind, piece in described(text, reading):
+        yield _colored(escaped(piece) if terminal else piece, kind, color)
+
+
+def described(text: str, reading: Reading) -> Iterator[Piece]:
+    """Yield the pieces of a text, with statistics at the end of each line that names weights.
+
+    Args:
+        text: a printed model or a part of one.
+        reading: the model.
     """
     comments: list[str] = []
     arguments: list[str] | None = None  # those of an open `external(…)`
@@ -60,17 +75,17 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
             comments += [] if found is None else [found]
             arguments = None
         if comments and "\n" in piece and kind == "Whitespace":
-            yield _colored(f" # {'; '.join(comments)}", "Comment", color)
+            yield "Comment", f" # {'; '.join(comments)}"
             comments.clear()
-        yield _colored(_escaped(shown) if terminal else shown, kind, color)
+        yield kind, shown
     if comments:
-        yield _colored(f" # {'; '.join(comments)}", "Comment", color)
+        yield "Comment", f" # {'; '.join(comments)}"
 
 
 def _colored(text: str, kind: str, color: bool) -> str:
     if not color:
         return text
-    sgr = _sgr(kind)
+    sgr = style_of(_COLORS, kind)
     if sgr is None or text.isspace():
         return text
     # Pagers color each line on its own.
@@ -78,15 +93,16 @@ def _colored(text: str, kind: str, color: bool) -> str:
     return "\n".join([f"\x1b[{sgr}m{line}\x1b[0m" if line else "" for line in lines])
 
 
-def _sgr(kind: str) -> str | None:
+def style_of(styles: Mapping[str, str], kind: str) -> str | None:
+    """Return the style of a kind, or of the next more general one; None if it has none."""
     while kind:
-        if kind in _COLORS:
-            return _COLORS[kind]
+        if kind in styles:
+            return styles[kind]
         kind = kind.rpartition(".")[0]
     return None
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape what could control a terminal."""
     if text.isprintable():
         return text

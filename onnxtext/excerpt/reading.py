@@ -114,19 +114,22 @@ class _LazyMover(Mover):
         return Blob(number)
 
 
-def read_model(data: bytes | memoryview, name: str, base: Path | None) -> Reading:
-    """Read a text or a binary model; its name, else its content, decides which.
+def read_model(
+    data: bytes | memoryview, name: str, base: Path | None, *, binary: bool | None = None
+) -> Reading:
+    """Read a text or a binary model.
 
     Args:
         data: the content of its file.
         name: the name of the file.
         base: its directory, to find weights beside it.
+        binary: whether it is a binary model; by default its name, else its content, decides.
 
     Raises:
         OnnxTextError: the bytes are not a model, or nothing of the text can be read.
     """
     with paused_collector():
-        if is_binary(bytes(data[:HEAD]), name):
+        if is_binary(bytes(data[:HEAD]), name) if binary is None else binary:
             return _finish(Reading(_lift(data, name), name), base)
         source = Source(decode_text(bytes(data), name), name)
         root, findings = _parse(source)
@@ -147,7 +150,7 @@ def _lift(data: bytes | memoryview, name: str) -> Model:
 
 
 def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:
-    from onnxtext.lsp.index.document import read_partial
+    from onnxtext.checker.engine.partial import read_partial
 
     found, diagnostics = read_partial(source)
     root = found.item if isinstance(found, Fragment) else found

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.values import Attribute
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.show.errors import ShowError
-from onnxtext.show.reading import Root
+from onnxtext.excerpt.errors import ShowError
+from onnxtext.excerpt.reading import Root
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 import onnxtext
 from onnxtext.ast.model import Graph, Node
-from onnxtext.show import reading as reading_module
-from onnxtext.show.bodies import Body
-from onnxtext.show.errors import ShowError
-from onnxtext.show.output import annotate
-from onnxtext.show.parts import Choice, part_text
-from onnxtext.show.reading import read_model
-from onnxtext.show.slices import cut
+from onnxtext.excerpt import reading as reading_module
+from onnxtext.excerpt.bodies import Body
+from onnxtext.excerpt.errors import ShowError
+from onnxtext.excerpt.output import annotate
+from onnxtext.excerpt.parts import Choice, part_text
+from onnxtext.excerpt.reading import read_model
+from onnxtext.excerpt.slices import cut
 from tests.corpus import REPOSITORY, SHARED
 
 STATISTICS = re.compile(r" # (min .*|[\d,]+ bytes)$", re.MULTILINE)

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import attribute_graphs
+from onnxtext.excerpt.bodies import Body
+from onnxtext.excerpt.errors import ShowError
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.printer import graph_printer
-from onnxtext.show.bodies import Body
-from onnxtext.show.errors import ShowError
 
 
 def search(

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Model
+from onnxtext.excerpt.bodies import Body, find_bodies, walk_bodies
+from onnxtext.excerpt.reading import Reading
+from onnxtext.excerpt.search import comment, search
+from onnxtext.excerpt.slices import cut
 from onnxtext.printer.printer import graph_printer, model_parts
-from onnxtext.show.bodies import Body, find_bodies, walk_bodies
-from onnxtext.show.reading import Reading
-from onnxtext.show.search import comment, search
-from onnxtext.show.slices import cut
 
 
 @dataclass(frozen=True, slots=True)
