@@ -33,6 +33,8 @@ WRAPPERS = {
     "attribute": "g () => () {{ y = Op <{}> () }}",
     "tensor": "g () => () {{ y = Op <t = {}> () }}",
     "type": "g ({} x) => () {{}}",
+    "entry": "<metadata_props: [{}]> g () => () {{}}",
+    "record": "g () => () {{ y = Op <a = {}> () }}",
     "section": "g () => () {{}}\n{}",
     "entry": "g () => () {{}}\nmetadata {{ graph {{ {} }} }}",
     "decorator": "g () => () {{ {} y = Op () }}",
