@@ -20,7 +20,7 @@ from onnx import helper
 import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.collector import paused_collector
-from onnxtext.diff import Side, compare
+from onnxtext.differ import Side, compare
 
 ROUNDS = 5
 

@@ -18,9 +18,9 @@ from pathlib import Path
 import onnxtext
 from benchmarks.merge_edits import KINDS, Pair, pairs
 from benchmarks.transformer import transformer
-from onnxtext.merge import merge
-from onnxtext.merge.line_merge import merge_lines
-from onnxtext.merge.merged_tree import Markers
+from onnxtext.merger import merge
+from onnxtext.merger.line_merge import merge_lines
+from onnxtext.merger.merged_tree import Markers
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SEED = 8

@@ -26,7 +26,7 @@ from onnx import ModelProto
 import onnxtext
 from benchmarks.merging.edits import Edit, apply
 from benchmarks.merging.joint import draw_edits, expected, fits, normal
-from onnxtext.merge import MergeResult, merge
+from onnxtext.merger import MergeResult, merge
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 LARGEST = 120_000

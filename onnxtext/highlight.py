@@ -45,6 +45,7 @@ KINDS: dict[str, str] = {
     "QUANTIZATION": "Name.Variable",
     "TRAINING": "Name.Variable",
     "CONFIGURATION": "Name.Variable",
+    "ORDER": "Name.Variable",
     "ENCODING": "Name.Variable",
     "RESOURCES": "Name.Variable",
     "BAD": "Error",
@@ -58,7 +59,15 @@ _PARTS = re.compile(
 )
 """The parts of a coarse token (`float[N, 3]`, `[1, 2]`)."""
 
-_SECTIONS = {"METADATA", "QUANTIZATION", "TRAINING", "CONFIGURATION", "ENCODING", "RESOURCES"}
+_SECTIONS = {
+    "METADATA",
+    "QUANTIZATION",
+    "TRAINING",
+    "CONFIGURATION",
+    "ORDER",
+    "ENCODING",
+    "RESOURCES",
+}
 _NAMES = {"WORD", "STRING", "ESCAPED_STRING", "BYTES"}
 _OPENING = frozenset("<([{")
 _CLOSING = frozenset(">)]}")
@@ -127,7 +136,7 @@ def _opens_graph(following: list[Token]) -> bool:
 
 
 def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> str | None:
-    """Return the type of a name; None if its neighbours do not determine it.
+    """Return the highlighting of a name; None if its neighbours do not determine it.
 
     Args:
         kind: its terminal.

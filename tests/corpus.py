@@ -43,6 +43,11 @@ def shared_model(file: str) -> bytes:
     return (SHARED / file).read_bytes()
 
 
+def exports() -> list[Path]:
+    """Return the models that current exporters, optimizers and quantizers wrote."""
+    return [] if SHARED is None else sorted((SHARED / "exports").glob("*.onnx"))
+
+
 @cache
 def onnx_directory() -> Path:
     """Return the directory of the onnx package."""

@@ -47,7 +47,7 @@
                 "\\|seq\\|map\\|optional\\|sparse_tensor\\|undefined\\)\\_>\\(?:\\s-*[[(]\\|\\s-+\\w\\)")
        . font-lock-type-face)
       (,(concat "\\(" word "\\)\\s-*:") 1 font-lock-variable-name-face)
-      ("^\\(metadata\\|quantization\\|training\\|configuration\\|encoding\\|resources\\)\\_>"
+      ("^\\(metadata\\|quantization\\|training\\|configuration\\|order\\|encoding\\|resources\\)\\_>"
        . font-lock-keyword-face)
       ("\\_<\\(?:true\\|false\\|inf\\|nan\\)\\_>" . font-lock-constant-face)))
   "Font lock rules of `onnxtext-mode'.")

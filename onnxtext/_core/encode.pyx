@@ -75,7 +75,7 @@ cdef class Encoder(ValueEncoder):
     cdef int graph_fields(self, graph) except -1:
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size
-        cdef list defaults, others
+        cdef list data
         if self.depth == DEEPEST:
             raise RecursionError("graphs are nested too deeply")
         self.depth += 1
@@ -83,10 +83,15 @@ cdef class Encoder(ValueEncoder):
         for node in graph.nodes:
             self._node(GRAPH_NODE, node)
         out.text(GRAPH_NAME, graph.name)
-        defaults = [value for value in graph.inputs if value.data is not None]
-        others = [value for value in graph.values if value.data is not None]
-        self.initializers(defaults, True)
-        self.initializers(others, False)
+        if graph.decorators:
+            data = [(is_input, [value]) for value, is_input in self.lowering.initializers(graph)]
+        else:
+            data = [
+                (True, [value for value in graph.inputs if value.data is not None]),
+                (False, [value for value in graph.values if value.data is not None]),
+            ]
+        for is_input, values in data:
+            self.initializers(values, is_input)
         for value in graph.inputs:
             self._value(GRAPH_INPUT, value)
         for value in graph.outputs:
@@ -101,7 +106,7 @@ cdef class Encoder(ValueEncoder):
             self._typed_outputs(GRAPH_VALUE_INFO, graph.nodes)
         for item in graph.quantization:
             out.field(GRAPH_QUANTIZATION_ANNOTATION, self.lowering.annotation(item))
-        for is_input, values in ((True, defaults), (False, others)):
+        for is_input, values in data:
             for value in values:
                 if type(value.data) is SPARSE_TENSOR:
                     made = self.lowering.initializer(value, is_input=is_input)

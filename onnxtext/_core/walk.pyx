@@ -100,6 +100,8 @@ def has_sections(model):
     """Whether a model may have sections after its functions, except `encoding` and `resources`."""
     if model.functions or model.training or model.configurations or model.metadata_left_out:
         return True
+    if model.has_order:
+        return True
     for graph in list_graphs([model.graph]):
         if not isinstance(graph, Graph) or graph.metadata or graph.value_metadata:
             return True

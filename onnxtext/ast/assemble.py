@@ -12,8 +12,7 @@ from collections import Counter
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.value_info_order import place_infos, place_types
-from onnxtext.ast.value_infos import order_of
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.value_infos import INITIALIZERS, Order, decorator_of, is_dense, order_of
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -31,16 +30,17 @@ def assemble_graph(
     Returns:
         The decorators that the graph needs for this.
     """
-    rest = _make_defaults(graph.inputs, initializers)
+    rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
+    graph.decorators = order
     described = {i.name for i in infos for item in i.decorators if item.name == "meta"}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
         graph.values = rest + place_types(graph.nodes, infos)  # `regroup` does the others
-        return []
+        return [*order]
     decorator, infos = place_infos(graph, infos, any_order=not described)
     graph.values = rest + infos
-    return [] if decorator is None else [decorator]
+    return [*order] if decorator is None else [*order, decorator]
 
 
 def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
@@ -56,43 +56,89 @@ def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
     function.values = place_types(function.nodes, infos[taken:])
 
 
-def _make_defaults(inputs: list[ValueInfo], initializers: list[ValueInfo]) -> list[ValueInfo]:
-    """Convert all initializers of inputs to defaults, or none; return the remaining ones."""
+def _make_defaults(
+    inputs: list[ValueInfo], initializers: list[ValueInfo]
+) -> tuple[list[ValueInfo], tuple[Decorator, ...]]:
+    """Convert initializers of inputs to their defaults.
+
+    Returns:
+        The remaining initializers, and the decorator for the order of all of them.
+    """
     places = {value.name: place for place, value in enumerate(inputs)}
-    last = -1
-    count = 0
+    if places.keys().isdisjoint([value.name for value in initializers]):
+        return initializers, ()
+    once = {name for name, count in Counter([v.name for v in initializers]).items() if count == 1}
+    if len(places) < len(inputs):
+        once -= {name for name, count in Counter([v.name for v in inputs]).items() if count > 1}
+    rest: list[ValueInfo] = []
+    keys: list[tuple[int, int]] = []  # the places by default
     for initializer in initializers:
         place = places.get(initializer.name, -1)
-        if place <= last or not _same_declaration(inputs[place], initializer):
-            break
-        last = place
-        count += 1
-    if any(initializer.name in places for initializer in initializers[count:]):
-        return initializers
-    for initializer in initializers[:count]:
-        inputs[places[initializer.name]].data = initializer.data
-    return initializers[count:]
+        if place >= 0 and initializer.name in once and _is_default(inputs[place], initializer):
+            keys.append((0, place))
+        else:
+            keys.append((1, len(rest)))
+            rest.append(initializer)
+    order = _order_of_initializers(initializers, keys)
+    if order is None:
+        return initializers, ()
+    for initializer, (part, place) in zip(initializers, keys, strict=True):
+        if not part:
+            value = inputs[place]
+            value.data = initializer.data
+            own = [Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators]
+            value.decorators += tuple(own)
+    decorator = decorator_of(Order(order), (), INITIALIZERS)
+    return rest, (decorator,) if order else ()
 
 
-def _same_declaration(value: ValueInfo, initializer: ValueInfo) -> bool:
+def _order_of_initializers(
+    initializers: list[ValueInfo], keys: list[tuple[int, int]]
+) -> tuple[Word | str, ...] | None:
+    """Return the arguments of `@initializers(…)`; None if names do not say which ones are meant.
+
+    Args:
+        initializers: all, in order.
+        keys: of each one, 0 and its input, or 1 and its place in `<…>`.
+    """
+    if keys == sorted(keys):
+        return ()
+    swapped = [(1 - part, place) for part, place in keys]
+    if swapped == sorted(swapped):
+        return (Word("values"),)
+    dense = [(v.name, key) for v, key in zip(initializers, keys, strict=True) if is_dense(v)]
+    last = len(dense)
+    while last and (last == len(dense) or dense[last - 1][1] < dense[last][1]):
+        last -= 1
+    names = [name for name, _ in dense[:last]]
+    if len({value.name for value in initializers}) < len(initializers):
+        return None
+    return tuple(names)
+
+
+def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
+    """Whether an initializer can be written as the default of an input."""
     return (
         value.type is not None
         and value.type == initializer.type
-        and not value.decorators
-        and not initializer.decorators
-        and not isinstance(initializer.data, SparseTensor)
+        and is_dense(initializer)
+        and all(item.name != "meta" for item in initializer.decorators)
     )
 
 
-def regroup(owner: Graph | Function) -> None:
-    """Combine value infos again after their metadata is moved to a section.
+def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
+    """Combine value infos again after their metadata is moved to a section, or removed.
 
     Args:
         owner: a graph or function with a unique path, by which the section can name its values.
+        removed: whether metadata of its value infos was removed.
     """
     infos = [value for value in owner.values if value.data is None]
     if not infos:
         return
+    described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
+    if not described and not removed:
+        return  # they were combined when they were lifted
     entries = _sole_metadata(owner, infos)
     plain = [ValueInfo(i.name, i.type) if i.name in entries else i for i in infos]
     order = order_of(owner) if isinstance(owner, Graph) else None

@@ -7,17 +7,21 @@ and the decorator says where they are in the list (SPEC 10).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
-from onnxtext.ast.value_infos import Order, decorator_of, with_data
-
-MOST_NAMES = 32
-"""The most values that a decorator names; longer ones would hide the graph."""
+from onnxtext.ast.value_infos import (
+    Order,
+    ValueInfoError,
+    decorator_of,
+    entries,
+    with_data,
+)
 
 Placed = list[tuple[Node, int, ValueInfo]]
 
@@ -68,16 +72,34 @@ def place_infos(
         types = {value.name: value.type for value in values}
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
             lists.order[part], lists.types[part] = [value.name for value in values], types
+    before = [node.output_types for node in graph.nodes]
+    wanted = _entries(graph, None, infos)
     made = None
     if len(names) == len(infos):
-        made = _in_parts(graph, infos, lists)
-        if made is None and any_order:
-            made = _one_by_one(graph, infos, lists)
-    if made is None:
-        return None, place_types(graph.nodes, infos)
-    order, rest = made
-    everything = [name for part in lists.order.values() for name in part]
-    return (decorator_of(order, everything) if order.items else None), rest
+        made = _in_parts(graph, infos, lists, any_order=any_order)
+    if made is None and any_order:
+        made = _by_name(graph, infos)
+    if made is not None and _entries(graph, *made) == wanted:
+        order, rest = made
+        everything = [name for part in lists.order.values() for name in part]
+        return (decorator_of(order, everything) if order.items else None), rest
+    for node, output_types in zip(graph.nodes, before, strict=True):
+        node.output_types = output_types
+    return None, place_types(graph.nodes, infos)
+
+
+def _entries(
+    graph: Graph, order: Order | None, statements: list[ValueInfo]
+) -> list[tuple[str, Type | None]]:
+    """Return the `value_info` list of a graph with this order and these statements."""
+    values = graph.values
+    graph.values = [*[value for value in values if value.data is not None], *statements]
+    try:
+        return [(entry.name, entry.type) for entry in entries(graph, order)]
+    except ValueInfoError:
+        return []
+    finally:
+        graph.values = values
 
 
 def _by_default(
@@ -92,7 +114,7 @@ def _by_default(
     if data and len(infos) >= len(data):
         first = len(data)
         for info, value in zip(infos, data, strict=False):
-            if info.name != value.name or info.type != value.type or info.decorators:
+            if info.name != value.name or info.type != value.type or not _is_plain(info):
                 first = 0
                 break
     rest = infos[first:] if first else infos
@@ -100,17 +122,30 @@ def _by_default(
     if not names.isdisjoint([value.name for value in (*data, *graph.inputs)]):
         return None
     placed, left = types_at_end(graph.nodes, rest)
-    if left and not {info.name for info in rest[:left]}.isdisjoint([v.name for v in graph.outputs]):
-        return None
+    if left:
+        kept = {info.name for info in rest[:left]}
+        if not kept.isdisjoint([value.name for value in graph.outputs]):
+            return None
+        if _are_outputs(graph, rest[:left]):
+            return None
     for node, index, info in placed:
         place_type(node, index, info.type)
     return (decorator_of(Order((Word("initializers"),)), ()) if first else None), rest[:left]
 
 
+def _are_outputs(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
+    """Whether the type of some entry could stand before an output of a node."""
+    names = {info.name for info in infos if _is_plain(info)}
+    return bool(names) and any(not names.isdisjoint(node.outputs) for node in graph.nodes)
+
+
 def _in_parts(
-    graph: Graph, infos: list[ValueInfo], lists: _Lists
+    graph: Graph, infos: list[ValueInfo], lists: _Lists, *, any_order: bool
 ) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of a list that consists of parts; None if it does not."""
+    """Return the order of a list that consists of parts; None if it does not.
+
+    With `any_order`, the result is None also if types of outputs would stay in `<…>`.
+    """
     fewer = {part: types for part, types in lists.types.items() if part != "outputs"}
     for used in (_Lists(lists.order, fewer), lists):  # types before outputs where possible
         runs = [(part, list(run)) for part, run in groupby(infos, used.part_of)]
@@ -118,12 +153,14 @@ def _in_parts(
         others = [run for part, run in runs if not part]
         if len(set(copied)) < len(copied) or len(others) > 2:
             continue
-        made = _copies(runs, lists)
+        made = _copies(graph, runs, lists)
         places = _statements(graph.nodes, others)
         if made is None or places is None:
             continue
         if used is not lists and any(lists.part_of(s) for kept, _ in places for s in kept):
             continue
+        if any_order and _are_outputs(graph, [info for kept, _ in places for info in kept]):
+            return None
         by_part, without = made
         items: list[Word | str] = []
         rest: list[ValueInfo] = []
@@ -153,7 +190,7 @@ def _without_default(items: list[Word | str]) -> list[Word | str]:
 
 
 def _copies(
-    runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
+    graph: Graph, runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
     """Return the arguments for each part that a list repeats, and the names that have no entry."""
     found: dict[str, list[Word | str]] = {}
@@ -175,10 +212,14 @@ def _copies(
         found[part] = [*names[:ordered], Word(part)]
         kept |= set(names)
         without |= missing
-    strings = sum([isinstance(item, str) for items in found.values() for item in items])
-    if without & kept or strings + len(without) > MOST_NAMES:
+    named = {part: {i for i in items if isinstance(i, str)} for part, items in found.items()}
+    inputs = {value.name for value in graph.inputs}
+    data = {value.name for value in with_data(graph)}
+    if not data.isdisjoint(named.get("inputs", ())):
+        return None  # the names would mean initializers
+    if not (data | inputs).isdisjoint(named.get("outputs", ())):
         return None
-    return found, frozenset(without)
+    return None if without & kept else (found, frozenset(without))
 
 
 def _statements(
@@ -198,36 +239,94 @@ def _statements(
     return None if left else [([], placed), (second, [])]
 
 
-def _one_by_one(
-    graph: Graph, infos: list[ValueInfo], lists: _Lists
-) -> tuple[Order, list[ValueInfo]] | None:
-    """Return an order that names the entries up to the last one that repeats another value."""
-    last = max((at for at, info in enumerate(infos) if lists.part_of(info)), default=-1)
-    if not 0 <= last < MOST_NAMES:
-        return None
-    declared = {name for names in lists.order.values() for name in names}
-    defined: dict[str, tuple[Node, int]] = {}
-    for node in graph.nodes:
-        for index, name in enumerate(node.outputs):
-            if name in defined:
-                return None
-            if name:
-                defined[name] = node, index
+def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]]:
+    """Return an order that names the entries, up to those at the end that follow by default."""
+    made = _repeated(graph, infos)
+    if made is not None:
+        return made
+    places = _Places(graph, infos)
+    keys: list[tuple[int, ...]] = []  # the places by default; () if an entry must be named
     rest: list[ValueInfo] = []
-    types: Placed = []
-    for info in infos[: last + 1]:
-        if lists.part_of(info):
-            continue
-        if info.name in declared:
-            return None
-        if info.name in defined and info.type is not None and not info.decorators:
-            types.append((*defined[info.name], info))
-        else:
+    for info in infos:
+        output = places.outputs.get(info.name)
+        if places.needs_statement(info):
+            keys.append((0, len(rest)))
             rest.append(info)
-    for node, index, info in types:
+        elif output is None:
+            keys.append(())
+        else:
+            keys.append((1, *output))
+            place_type(graph.nodes[output[0]], output[1], info.type)
+    last = len(infos)
+    while last and keys[last - 1] and (last == len(infos) or keys[last - 1] < keys[last]):
+        last -= 1
+    names: list[Word | str] = [info.name for info in infos[:last]]
+    data: list[Word | str] = [value.name for value in with_data(graph)]
+    if data and data[0] in names:
+        start = names.index(data[0])
+        end = start + len(data)
+        others = {*names[:start], *names[end:], *[info.name for info in rest]}
+        if names[start:end] == data and others.isdisjoint(data):
+            names[start:end] = [Word("initializers")]
+    return Order(tuple(names)), rest
+
+
+def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]] | None:
+    """Return the order of types of outputs, of which some follow again; None for other lists."""
+    seen: set[str] = set()
+    first = 0
+    while first < len(infos) and infos[first].name not in seen:
+        seen.add(infos[first].name)
+        first += 1
+    rest = infos[first:]
+    if not rest:
+        return None
+    seen.update([info.name for info in rest])
+    if not seen.isdisjoint([v.name for v in (*graph.inputs, *graph.outputs, *graph.values)]):
+        return None
+    placed, left = types_at_end(graph.nodes, infos[:first])
+    if left:
+        return None
+    for node, index, info in placed:
         place_type(node, index, info.type)
-    rest += place_types(graph.nodes, infos[last + 1 :])
-    return Order(tuple([info.name for info in infos[: last + 1]])), rest
+    return Order((Word("nodes"),)), rest
+
+
+class _Places:
+    """Where the text can give the type of each entry of a list.
+
+    Attributes:
+        outputs: the node and the index of the output, by the names of values whose type stands
+            there.
+    """
+
+    def __init__(self, graph: Graph, infos: list[ValueInfo]) -> None:
+        self._types: dict[str, Type | None] = {}
+        for values in (graph.outputs, graph.inputs, with_data(graph)):
+            for value in reversed(values):
+                self._types[value.name] = value.type
+        self.outputs: dict[str, tuple[int, int]] = {}
+        wanted = {info.name for info in infos} - self._types.keys()
+        defined: Counter[str] = Counter()
+        for number, node in enumerate(graph.nodes):
+            for index, name in enumerate(node.outputs):
+                if name in wanted:
+                    defined[name] += 1
+                    self.outputs[name] = number, index
+        for name, count in defined.items():
+            if count > 1:
+                del self.outputs[name]
+        # Names with several entries, or with one that nothing else says.
+        self._own = {name for name, count in Counter([i.name for i in infos]).items() if count > 1}
+        for info in infos:
+            known = self._types.get(info.name, info.type)
+            declared = info.name in self._types or info.name in self.outputs
+            if not declared or info.type != known or not _is_plain(info):
+                self._own.add(info.name)
+
+    def needs_statement(self, info: ValueInfo) -> bool:
+        """Whether an entry needs a statement of its own."""
+        return info.name in self._own
 
 
 # ---- Types of outputs -----------------------------------------------------------------------
@@ -260,7 +359,7 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
         index = len(node.outputs)
         for name in reversed(node.outputs):
             index -= 1
-            if info.name == name and info.type is not None and not info.decorators:
+            if info.name == name and _is_plain(info):
                 placed.append((node, index, info))
                 left -= 1
                 if not left:
@@ -273,6 +372,11 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
         if any(info.name in defined for info in infos[:left]):
             return [], len(infos)
     return placed, left
+
+
+def _is_plain(info: ValueInfo) -> bool:
+    """Whether an entry has a type and nothing else."""
+    return info.type is not None and not info.decorators and not info.metadata
 
 
 def place_type(node: Node, index: int, type: Type | None) -> None:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from onnxtext.boundary import unfit
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import CommandError, Reporter, io_errors, is_terminal, write_stderr
+from onnxtext.cli.report import CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.files import holds_pieces, read_input, replacing
+from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from onnxtext.cli.options import reporting_options
-from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors, wants_color
+from onnxtext.cli.options import MODEL, one_of, reporting_options
+from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors
 from onnxtext.cli.streams import write_stdout
+from onnxtext.terminal import wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.diff import ModelDiff
+    from onnxtext.differ import ModelDiff
 
 Form = Literal["text", "json", "stat", "markdown"]
 
@@ -57,12 +58,9 @@ def _categories(
     return tuple(dict.fromkeys(names))
 
 
-_FILE = click.Path(exists=False, readable=False)
-
-
 @click.command("diff", epilog=EXPLANATION)
-@click.argument("old", metavar="OLD", type=_FILE)
-@click.argument("new", metavar="NEW", type=_FILE)
+@click.argument("old", metavar="OLD", type=MODEL)
+@click.argument("new", metavar="NEW", type=MODEL)
 @click.option("--json", "form", flag_value="json", help="One JSON object, see docs/diff.md.")
 @click.option("--stat", "form", flag_value="stat", help="Counts of differences and operators only.")
 @click.option("--markdown", "form", flag_value="markdown", help="For comments on pull requests.")
@@ -71,6 +69,7 @@ _FILE = click.Path(exists=False, readable=False)
     multiple=True,
     metavar="KIND",
     callback=_categories,
+    shell_complete=one_of(lambda: CATEGORIES),
     help=f"Leave out a kind of difference: {', '.join(CATEGORIES)}.",
 )
 @click.option(
@@ -157,7 +156,7 @@ def run_diff(
                 sides.append(_read(path, label))
         if len(sides) == 2:
             with reporter.reporting(labels[1]):
-                from onnxtext.diff import compare
+                from onnxtext.differ import compare
 
                 diff = compare(sides[0], sides[1]).without(ignore)  # type: ignore[arg-type]
         if diff is None:
@@ -170,14 +169,14 @@ def run_diff(
 
 def _read(path: Path, label: str) -> object:
     from onnxtext.collector import paused_collector
-    from onnxtext.diff import Side
+    from onnxtext.differ import Side
 
     with io_errors("read", label), paused_collector():
         return Side.of_file(path, label=label)
 
 
 def _show(diff: ModelDiff, form: Form, output: Path | None, color: str, *, every: bool) -> None:
-    from onnxtext.diff.render import json, markdown, stat, text
+    from onnxtext.differ.render import json, markdown, stat, text
 
     colored = output is None and wants_color(color, sys.stdout)
     renderers: dict[str, Callable[[ModelDiff], str]] = {

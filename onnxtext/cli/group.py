@@ -21,9 +21,12 @@ VERBS = (
     "diff",
     "verify",
     "merge",
+    "edit",
+    "run",
     "git",
     "weights",
     "explain",
+    "completion",
     "lsp",
 )
 """The subcommands; each has a module in `onnxtext.cli` with a `command`."""

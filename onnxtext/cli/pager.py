@@ -11,8 +11,8 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
-from onnxtext.cli.report import is_terminal
 from onnxtext.cli.streams import write_stdout
+from onnxtext.terminal import is_terminal
 
 
 def find_pager() -> str | None:
@@ -45,7 +45,7 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
         for block in encoded:
             write_stdout([block])
         return
-    # As git does: colors, no pager for a text that fits on the screen, no cleared screen.
+    # As git does: `less` keeps colors, exits if the text fits, and does not clear the screen.
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)
     # The pager handles Ctrl-C; if it ends, writing to it raises an error instead of killing us.

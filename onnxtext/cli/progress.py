@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.cli.jobs import Job
-from onnxtext.cli.report import is_terminal
 from onnxtext.diagnostics.safe import safe
+from onnxtext.terminal import is_terminal
 
 if TYPE_CHECKING:
     import rich.progress

@@ -24,6 +24,7 @@ from onnxtext.diagnostics import github as github_renderer
 from onnxtext.diagnostics import json as json_renderer
 from onnxtext.diagnostics import sarif as sarif_renderer
 from onnxtext.diagnostics.safe import safe
+from onnxtext.terminal import wants_color
 
 FORMATS = ("full", "concise", "json", "sarif", "github")
 _WHOLE = ("json", "sarif")
@@ -207,23 +208,6 @@ def _internal(error: Exception, where: str) -> Diagnostic:
 def _show_traceback() -> None:
     if os.environ.get("ONNXTEXT_DEBUG", "0") not in ("", "0"):
         write_stderr(traceback.format_exc())
-
-
-def wants_color(choice: str, stream: object) -> bool:
-    """Whether to color output to a stream, for `auto`, `always` or `never`."""
-    if choice != "auto":
-        return choice == "always"
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return is_terminal(stream)
-
-
-def is_terminal(stream: object) -> bool:
-    """Whether a stream, which may be None or closed, is a terminal."""
-    try:
-        return bool(stream.isatty())  # type: ignore[attr-defined]
-    except (AttributeError, ValueError):
-        return False
 
 
 def _columns() -> int:

@@ -12,21 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.jobs import STDIN
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.pager import find_pager, write_paged
-from onnxtext.cli.report import (
-    FINDINGS,
-    CommandError,
-    Reporter,
-    io_errors,
-    is_terminal,
-    wants_color,
-)
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin
 from onnxtext.files import read_input
+from onnxtext.terminal import is_terminal, wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.show.reading import Reading
+    from onnxtext.excerpt.reading import Reading
 
 EXPLANATION = """\b
 Examples:
@@ -56,7 +50,7 @@ def _pattern(
 
 
 @click.command("show", epilog=EXPLANATION)
-@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
+@click.argument("file", metavar="FILE", type=MODEL)
 @click.option(
     "--graph",
     metavar="NAME",
@@ -120,8 +114,8 @@ def command(
         if reading is None:
             return reporter.status
         with reporter.reporting(name):
-            from onnxtext.show.output import annotate
-            from onnxtext.show.parts import Choice, part_text
+            from onnxtext.excerpt.output import annotate
+            from onnxtext.excerpt.parts import Choice, part_text
 
             # The whole text first: errors must precede the pager.
             text = "".join(part_text(reading, Choice(graph, starts, ends, find, context)))
@@ -137,7 +131,7 @@ def command(
 
 
 def _read(file: str, name: str) -> Reading:
-    from onnxtext.show.reading import read_model
+    from onnxtext.excerpt.reading import read_model
 
     if file == "-":
         if is_terminal(sys.stdin):

@@ -28,7 +28,7 @@ _LISTS = frozenset(
         "header_entries", "header_items", "value_infos", "nodes", "parameter_items",
         "attribute_items", "elements", "literals", "bracket_items", "pairs", "call_arguments",
         "fields_", "field_values", "record_fields", "metadata_items", "annotations",
-        "training_items", "resource_items",
+        "training_items", "resource_items", "decorators",
     )
 )  # fmt: skip
 

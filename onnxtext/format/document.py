@@ -139,6 +139,7 @@ class DocumentWriter(StatementWriter):
             "metadata": self._metadata,
             "quantization": self._annotation,
             "training": self._training,
+            "order": self.decorator,
             "resources": self._resource,
         }
         return self._block(tree, word, "", writers[word])
@@ -171,7 +172,7 @@ class DocumentWriter(StatementWriter):
         path, found = tree.child("path"), listing(tree)
         assert path is not None
         assert found is not None
-        return f"{_path(path)}: {self.pairs(tree, found, indent)}"
+        return self.pairs(f"{_path(path)}: ", tree, found, indent)
 
     def _training(self, tree: Tree, indent: str) -> str:
         key = f"{only_token(tree.parts[0]).text}: "
@@ -179,7 +180,7 @@ class DocumentWriter(StatementWriter):
         if graph is not None:
             return key + self.graph(graph, indent, len(indent) + len(key))
         assert found is not None
-        return key + self.pairs(tree, found, indent)
+        return self.pairs(key, tree, found, indent)
 
     def _encoding(self, tree: Tree, indent: str) -> str:
         key, value = tree.child("field_key"), tree.child("field_value")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 
 from onnxtext.format.attach import Listing, listing
@@ -12,9 +13,9 @@ from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
-from onnxtext.printer.layout import STEP, WIDTH, filled
+from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.statements import column
-from onnxtext.printer.values import flat_rows, nested_lines, row_lines
+from onnxtext.printer.values import fill_fields, flat_rows, nested_lines, row_lines
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 
@@ -131,7 +132,9 @@ class LiteralWriter(RecordWriter):
         assert found is not None
         name = only_token(tree.parts[0]).text
         texts = [self._argument(item.tree, indent) for item in found.items]
-        if name in ("sparse", "external") or tree.commented:
+        if name == "external" and not tree.commented:
+            return name + filled(texts, "()", indent, budget - len(name))
+        if name == "sparse" or tree.commented:
             return self.bracketed(tree, found, texts, f"{name}()", indent, budget)
         return f"{name}({', '.join(texts)})"
 
@@ -146,26 +149,27 @@ class LiteralWriter(RecordWriter):
 
     def _fields(self, tree: Tree, indent: str, budget: int) -> str:
         """Write fields by name."""
-        texts: list[str] = []
-        for part in tree.trees():
-            taken = column(" ".join([*texts, ""]), 0)
+
+        def write(part: Tree, indent: str, budget: int) -> str:
             braces = part.child("braces")
             if braces is None:
-                texts.append(self._call(part.trees()[0], indent, budget - taken))
-                continue
+                return self._call(part.trees()[0], indent, budget)
             name = only_token(part.parts[0]).text
-            texts.append(name + self._braces(braces, indent, budget - taken - len(name)))
-        return " ".join(texts)
+            return name + self._braces(braces, indent, budget - len(name))
+
+        writers = (self.repeatable(partial(write, part)) for part in tree.trees())
+        return fill_fields(writers, indent, budget)
 
     def pair(self, tree: Tree, indent: str) -> str:
         """Write `"key": "value"`."""
         key, value = tree.trees()
         return f"{string_text(key, indent)}: {string_text(value, indent)}"
 
-    def pairs(self, tree: Tree, found: Listing, indent: str) -> str:
-        """Write a list of pairs."""
+    def pairs(self, head: str, tree: Tree, found: Listing, indent: str) -> str:
+        """Write a list of pairs behind the head of its line."""
         texts = [self.pair(item.tree, indent + STEP) for item in found.items]
-        return self.bracketed(tree, found, texts, "[]", indent, WIDTH - 20)
+        budget = self.width - column(head, len(indent))
+        return head + self.bracketed(tree, found, texts, "[]", indent, budget)
 
 
 def items_text(items: Sequence[str], indent: str, budget: int) -> str:

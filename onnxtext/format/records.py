@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnxtext.ast.value_infos import ORDERS
 from onnxtext.format.attach import listing
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (
@@ -17,7 +18,7 @@ from onnxtext.format.token_text import (
 )
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
-from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.layout import STEP, WIDTH, filled
 from onnxtext.printer.records import LEAST_RESERVE, reserve
 from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, value_name, word
@@ -89,9 +90,23 @@ class RecordWriter(ListWriter):
         if len(found.items) == 1 and not tree.commented and only.child("field_key") is None:
             return f"{opening}{self.field(only, indent)})"
         meta = opening.endswith("meta(")
-        texts = [self.field(item.tree, indent + STEP, quoted_key=meta) for item in found.items]
         budget = WIDTH - 20 - len(indent) + 1
+        if opening[1:-1] in ORDERS and not tree.commented:
+            texts = [self._order_argument(item.tree, indent + STEP) for item in found.items]
+            return opening[:-1] + filled(texts, "()", indent, budget - len(opening))
+        texts = [self.field(item.tree, indent + STEP, quoted_key=meta) for item in found.items]
         return self.bracketed(tree, found, texts, f"{opening})", indent, budget)
+
+    def _order_argument(self, tree: Tree, indent: str) -> str:
+        """Write an argument of a decorator that gives an order: its names fill lines."""
+        value = tree.trees()[-1]
+        found = listing(value)
+        key = tree.child("field_key")
+        if found is None or key is None:
+            return self.field(tree, indent)
+        head = f"{word(decoded(only_token(key)))}: "
+        texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
+        return head + filled(texts, "[]", indent, WIDTH - len(indent) - len(head) - 3)
 
     def decorators(self, tree: Tree | None, indent: str) -> list[str]:
         """Return the texts of some decorators."""

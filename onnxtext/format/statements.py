@@ -86,7 +86,7 @@ class StatementWriter(LiteralWriter):
         )
 
     def _values(self, tree: Tree, found: Listing, indent: str, taken: int) -> str:
-        """Write the list of constants and types, with a space before it.
+        """Write the values in `<…>` of a graph or function, with a space before them.
 
         Args:
             tree: the list.

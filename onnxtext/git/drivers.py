@@ -48,7 +48,7 @@ def merge_files(
     Raises:
         OSError: a file cannot be read or written; ours is then untouched.
     """
-    from onnxtext.merge import merge
+    from onnxtext.merger import merge
 
     named = [*labels, *[""] * 3][:3]
     shown = [

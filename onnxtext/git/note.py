@@ -11,7 +11,7 @@ of the versions that they compare. It must never change: every stored text would
 from __future__ import annotations
 
 NOTE = b"""\
-# This is an ONNX model as text: git stores the text, and a clone that is set up has the model.
+# Git stores this ONNX model as text. In a clone with the filter, this file is the binary model.
 # A runtime that reports "Protobuf parsing failed" has read this text. To set up a clone, install
 # the Python package onnxtext, and run:
 #   onnxtext git install --mode filter

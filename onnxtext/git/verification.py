@@ -153,7 +153,7 @@ def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
 def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
     """Verify a source text like `onnxtext verify`."""
     from onnxtext.filetype import decode_text
-    from onnxtext.verify import verify_text
+    from onnxtext.verifier import verify_text
 
     try:
         text = decode_text(data, file.path)

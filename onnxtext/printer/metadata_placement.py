@@ -15,6 +15,7 @@ from onnxtext.ast.assemble import (
 )
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import walk_model
+from onnxtext.ast.value_infos import place_order
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
@@ -68,6 +69,7 @@ def place_metadata(
     keep_metadata(graphs, moved)
     for owner in owners:
         regroup(owner)
+    place_order(model)
 
 
 def keep_metadata(
@@ -97,10 +99,12 @@ def leave_metadata_out(model: Model) -> None:
     model.metadata_left_out = True
     model.encoding = None  # it applies only to the complete model
     for graph in graphs:
+        removed = any(d.name == "meta" for value in graph.values for d in value.decorators)
         items: list[Graph | Function | Node | ValueInfo] = [graph, *graph.nodes]
         for item in (*items, *graph.inputs, *graph.outputs, *graph.values):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
-        regroup(graph)
+        regroup(graph, removed=removed)
+    place_order(model)
 
 
 _META = ("meta", "data.meta")

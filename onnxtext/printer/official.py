@@ -9,6 +9,7 @@ only the quote and the backslash; literals of types stored in `int32_data` are i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import (
@@ -21,7 +22,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.ast.value_infos import entries, order_of
+from onnxtext.ast.value_infos import INITIALIZERS, entries, order_of, with_data
 from onnxtext.ast.values import (
     Attribute,
     AttributeType,
@@ -117,10 +118,23 @@ def _word(text: str) -> str:
 def _graph(graph: Graph, indent: str, *, is_main: bool = True) -> str:
     """Print a graph; in an attribute, its inputs and outputs are on one line if they fit."""
     lists = _main_list if is_main else _small_list
+    if any(item.name == INITIALIZERS for item in graph.decorators):
+        graph = _without_defaults(graph)
     inputs, outputs = lists(graph.inputs, indent), lists(graph.outputs, indent)
     # The names of graphs in attributes are identifiers, and never quoted.
     name = _name(graph.name) if is_main else graph.name
     return f"{name} {inputs} => {outputs}{_rest(graph, _listed(graph), indent)}"
+
+
+def _without_defaults(graph: Graph) -> Graph:
+    """Return a graph with all initializers in `<…>`, because they have an order of their own."""
+    infos = [value for value in graph.values if value.data is None]
+    return replace(
+        graph,
+        inputs=[replace(value, data=None) for value in graph.inputs],
+        values=[*with_data(graph), *infos],
+        decorators=tuple([item for item in graph.decorators if item.name != INITIALIZERS]),
+    )
 
 
 def _listed(graph: Graph | Function) -> list[ValueInfo]:

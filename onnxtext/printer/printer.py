@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from onnxtext.ast.model import (
@@ -17,13 +18,15 @@ from onnxtext.ast.model import (
     Presence,
     ValueInfo,
 )
+from onnxtext.ast.records import Record
 from onnxtext.ast.types import Type
+from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, base64_lines, base64_parts, bracketed, broken
-from onnxtext.printer.records import decorator_lines
+from onnxtext.printer.records import decorator_lines, inline_decorators, record_text
 from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import quoted, string_value
 from onnxtext.printer.values import tensor_text, type_text
@@ -83,7 +86,11 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
     parts = [decorator_lines(model.decorators, "")] if model.decorators else []
     if entries:
         parts.append(broken(entries, "<>", "") + "\n")
-    parts += [*printer.graph_statement(model.graph), "\n"]
+    graph = model.graph
+    if model.has_order:  # in a section at the end
+        others = tuple([item for item in graph.decorators if item.name not in ORDERS])
+        graph = replace(graph, decorators=others)
+    parts += [*printer.graph_statement(graph), "\n"]
     parts += printer.function_parts(model.functions)
     for section in section_parts(model, printer.graph_value):
         parts += ["\n", *section, "\n"]
@@ -123,6 +130,11 @@ def print_fragment(fragment: Fragment) -> str:
             return head + print_attribute(attribute) + "\n"
         case (Tensor() | SparseTensor()) as tensor:
             return head + tensor_text(tensor, "", WIDTH) + "\n"
+        case (key, value):
+            return f"{string_value(key, '')}: {string_value(value, '')}\n"
+        case Record() as record:
+            return record_text(record, "") + "\n"
+    return f"{inline_decorators(fragment.item.decorators, '')}{print_type(fragment.item)}\n"
 
 
 def print_attribute(attribute: Attribute) -> str:

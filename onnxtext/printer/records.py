@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.records import Decorator, Field, FieldValue, Fixed, Number, Record, Word
-from onnxtext.printer.layout import STEP, WIDTH, bracketed
+from onnxtext.ast.value_infos import ORDERS
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
 from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, string_value, word
 
@@ -63,9 +64,21 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
         return f"@{decorator.name}()"
     if len(decorator.arguments) == 1 and decorator.arguments[0].key is None:
         return f"@{decorator.name}({value_text(decorator.arguments[0].value, indent)})"
-    items = [_argument_text(decorator, field, indent + STEP) for field in decorator.arguments]
     budget = WIDTH - 20 - len(indent) - len(decorator.name)
+    if decorator.name in ORDERS:
+        items = [_order_argument(field, indent + STEP) for field in decorator.arguments]
+        return f"@{decorator.name}{filled(items, '()', indent, budget - 1)}"
+    items = [_argument_text(decorator, field, indent + STEP) for field in decorator.arguments]
     return f"@{decorator.name}{bracketed(items, '()', indent, budget)}"
+
+
+def _order_argument(field: Field, indent: str) -> str:
+    """Print an argument of a decorator that gives an order: its names fill lines."""
+    if not isinstance(field.key, str) or not isinstance(field.value, tuple):
+        return field_text(field, indent)
+    head = f"{word(field.key)}: "
+    texts = [value_text(item, indent + STEP) for item in field.value]
+    return head + filled(texts, "[]", indent, WIDTH - len(indent) - len(head) - 3)
 
 
 def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:

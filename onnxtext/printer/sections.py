@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, walk_model
+from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
-from onnxtext.printer.records import field_text
+from onnxtext.printer.records import decorator_lines, field_text
+from onnxtext.printer.statements import column
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 
 Pairs = Sequence[tuple[str, str]]
@@ -38,6 +40,10 @@ def section_parts(
         yield (_training(training, graph_text),)
     for configuration in model.configurations:
         yield (_configuration(configuration),)
+    if model.has_order:
+        listed = [item for item in model.graph.decorators if item.name in ORDERS]
+        inner = decorator_lines(listed, STEP)
+        yield (f"order {{\n{inner}}}" if listed else "order {}",)
 
 
 def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
@@ -138,13 +144,14 @@ def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> str:
         if function is None and isinstance(named.item, Graph):
             for annotation in named.item.quantization:
                 path = path_text((*named.path, Step(annotation.tensor_name)))
-                lines.append(f"{STEP}{path}: {_pairs(annotation.entries, STEP)}")
+                lines.append(_pairs(f"{STEP}{path}: ", annotation.entries))
     return "\n".join(["quantization {", *lines, "}"]) if lines else ""
 
 
-def _pairs(pairs: Pairs, indent: str) -> str:
-    items = [f"{quoted(key)}: {string_value(value, indent + STEP)}" for key, value in pairs]
-    return bracketed(items, "[]", indent, WIDTH - 20)
+def _pairs(head: str, pairs: Pairs) -> str:
+    """Return a list of pairs behind the head of its line."""
+    items = [f"{quoted(key)}: {string_value(value, STEP * 2)}" for key, value in pairs]
+    return head + bracketed(items, "[]", STEP, WIDTH - column(head, 0))
 
 
 def _training(training: Training, graph_text: Callable[[Graph, str, int], str]) -> str:
@@ -157,7 +164,7 @@ def _training(training: Training, graph_text: Callable[[Graph, str, int], str]) 
     for name in ("initialization_binding", "update_binding"):
         pairs = getattr(training, name)
         if pairs:
-            lines.append(f"{STEP}{name}: {_pairs(pairs, STEP)}")
+            lines.append(_pairs(f"{STEP}{name}: ", pairs))
     return "\n".join(["training {", *lines, "}"])
 
 

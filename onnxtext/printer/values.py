@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 from math import prod
 
 from onnxtext.ast.types import (
@@ -166,7 +167,7 @@ def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) ->
             arguments = data.arguments()
             if arguments is not None:
                 items = [quoted(arguments[0]), *arguments[1:]]
-                return f"external{bracketed(items, '()', indent, budget - len('external'))}"
+                return f"external{filled(items, '()', indent, budget - len('external'))}"
             items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
             return bracketed(items, "[]", indent, budget)
         case StringData(values):
@@ -192,20 +193,41 @@ def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
 
 
 def _fields(data: FieldData, indent: str, budget: int) -> str:
-    """Return fields by name: on one line if they fit, otherwise with a list per line."""
-    texts: list[str] = []
-    for name, value in data.fields:
-        taken = column(" ".join([*texts, ""]), 0) + len(name)
-        texts.append(name + _field(name, value, indent, budget - taken))
-    return " ".join(texts)
+    """Return fields by name."""
+    writers = [partial(_field, name, value) for name, value in data.fields]
+    return fill_fields(writers, indent, budget)
 
 
 def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int) -> str:
+    budget -= len(name)
     if isinstance(value, tuple):
-        return _strings(value, indent, budget)
+        return name + _strings(value, indent, budget)
     if name == "raw_data":
-        return f"({quoted(value.decode('utf-8', 'surrogateescape'))})"
-    return filled(format_field_rows(name, value, 1), "{}", indent, budget)
+        return f"{name}({quoted(value.decode('utf-8', 'surrogateescape'))})"
+    return name + filled(format_field_rows(name, value, 1), "{}", indent, budget)
+
+
+def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budget: int) -> str:
+    """Return fields by name one behind the other; one that does not fit begins a line.
+
+    Args:
+        writers: write each field, given the indentation of its line and the maximum width.
+        indent: the indentation of the statement.
+        budget: the maximum width of the first line.
+    """
+    made = ""
+    left = budget
+    inner = indent + STEP
+    for write in writers:
+        text = write(indent, left - bool(made))
+        if made and ("\n" in text or len(text) + 1 > left):
+            text = write(inner, WIDTH - len(inner) - 1)
+            made += f"\n{inner}{text}"
+            left = WIDTH - 1 - column(text, len(inner))
+        else:
+            made += f" {text}" if made else text
+            left = WIDTH - 1 - column(text, 0) if "\n" in text else left - len(text) - 1
+    return made
 
 
 LARGE = 1 << 10

@@ -35,6 +35,9 @@ _ML_DTYPES = {
 _LONGEST_NAME = 80
 
 
+_LISTS = {AttributeType.FLOATS: "float", AttributeType.INTS: "int64"}
+
+
 class _Finder(Rewriter):
     """Finds the name and element type of each blob's first use."""
 
@@ -51,10 +54,10 @@ class _Finder(Rewriter):
         return data
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
-        elements = {AttributeType.FLOATS: "float", AttributeType.INTS: "int64"}
-        if isinstance(value, Blob):
-            element = "" if kind is None else elements.get(kind, "")
-            self.found.setdefault(value.digest, (name, element))
+        if isinstance(value, (Blob, TypedBlob)):
+            element = "" if kind is None else _LISTS.get(kind, "")
+            is_packed = isinstance(value, TypedBlob) and element != "float"  # of varints
+            self.found.setdefault(value.digest, (name, "" if is_packed else element))
         return super().value(kind, value, name)
 
 

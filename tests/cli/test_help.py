@@ -2,16 +2,14 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import onnxtext
 from onnxtext.core import core
-from tests.cli.command import binary, environment, onnxtext_command, run, run_command
+from tests.cli.command import binary, onnxtext_command, run, run_command
 
 SLOW = ("onnx.", "numpy.", "lark.", "google.protobuf.", "rich.")
 
@@ -52,18 +50,6 @@ tiny (float[N, 4] x) => (float[N, 4] y) {
   y = Add (w, x)
 }
 """
-
-
-def test_help_starts_faster_than_onnx() -> None:
-    def best(command: list[str]) -> float:
-        times = []
-        for _ in range(3):
-            start = time.perf_counter()
-            subprocess.run(command, check=True, capture_output=True, env=environment())
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    assert best(onnxtext_command("--help")) < best([sys.executable, "-c", "import onnx"])
 
 
 @pytest.mark.parametrize("verb", [None, "to-binary", "from-binary", "check", "fmt", "verify"])

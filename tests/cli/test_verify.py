@@ -13,7 +13,7 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError, api
-from onnxtext.verify import Verdict, first_difference, verify, verify_binary, verify_text
+from onnxtext.verifier import Verdict, first_difference, verify, verify_binary, verify_text
 from tests.cli.command import BAD_TEXT, NO_MODEL, TEXT, binary, run, run_patched
 from tests.corpus import shared_model, shared_models
 

@@ -125,13 +125,13 @@ def test_a_conflict_keeps_the_comment_once(merged: object) -> None:
 
 
 def weighted(operator: str, *shifts: int) -> bytes:
-    """A model with two large weights."""
+    """A model with two large weights, and a long list."""
     weights = [
         numpy_helper.from_array(np.arange(200, dtype=np.float32) + shift, f"w{number}")
         for number, shift in enumerate(shifts)
     ]
     nodes = [
-        helper.make_node("Add", ["w0", "w1"], ["a"]),
+        helper.make_node("Add", ["w0", "w1"], ["a"], list=[*range(50)]),
         helper.make_node(operator, ["a"], ["b"]),
     ]
     return helper.make_model(helper.make_graph(nodes, "g", [], [], weights)).SerializeToString()

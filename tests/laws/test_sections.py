@@ -194,7 +194,8 @@ def test_similar_names_are_suggested() -> None:
 
 
 def test_section_keywords_are_names_elsewhere() -> None:
-    words = ["metadata", "quantization", "training", "configuration", "encoding", "resources"]
+    words = ["metadata", "quantization", "training", "configuration", "order"]
+    words += ["encoding", "resources"]
     for word in words:
         text = (
             f"{word} ({word}) => ({word}) {{ {word} = {word} <{word} = {word} () => () {{}}> "

@@ -18,7 +18,7 @@ from onnxtext.ast import ValueInfo
 from onnxtext.ast.values import RawData, SplatData
 from onnxtext.conversion import encode
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.diff.model_side import Side
+from onnxtext.differ.model_side import Side
 from onnxtext.printer import print_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model

@@ -25,6 +25,7 @@ PIECES = [
     "y = Add (x, y)\n",
     "metadata {", "node y {", "}", "blob\"00\"", "then_branch = g () => () {", "0x", "-", "1e999",
     ".",
+    "\nmetadata {\n", "node [", ": above\n", "@value_info(", "external(", "quantization {",
     "[[[[", "b\"\\xff\"", "domain", "resources none", "@set(name: 3)", "@unset(op_type)", "...",
 ]  # fmt: skip
 

@@ -14,10 +14,11 @@ from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.paths import Step
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
+from onnxtext.checker.engine.partial import read_partial
 from onnxtext.lsp.features.edits import minimal_edits
 from onnxtext.lsp.index.completion_context import context_at
 from onnxtext.lsp.index.cursor import symbol_at, target_at
-from onnxtext.lsp.index.document import Document, read_partial
+from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import enumerated, known_schemas
 from onnxtext.lsp.index.sections import name_of, section_names

@@ -45,6 +45,26 @@ metadata {
         await rename(session, "node [fi|rst]", "second")
 
 
+async def test_names_in_the_section_order(client: LanguageClient, tmp_path: Path) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float x = 1) => (float y) <float w = 2> {
+  float t = Sum (x, w)
+  y = Relu (t)
+}
+
+order {
+  @initializers("w", "x")
+  @value_info("t", initializers)
+}
+"""
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    for place, count in (('s("|w"', 3), ("(x, |w", 3), ('o("|t"', 3), ("(|t)", 3), ("(|x,", 3)):
+        made = await rename(session, place, "new")
+        assert made.count("new") == count
+        onnxtext.to_binary(made)
+
+
 async def test_names_in_the_order_of_value_info(client: LanguageClient, tmp_path: Path) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>

@@ -141,7 +141,7 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
         assert found == semantic_tokens.encode(other.version, wanted)
         lengths = asyncio.run(document.lengths())
         assert lengths == asyncio.run(other.lengths())
-        assert Drawing(document, lengths).draw((), ()) == Drawing(other, lengths).draw((), ())
+        assert Drawing(document).draw((), ()) == Drawing(other).draw((), ())
         if document.version.syntax:
             continue  # an unclosed bracket does not fold other statements
         folds = list(folding.folding_ranges(document.version, lengths))

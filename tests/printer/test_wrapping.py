@@ -21,6 +21,7 @@ from onnxtext.printer.values import data_text, nested_lines
 from onnxtext.printer.wrapping import flat_parts, nested_parts
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.format import format_rows
+from tests.laws.test_models import check_layout
 
 INT64 = ELEMENTS["int64"]
 
@@ -82,5 +83,50 @@ def test_long_dimensions_with_brackets_are_not_broken(name: str) -> None:
     graph.input.append(onnx.helper.make_tensor_value_info("x", 1, shape))
     data = onnx.helper.make_model(graph).SerializeToString()
     text = onnxtext.from_binary(data)
+    assert onnxtext.to_binary(text) == data
+    assert onnxtext.format_text(text) == text
+
+
+NAMES = st.text("abcdefgh", min_size=1, max_size=40)
+NUMBERS = st.lists(st.integers(0, 10**7), max_size=30)
+
+
+@st.composite
+def odd_models(draw: st.DrawFn) -> onnx.ModelProto:
+    """A model with data in several fields of a tensor, with pairs of names, and external data."""
+    model = onnx.ModelProto(ir_version=10)
+    model.graph.name = "g"
+    training = model.training_info.add()
+    annotation = model.graph.quantization_annotation.add(tensor_name=draw(NAMES))
+    for pairs in (
+        training.initialization_binding,
+        training.update_binding,
+        annotation.quant_parameter_tensor_names,
+        model.metadata_props,
+    ):
+        for key, value in draw(st.lists(st.tuples(NAMES, NAMES), max_size=4)):
+            pairs.add(key=key, value=value)
+    node = model.graph.node.add(op_type="Op", output=["y"])
+    held = node.attribute.add(name=draw(NAMES), type=onnx.AttributeProto.TENSOR)
+    for tensor in (model.graph.initializer.add(name=draw(NAMES)), held.t):
+        tensor.data_type = 1
+        tensor.dims.extend(draw(st.lists(st.integers(0, 10**6), max_size=4)))
+        if draw(st.booleans()):
+            tensor.data_location = onnx.TensorProto.EXTERNAL
+            values = [draw(NAMES), *[str(number) for number in draw(NUMBERS)[:2]]]
+            for key, value in zip(("location", "offset", "length"), values, strict=False):
+                tensor.external_data.add(key=key, value=value)
+            continue
+        for field in ("float_data", "int32_data", "int64_data", "uint64_data", "double_data"):
+            getattr(tensor, field).extend(draw(NUMBERS))
+        tensor.string_data.extend([item.encode() for item in draw(st.lists(NAMES, max_size=6))])
+    return model
+
+
+@given(odd_models())
+def test_no_line_is_too_long(model: onnx.ModelProto) -> None:
+    data = model.SerializeToString()
+    text = onnxtext.from_binary(data)
+    check_layout(text)
     assert onnxtext.to_binary(text) == data
     assert onnxtext.format_text(text) == text

@@ -22,7 +22,7 @@ _LITERALS = {
     "LPAR": "(", "LSQB": "[", "MORETHAN": ">", "QMARK": "?", "RBRACE": "}", "RPAR": ")",
     "RSQB": "]", "SPLAT": "...", "_ARROW": "=>", "METADATA": "metadata", "TRAINING": "training",
     "QUANTIZATION": "quantization", "CONFIGURATION": "configuration", "ENCODING": "encoding",
-    "RESOURCES": "resources", "UNDEFINED": "undefined",
+    "RESOURCES": "resources", "ORDER": "order", "UNDEFINED": "undefined",
 }  # fmt: skip
 _SAMPLES = {
     "BLOB": ('blob"0123456789abcdef"', 'blob"0"', 'blob"24ae2dfe8df57c1b80e54cef3d90ac3b"'),
@@ -51,7 +51,8 @@ _SAMPLES = {
 }  # fmt: skip
 _NAMES = ("x", "y", "w", "z", "N", "Add", "If", "Op", "F", "t", "value", "axis", "then_branch")
 _DECORATORS = (
-    "doc", "meta", "denotation", "segment", "device", "set", "unset", "value_info", "foo",
+    "doc", "meta", "denotation", "segment", "device", "set", "unset", "value_info",
+    "initializers", "foo",
 )  # fmt: skip
 _FRAMES = (
     "g ({{value_info}}) => () {}",

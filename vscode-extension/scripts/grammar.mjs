@@ -25,7 +25,7 @@ function words(terminal) {
 }
 const PRIM = `${words('PRIM')}|${words('UNDEFINED')}`;
 const CONTAINER = words('CONTAINER');
-const SECTION = ['METADATA', 'QUANTIZATION', 'TRAINING', 'CONFIGURATION', 'ENCODING', 'RESOURCES'].map(words);
+const SECTION = ['METADATA', 'QUANTIZATION', 'TRAINING', 'CONFIGURATION', 'ORDER', 'ENCODING', 'RESOURCES'].map(words);
 
 const WORD = '[A-Za-z_][A-Za-z0-9_]*';
 const STRING = 'b?"(?!"")(?:[^"\\\\]|\\\\.)*"';
@@ -110,6 +110,17 @@ const repository = {
 
   decorator: {
     patterns: [
+      // @value_info(nodes, "x", without: ["w"])
+      {
+        begin: '(@)(value_info|initializers)(\\()', end: '\\)',
+        beginCaptures: captures('punctuation.definition.decorator', 'entity.name.function.decorator', 'punctuation.section.parens.begin'),
+        endCaptures: capture('punctuation.section.parens.end'),
+        patterns: [
+          ...include('comment', 'key'),
+          { match: '\\b(?:initializers|inputs|outputs|values|nodes)\\b', name: 'constant.language.onnxtxt' },
+          ...include('string', 'list', 'word', 'punctuation'),
+        ],
+      },
       {
         begin: `(@)(${WORD}(?:\\.${WORD})*)(\\()`, end: '\\)',
         beginCaptures: captures('punctuation.definition.decorator', 'entity.name.function.decorator', 'punctuation.section.parens.begin'),
@@ -187,9 +198,13 @@ const repository = {
     'list', 'record', 'arguments', 'plain-value', 'punctuation',
   )),
   // `scale: float = @scale`: unlike a key, it is followed by a type and an equals sign or the end.
+  // `ints: ints[64] = [0, ...]` has a length, too.
   'attribute-type': {
-    match: `(${NAME})\\s*(:)\\s*((?:${WORD}))\\s*(?=[=,>])(?!=>)`,
-    captures: captures('entity.other.attribute-name', 'punctuation.separator.colon', 'storage.type.attribute'),
+    match: `(${NAME})\\s*(:)\\s*(${WORD})(?:(\\[)([0-9]+)(\\]))?\\s*(?=[=,>])(?!=>)`,
+    captures: captures(
+      'entity.other.attribute-name', 'punctuation.separator.colon', 'storage.type.attribute', 'punctuation.section.brackets.begin',
+      'constant.numeric.integer', 'punctuation.section.brackets.end',
+    ),
   },
   attribute: {
     patterns: [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Visit the graphs of a model so that types flow from outer to inner scopes."""
+"""Visit the graphs of a model, outer ones first: inner graphs use the types of outer values."""
 
 from __future__ import annotations
 

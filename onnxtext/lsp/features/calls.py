@@ -13,7 +13,7 @@ from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import outermost
-from onnxtext.lsp.server.protocol import data_field
+from onnxtext.lsp.server.parameters import data_field
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.values import Attribute
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature, newest_versions
+from onnxtext.lsp.features.section_completion import argument_items, section_items
 from onnxtext.lsp.features.signature_help import target_of
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
@@ -28,7 +29,7 @@ from onnxtext.lsp.index.operators import (
     signature_text,
 )
 from onnxtext.lsp.index.positions import Lines
-from onnxtext.lsp.server.protocol import data_field
+from onnxtext.lsp.server.parameters import data_field
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.tensor.elements import ELEMENTS
@@ -44,8 +45,11 @@ _DECORATORS = {
     "doc": "doc($1)", "meta": 'meta("$1": "$2")', "denotation": 'denotation("$1")',
     "segment": "segment(begin: $1, end: $2)", "device": 'device("$1")', "set": "set($1: $2)",
     "unset": "unset($1)", "value_info": "value_info(initializers)",
+    "initializers": 'initializers("$1")',
 }  # fmt: skip
-_SECTIONS = ("metadata", "quantization", "training", "configuration", "encoding", "resources")
+_SECTIONS = (
+    "metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
+)  # fmt: skip
 
 
 def register(server: Server) -> None:
@@ -140,6 +144,10 @@ class _Maker:
             case "decorator":
                 for name, snippet in _DECORATORS.items():
                     yield self._item(name, t.CompletionItemKind.Keyword, snippet=snippet)
+            case "argument":
+                yield from argument_items(self.document, self.scope, self.context, self._item)
+            case "section":
+                yield from section_items(self.document, self.context, self._item)
             case "reference":
                 yield from self._parameters()
             case "top":

@@ -28,14 +28,14 @@ from onnxtext.lsp.index.graph_changes import changes_of, diff_of
 from onnxtext.lsp.index.graph_details import details
 from onnxtext.lsp.index.graph_details import find as find_nodes
 from onnxtext.lsp.index.graph_view import Drawing
-from onnxtext.lsp.server.protocol import (
+from onnxtext.lsp.server.parameters import (
     GRAPH,
     GRAPH_COMPARE,
     GRAPH_FIND,
     GRAPH_NODE,
     GRAPH_PLACE,
-    RequestError,
 )
+from onnxtext.lsp.server.protocol import RequestError
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.names import Statement
@@ -122,9 +122,8 @@ class Views:
         """Return the drawing of the newest text."""
         version = document.version
         if self._plain is None or self._plain.version is not version:
-            lengths = await document.lengths()
             with paused_collector():
-                self._plain = Drawing(document, lengths)
+                self._plain = Drawing(document)
             self._last = None
         if self._other is None:
             return self._plain
@@ -139,7 +138,7 @@ class Views:
             self.label = f"{label}: {error.diagnostics[0].message}"
             return new
         self.label = label
-        return Drawing(new.document, new.lengths, changes_of(old, new, diff, label))
+        return Drawing(new.document, changes_of(old, new, diff, label))
 
     async def compare(self, document: Document, against: str | None) -> None:
         """Choose what the document is compared with: a file, `git:REVISION`, or nothing."""
@@ -148,7 +147,7 @@ class Views:
             return
         label, text, path = await asyncio.to_thread(other_text, document.uri, against)
         other = Document.open(f"{document.uri}#old", path, text, 0, document.encoding)
-        self._other = label, Drawing(other, await other.lengths())
+        self._other = label, Drawing(other)
 
 
 def _fast(answer: T) -> T | orjson.Fragment:

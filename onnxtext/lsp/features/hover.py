@@ -15,6 +15,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.cursor import CursorTarget, target_at
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.explanations import explanation_at
 from onnxtext.lsp.index.operators import (
     attribute_documentation,
     documentation,
@@ -23,11 +24,15 @@ from onnxtext.lsp.index.operators import (
     parameter_of,
     signature_text,
 )
+from onnxtext.lsp.index.section_scopes import node_labels
 from onnxtext.lsp.index.tensors import statistics
 from onnxtext.printer.strings import word
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
+
+
+_LONGEST_NODE = 600
 
 
 def register(server: Server) -> None:
@@ -38,14 +43,15 @@ def register(server: Server) -> None:
 def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
     """Return the hover of the target under the mouse."""
     version = document.version
-    at_cursor = target_at(version.index, version.lines.offset(params.position))
-    if at_cursor is None:
-        return None
-    text = describe(document, at_cursor)
+    offset = version.lines.offset(params.position)
+    at_cursor = target_at(version.index, offset)
+    text = None if at_cursor is None else describe(document, at_cursor)
+    span = None if at_cursor is None else at_cursor.span
     if not text:
+        text, span = explanation_at(version.index, offset) or (None, None)
+    if not text or span is None:
         return None
-    content = t.MarkupContent(t.MarkupKind.Markdown, text)
-    return t.Hover(content, version.lines.range(at_cursor.span))
+    return t.Hover(t.MarkupContent(t.MarkupKind.Markdown, text), version.lines.range(span))
 
 
 def describe(document: Document, at_cursor: CursorTarget) -> str | None:
@@ -63,9 +69,27 @@ def describe(document: Document, at_cursor: CursorTarget) -> str | None:
             return _parameter(document, at_cursor)
         case "literal":
             return _literal(document, at_cursor)
+        case "label":
+            return _label(document, at_cursor)
         case "graph":
             return _fence(f"{word(at_cursor.name)} () => () {{…}}") + "\n\ngraph"
     return None
+
+
+def _label(document: Document, at_cursor: CursorTarget) -> str | None:
+    """Return the text of the node with a label."""
+    assert at_cursor.key is not None
+    index = document.version.index
+    scope = index.scopes[at_cursor.key[1]]
+    place = node_labels(index, scope).get(at_cursor.key[2])
+    if place is None:
+        return None
+    original: Any = index.original(scope.nodes[place])
+    statement = index.statement_of[id(original)]
+    text = document.version.text[statement.at : statement.limit].rstrip("} \t\r\n")
+    if len(text) > _LONGEST_NODE:
+        text = text[:_LONGEST_NODE] + "…"
+    return f"{_fence(text)}\n\nnode of {scope.describe()}"
 
 
 def _fence(text: str) -> str:

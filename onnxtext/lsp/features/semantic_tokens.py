@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
 
-LineTokens = tuple[int, list[int], int, tuple[object, ...]]
-"""The tokens of a statement on one line: the column of the first token relative to the statement,
-all tokens as encoded in the protocol, the column of the last token, and their meanings."""
+StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
+"""The tokens of a statement, of which the first one is on its first line: the column of the first
+token relative to the statement; all tokens as encoded in the protocol; the line of the last token
+relative to the statement; its column, relative to the statement if it is on the first line; and
+their meanings."""
 
 
 def register(server: Server) -> None:
@@ -88,7 +90,7 @@ async def all_tokens(document: Document) -> list[int]:
     column, before = document.columns.take("tokens", version.index)
     writer.forget(column, before)
     try:
-        await fill(version.index, column, writer.line_tokens)
+        await fill(version.index, column, writer.statement)
     finally:  # keep the entries made so far if this is cancelled
         document.columns.keep("tokens", version.index, column, writer.context)
     return _join(
@@ -102,7 +104,7 @@ class Writer:
     Attributes:
         context: what tokens depend on besides the texts of statements: operator sets, functions,
             and the meanings of inputs and initializers in each graph or body.
-        others: tokens in statements that have several lines, contain graphs, or have errors.
+        others: tokens in statements that contain graphs, or begin with other lines.
     """
 
     def __init__(self, version: Version) -> None:
@@ -113,7 +115,7 @@ class Writer:
         opsets = [None if s.opsets is None else s.opsets.versions for s in index.scopes]
         self.context = opsets, set(index.functions()), self._given
 
-    def forget(self, column: list[LineTokens | None], before: Any) -> None:
+    def forget(self, column: list[StatementTokens | None], before: Any) -> None:
         """Remove tokens whose meaning has changed from a column of an older version.
 
         Args:
@@ -134,11 +136,11 @@ class Writer:
             statement = index.statements[number]
             if run is None or trusted[index.number(statement.scope)]:
                 continue
-            if run[3] != self._meanings(statement):
+            if run[4] != self._meanings(statement):
                 column[number] = None
 
-    def line_tokens(self, statement: Statement) -> LineTokens | None:
-        """Return the tokens of a statement on one line; collect those of others in `others`."""
+    def statement(self, statement: Statement) -> StatementTokens | None:
+        """Return the tokens of a statement, or None and collect them in `others`."""
         version, lines = self._version, self._version.lines
         if statement.number in statement.scope.children:
             self.others += statement_tokens(self._index, statement)
@@ -146,31 +148,42 @@ class Writer:
         means = self._meanings(statement)
         chunk = version.text[statement.at : statement.limit]
         found = match_plain(statement.kind, chunk)
-        if found is not None and "\r" not in found.group():
-            numbers: list[int] = []
-            last = 0
-            for start, end, kind, modifiers in plain_tokens(statement, found, means):
-                column = start if lines.is_plain else lines.width(chunk[:start])
-                length = end - start if lines.is_plain else lines.width(chunk[start:end])
-                numbers += (0, column - last, length, kind, modifiers)
-                last = column
-            first = numbers[1]
-            return first, numbers, last, means
-        tokens = statement_tokens(self._index, statement)
+        if found is not None:
+            relative = plain_tokens(statement, found, means)
+            text = found.group()
+            if lines.is_plain and "\n" not in text and "\r" not in text:
+                return _on_one_line(relative, means)
+            at = statement.at
+            tokens = [(at + start, at + end, kind, more) for start, end, kind, more in relative]
+        else:
+            tokens = statement_tokens(self._index, statement)
         line, column = lines.place(statement.at)
-        if not tokens or lines.line_of(max(token[1] for token in tokens)) > line:
+        numbers = encode(version, tokens)
+        if not numbers or numbers[0] != line:
             self.others += tokens
             return None
-        numbers = encode(version, tokens)
         first = numbers[1] - column
-        return first, numbers, first + sum(numbers[6::5]), means
+        last_line, last_column = sum(numbers[5::5]), first
+        for ahead, shift in zip(numbers[5::5], numbers[6::5], strict=True):
+            last_column = shift if ahead else last_column + shift
+        return first, numbers, last_line, last_column, means
 
     def _meanings(self, statement: Statement) -> tuple[object, ...]:
         given = self._given[self._index.number(statement.scope)]
         return meanings(self._index, statement, given)
 
 
-def _join(version: Version, column: list[LineTokens | None], rest: list[Token]) -> list[int]:
+def _on_one_line(tokens: list[Token], means: tuple[object, ...]) -> StatementTokens:
+    """Encode ordered tokens, which are relative to a statement of one line."""
+    numbers: list[int] = []
+    last = 0
+    for start, end, kind, modifiers in tokens:
+        numbers += (0, start - last, end - start, kind, modifiers)
+        last = start
+    return numbers[1], numbers, 0, last, means
+
+
+def _join(version: Version, column: list[StatementTokens | None], rest: list[Token]) -> list[int]:
     """Merge the tokens of statements with the others, which are outside of these statements."""
     data: list[int] = []
     line = at_column = following = 0
@@ -184,13 +197,13 @@ def _join(version: Version, column: list[LineTokens | None], rest: list[Token]) 
             following = bisect_left(rest, (at,), first)
             following_at = rest[following][0] if following < len(rest) else -1
             line, at_column = _append(version, data, rest[first:following], line, at_column)
-        first_column, numbers, last_column = run[:3]
+        first_column, numbers, last_line, last_column = run[:4]
         start = len(data)
         data += numbers
         data[start] = place[0] - line
         shift = place[1] + first_column
         data[start + 1] = shift - at_column if place[0] == line else shift
-        line, at_column = place[0], place[1] + last_column
+        line, at_column = place[0] + last_line, last_column + (0 if last_line else place[1])
     _append(version, data, rest[following:], line, at_column)
     return data
 

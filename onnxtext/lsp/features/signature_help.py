@@ -14,6 +14,7 @@ from onnxtext.checker.context.signatures import Signature, newest_versions
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.explanations import ARGUMENTS, WORDS
 from onnxtext.lsp.index.operators import (
     attribute_line,
     documentation,
@@ -41,6 +42,8 @@ def signature_help(document: Document, params: t.SignatureHelpParams) -> t.Signa
     """Return the signature of the operator call around the cursor."""
     offset = document.version.lines.offset(params.position)
     context = context_at(document.version.index, offset)
+    if context.kind == "argument":
+        return _of_arguments(context)
     if context.kind not in ("inputs", "attribute", "attribute-value") or not context.operator:
         return None
     target = target_of(document, context, offset)
@@ -99,6 +102,22 @@ def _of_function(scope: Scope, context: Context) -> t.SignatureHelp:
         names = [i.name if isinstance(i, Attribute) else i for i in function.attributes]
         active = names.index(context.attribute) if context.attribute in names else 0
     return _help(label, labels, [""] * len(labels), active, function.doc_string or "")
+
+
+def _of_arguments(context: Context) -> t.SignatureHelp | None:
+    """Return the arguments of `external(…)` or a decorator."""
+    name = "value_info" if context.attribute == "without" else context.attribute
+    if name not in ARGUMENTS:
+        return None
+    labels = list(ARGUMENTS[name])
+    docs = [ARGUMENTS[name][label] for label in labels]
+    head = name if name == "external" else f"@{name}"
+    active = context.number
+    if name == "initializers":  # in any order
+        active = len(labels)
+    if name == "value_info":
+        active = labels.index("without") if context.attribute == "without" else len(labels)
+    return _help(f"{head}({', '.join(labels)})", labels, docs, active, WORDS[name])
 
 
 def _help(

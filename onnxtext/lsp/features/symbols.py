@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.names import Occurrence, Statement
 from onnxtext.lsp.index.reuse import fill
+from onnxtext.lsp.index.section_context import SECTION
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 _MOST_FOUND = 500
 _DEEPEST = 60
 _MARK = "\0"
-"""Placeholder for the line number in the JSON of a symbol."""
+"""Placeholder for the line number of a statement in the JSON of its symbol."""
+_LATER_MARK = re.compile("\1([0-9]+)\1")
+"""Placeholder for the number of a later line: the difference."""
 
 
 def register(server: Server) -> None:
@@ -43,6 +47,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
         document.columns.keep("symbols", made.index, column)
     made.place(column)
     roots = [made.scope(scope) for scope in made.index.scopes if scope.parent is None]
+    roots += made.sections()
     return orjson.Fragment(f"[{','.join(roots)}]".encode())
 
 
@@ -50,7 +55,7 @@ class _Outline:
     """Writes the symbols of one version as JSON.
 
     A large text has tens of thousands, and an edit changes little more than the line numbers. So
-    the symbol of a statement on one line is cached with a placeholder for its line.
+    the symbol of a statement is cached with placeholders for its lines.
     """
 
     def __init__(self, version: Version) -> None:
@@ -58,14 +63,12 @@ class _Outline:
         self.text = version.text
         self.index = version.index
         self._by_scope: dict[int, list[tuple[Statement, str | None]]] = {}
-        self._written: dict[int, str] = {}
 
     def row(self, statement: Statement) -> str | None:
-        """Return the encoded symbol of a statement on one line, with a placeholder for the line.
+        """Return the encoded symbol of a statement, with placeholders for the lines.
 
         Returns:
-            "" for a statement without a symbol; None if it contains graphs, has several lines, or
-            has an error.
+            "" for a statement without a symbol; None if it contains graphs.
         """
         if statement.group == "info":
             return ""
@@ -74,19 +77,26 @@ class _Outline:
         line, column = self.lines.place(statement.at)
         chunk = self.text[statement.at : statement.limit]
         found = match_plain(statement.kind, chunk)
-        if found is not None and "\r" not in found.group():
-            width = self.lines.width
-            ends = [column + width(chunk[:at]) for at in (found.end(), *found.span(2))]
-            range = _RANGE % (_MARK, column, _MARK, ends[0])
-            return _symbol(*_describe(statement), range, _RANGE % (_MARK, ends[1], _MARK, ends[2]))
-        written = self._statement(statement, 0)
-        located = self.index.located(statement)
-        if located is None or self.lines.line_of(located.span.end) > line:
-            self._written[statement.at] = written
-            return None
-        head, _, tail = written.partition('"range":')
-        marked = tail.replace(f'"line":{line},', f'"line":{_MARK},')
-        return f'{head}"range":{marked}'
+        if found is not None:
+            text = found.group()
+            if "\n" not in text and "\r" not in text:
+                width = self.lines.width
+                ends = [column + width(chunk[:at]) for at in (found.end(), *found.span(2))]
+                whole = _RANGE % (_MARK, column, _MARK, ends[0])
+                part = _RANGE % (_MARK, ends[1], _MARK, ends[2])
+                return _symbol(*_describe(statement), whole, part)
+            at = statement.at
+            spans = Span(at, at + found.end()), Span(at + found.start(2), at + found.end(2))
+        else:
+            spans = self._spans(statement)
+        whole, part = (self._marked(span, line) for span in spans)
+        return _symbol(*_describe(statement), whole, part)
+
+    def _marked(self, span: Span, first: int) -> str:
+        """Return a range with placeholders for its lines."""
+        places = self.lines.place(span.start), self.lines.place(span.end)
+        ends = [(f"\1{line - first}\1" if line > first else _MARK, at) for line, at in places]
+        return _RANGE % (*ends[0], *ends[1])
 
     def place(self, column: list[str | None]) -> None:
         """Replace the placeholders by the lines of the statements."""
@@ -94,7 +104,24 @@ class _Outline:
         places = self.lines.places(self.index.starts)
         for statement, row, (line, _) in zip(statements, column, places, strict=True):
             placed = None if row is None else row.replace(_MARK, str(line))
+            if placed is not None and "\1" in placed:
+                placed = _later_lines(placed, line)
             by_scope.setdefault(id(statement.scope), []).append((statement, placed))
+
+    def sections(self) -> list[str]:
+        """Return the sections at the end of the text."""
+        found = []
+        at = max([0, *(self.index.scope_end(scope) for scope in self.index.scopes)])
+        while (head := SECTION.search(self.text, at)) is not None:
+            at = self.lines.line_end(self.lines.line_of(head.start()))
+            line = self.text[head.start() : at]
+            closing = self.text.find("\n}", at)
+            if line.count("{") > line.count("}") and closing >= 0:
+                at = closing + 2
+            whole, name = Span(head.start(), at), Span(*head.span())
+            kind = t.SymbolKind.Namespace
+            found.append(_symbol(head[0], kind, "section", self._range(whole), self._range(name)))
+        return found
 
     def scope(self, scope: Scope, depth: int = 0) -> str:
         """Return a graph or function with its statements."""
@@ -117,23 +144,28 @@ class _Outline:
             ],
         )
 
-    def _statement(self, statement: Statement, depth: int) -> str:
-        written = self._written.get(statement.at)
-        if written is not None:
-            return written
+    def _spans(self, statement: Statement) -> tuple[Span, Span]:
+        """Return the spans of a statement and of its name."""
         located = self.index.located(statement)
         if located is None:
             text = self.text[statement.at : statement.limit].rstrip()
-            whole = part = Span(statement.at, statement.at + len(text))
-        else:
-            named = located.find("outputs" if statement.kind == "node" else "name")
-            whole, part = located.span, named or located.span
+            whole = Span(statement.at, statement.at + len(text))
+            return whole, whole
+        named = located.find("outputs" if statement.kind == "node" else "name")
+        return located.span, named or located.span
+
+    def _statement(self, statement: Statement, depth: int) -> str:
+        whole, part = self._spans(statement)
         bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()
         children = [self.scope(body, depth + 1) for body in bodies]
         return _symbol(*_describe(statement), self._range(whole), self._range(part), children)
 
     def _range(self, span: Span) -> str:
         return _RANGE % (*self.lines.place(span.start), *self.lines.place(span.end))
+
+
+def _later_lines(row: str, line: int) -> str:
+    return _LATER_MARK.sub(lambda mark: str(line + int(mark[1])), row)
 
 
 _RANGE = '{"start":{"line":%s,"character":%d},"end":{"line":%s,"character":%d}}'

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.section_context import SectionContext, section_context
 from onnxtext.lsp.index.sections import name_of
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 Kind = Literal[
     "operator", "inputs", "attribute", "attribute-value", "body", "declaration", "header",
-    "header-value", "decorator", "reference", "top", "nothing",
+    "header-value", "decorator", "argument", "reference", "section", "top", "nothing",
 ]  # fmt: skip
 
 _OPENING = ("(", "[", "{", "<")
@@ -41,9 +42,11 @@ class Context:
         overload: its overload.
         outputs: the names before the `=` of the node.
         number: the index of the input or list item.
-        attribute: the attribute, or the key of a header, whose value it is.
-        given: the attributes or keys that are already written.
+        attribute: the attribute, or the key of a header, whose value it is; for an argument, the
+            decorator or its list.
+        given: the attributes, keys or arguments that are already written.
         at: the offset of the operator's name.
+        section: the place in a section.
     """
 
     kind: Kind
@@ -56,6 +59,7 @@ class Context:
     attribute: str = ""
     given: list[str] = field(default_factory=list)
     at: int = 0
+    section: SectionContext | None = None
 
 
 def context_at(index: Index, offset: int) -> Context:
@@ -73,6 +77,9 @@ def context_at(index: Index, offset: int) -> Context:
             word = None
     prefix = "" if word is None else word.group()
     start = offset - len(prefix)
+    section = section_context(text, start)
+    if section is not None:
+        return Context("section", prefix, Span(start, offset), section=section)
     begin = _begin(index, start)
     tokens = load_lexer().tokens(text, begin, start)
     made = Context("nothing", prefix, Span(start, offset))
@@ -132,14 +139,17 @@ class _Reader:
     def _inside(self, bracket: int) -> None:
         token = str(self.tokens[bracket])
         if token.startswith("@"):
-            self.made.kind = "nothing"
+            self._arguments(bracket, token[1:-1].strip())
         elif token == "{":
             self._braces(bracket)
         elif token == "[":
             self._brackets(bracket)
         elif token == "(":
             outer = str(self.tokens[self.open[-2]]) if len(self.open) > 1 else ""
-            if outer != "<" and self._operator_before(bracket):
+            before = str(self.tokens[bracket - 1]) if bracket else ""
+            if outer == "<" and before == "external":
+                self._arguments(bracket, before)
+            elif outer != "<" and self._operator_before(bracket):
                 self.made.kind = "inputs"
                 self.made.number = self._commas(bracket)
             else:
@@ -147,6 +157,13 @@ class _Reader:
                 self._type_or_name(bracket)
         else:
             self._angles(bracket)
+
+    def _arguments(self, bracket: int, name: str) -> None:
+        """Handle the arguments of a decorator, or a list in them."""
+        items = self._items(bracket, None)
+        self.made.kind, self.made.attribute = ("nothing" if items[-1] else "argument"), name
+        self.made.given = [name_of(item[0]) for item in items if item]
+        self.made.number = len(items) - 1
 
     def _braces(self, bracket: int) -> None:
         before = str(self.tokens[bracket - 1]) if bracket else ""
@@ -164,6 +181,8 @@ class _Reader:
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
             self._angles(outer, upto=bracket)
             self.made.number = self._commas(bracket)
+        elif outer >= 0 and self.tokens[outer].startswith("@") and before == ":":
+            self._arguments(bracket, name_of(self.tokens[bracket - 2]))
 
     def _angles(self, bracket: int, upto: int | None = None) -> None:
         """Handle the attributes of a node, a header, or the value list of a graph."""

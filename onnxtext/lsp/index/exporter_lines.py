@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast path: find the spans in plain statements, as exporters write them, without the parser.
 
-A plain statement is on one line and has simple parts only. Parsing takes 0.2 ms per statement, a
-regular expression a hundredth of that; statements that do not match are parsed.
+A plain statement has simple parts and no comments; it may have several lines, as the printer wraps
+them. Parsing takes 0.2 ms per statement, a regular expression a hundredth of that; statements that
+do not match are parsed.
 """
 
 from __future__ import annotations
@@ -18,23 +19,30 @@ _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 _NAME = rf'(?:{_WORD}|"[^"\\\n]*")'
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _TYPE = rf'{_WORD}(?:\[[^\]"\n#\[]*\])?'
-_VALUE = rf'(?:{_NUMBER}|"[^"\\\n]*"|\[{_NUMBER}(?:, {_NUMBER})*\])'
+_BLANK = r"[ \t\r\n]*"
+_BREAK = r"[ \t\r\n]+"
+_END = rf"(?:,{_BLANK})?"
+"""The end of a list: the last item of a list of several lines has a comma."""
+_NUMBERS = rf"{_BLANK}{_NUMBER}(?:,{_BLANK}{_NUMBER})*{_BLANK}{_END}"
+_VALUE = rf'(?:{_NUMBER}|"[^"\\\n]*"|\[{_NUMBERS}\])'
 OUTPUT = re.compile(rf"(?:({_TYPE}) )?({_NAME})")
 ATTRIBUTE = re.compile(rf"({_WORD}) = ({_VALUE})")
 NAMES = re.compile(_NAME)
 WORDS = re.compile(_WORD)
 
+_ATTRIBUTES = rf"<{_BLANK}{_WORD} = {_VALUE}(?:,{_BLANK}{_WORD} = {_VALUE})*{_BLANK}{_END}>"
 _NODE = re.compile(
-    rf"(?:\[({_NAME})\] )?"
-    rf"((?:{_TYPE} )?{_NAME}(?:, (?:{_TYPE} )?{_NAME})*) = "
+    rf"(?:\[({_NAME})\]{_BREAK})?"
+    rf"((?:{_TYPE} )?{_NAME}(?:,{_BREAK}(?:{_TYPE} )?{_NAME})*){_BREAK}= "
     rf"({_WORD}(?:\.{_WORD})*) "
-    rf"(?:(<{_WORD} = {_VALUE}(?:, {_WORD} = {_VALUE})*>) )?"
-    rf"\(({_NAME}(?:, {_NAME})*)\)"
+    rf"(?:({_ATTRIBUTES}) )?"
+    rf"\({_BLANK}({_NAME}(?:,{_BLANK}{_NAME})*,?){_BLANK}\)"
+    rf"(?: ({_ATTRIBUTES}))?"
     r"(?=\s*(?:\}|\Z))"
 )
 _VALUE_INFO = re.compile(
     rf"({_TYPE}) ({_NAME})"
-    rf"(?: = ({_NUMBER}|\[{_NUMBER}(?:, {_NUMBER})*\]|\{{{_NUMBER}(?:, {_NUMBER})*\}}))?"
+    rf"(?: = ({_NUMBER}|\[{_NUMBERS}\]|\{{{_NUMBERS}\}}))?"
     r"(?=\s*(?:[,)>]|\Z))"
 )
 
@@ -42,12 +50,12 @@ _VALUE_INFO = re.compile(
 def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
     """Match the statement at the start of a chunk of text; None if it is not plain.
 
-    The groups are label, outputs, operator, attributes and inputs of a node; type, name and data
-    of a value.
+    The groups are label, outputs, operator, attributes, inputs and attributes after the inputs of
+    a node; type, name and data of a value.
     """
     if kind == "node":
         found = _NODE.match(chunk)
-        if found is None:
+        if found is None or (found.group(4) is not None and found.group(6) is not None):
             return None
         outputs, types = found.group(2), []
         bare = found.group()
@@ -62,6 +70,12 @@ def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
     return found
 
 
+def attributes_span(found: re.Match[str]) -> tuple[int, int]:
+    """Return the span of the attributes of a plain node; (-1, -1) if it has none."""
+    before = found.span(4)
+    return before if before[0] >= 0 else found.span(6)
+
+
 def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
     """Return the span map of the statement at the start of a chunk; None if it is not plain.
 
@@ -74,7 +88,8 @@ def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
 
 
 def _node(chunk: str, found: re.Match[str]) -> SpanMap:
-    label, outputs, operator, attributes, names = map(found.span, range(1, 6))
+    label, outputs, operator, _, names = map(found.span, range(1, 6))
+    attributes = attributes_span(found)
     parts: dict[str, SpanMap] = {}
     if label[0] >= 0:
         parts["label"] = SpanMap(Span(0, label[1] + 1), "label", {"name": _name(chunk, label)})
@@ -95,7 +110,10 @@ def _node(chunk: str, found: re.Match[str]) -> SpanMap:
             own = {"name": SpanMap(Span(*item.span(1)), "plain_name"), "value": value}
             made.append(SpanMap(Span(*item.span()), "attribute", own))
         parts["attributes"] = _list(attributes, made)
-    parts["names"] = _list(names, _found(chunk, NAMES, names))
+    inputs: list[SpanMap | None] = [*_found(chunk, NAMES, names)]
+    if chunk[names[1] - 1] == ",":  # the grammar reads it as an item
+        inputs.append(None)
+    parts["names"] = SpanMap(Span(*names), "list_first", {}, inputs)
     return SpanMap(Span(0, found.end()), "node", parts)
 
 

@@ -9,12 +9,11 @@ users of their outputs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.diff import ItemChange, ModelDiff, Side, compare
+from onnxtext.differ import ItemChange, ModelDiff, Side, compare
 from onnxtext.lsp.index.graph_scopes import Group, Path
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Changes:
         label: the name of the old version.
         status: `added`, `removed` or `changed`, by the id of the node or value.
         notes: the fields that differ, likewise.
-        removed: for each graph the position, id, path and operator of removed nodes.
+        removed: for each graph the position, id and path of removed nodes.
         makers: the removed nodes that made a value.
         users: users of values of removed nodes, and removed users of values.
         items: the removed nodes as the client gets them.
@@ -44,18 +43,16 @@ class Changes:
     label: str
     status: dict[str, str] = field(default_factory=dict)
     notes: dict[str, list[str]] = field(default_factory=dict)
-    removed: dict[int, list[tuple[int, str, Path, str]]] = field(default_factory=dict)
+    removed: dict[int, list[tuple[int, str, Path]]] = field(default_factory=dict)
     makers: dict[Key, str] = field(default_factory=dict)
     users: list[tuple[Key, str]] = field(default_factory=list)
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def members(
-        self, number: int, members: list[tuple[str, Path, str]]
-    ) -> list[tuple[str, Path, str]]:
+    def members(self, number: int, members: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
         """Return the members of a graph with the removed nodes in their old order."""
         made = list(members)
-        for place, identity, path, operator in self.removed.get(number, ()):
-            made.insert(min(place, len(made)), (identity, path, operator))
+        for place, identity, path in self.removed.get(number, ()):
+            made.insert(min(place, len(made)), (identity, path))
         return made
 
     def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
@@ -65,7 +62,7 @@ class Changes:
                 item["change"] = self.status[member]
                 item["changes"] = self.notes.get(member, [])
             return item
-        counts = Counter(self.status[name] for name in _names(member) if name in self.status)
+        counts = Counter(self.status[name] for name in member.leaves() if name in self.status)
         if counts:
             only = next(iter(counts))
             whole = only != "changed" and counts[only] == member.count
@@ -75,20 +72,12 @@ class Changes:
 
     def within(self, group: Group) -> bool:
         """Whether anything in a group differs."""
-        return any(name in self.status for name in _names(group))
+        return any(name in self.status for name in group.leaves())
 
     def edge(self, source: str, target: str) -> dict[str, str]:
         """Return the change of an edge, if any."""
         ends = [self.status.get(source), self.status.get(target)]
         return next(({"change": end} for end in ("removed", "added") if end in ends), {})
-
-
-def _names(group: Group) -> Iterable[str]:
-    for member in group.members:
-        if isinstance(member, str):
-            yield member
-        else:
-            yield from _names(member)
 
 
 def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
@@ -220,7 +209,7 @@ class _Removed:
             made.status[identity] = "removed"
             item = self._old.leaf(own)
             made.items[identity] = {**item, "id": identity, "bodies": [], "uses": []}
-            row = (place + len(scope.inputs), identity, self._path(own, before), item["op"])
+            row = (place + len(scope.inputs), identity, self._path(own, before))
             made.removed.setdefault(number, []).append(row)
 
     def _survivor(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:

@@ -9,16 +9,16 @@ from typing import Any
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.index.document import Version
+from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.source import Span
 
 
 class Places:
     """The places of statements, as objects of the Language Server Protocol."""
 
-    def __init__(self, version: Version, lengths: list[int]) -> None:
+    def __init__(self, version: Version) -> None:
         self._version = version
         self._index = version.index
-        self._lengths = dict(zip(self._index.starts, lengths, strict=True))
 
     def definition(self, scope: Scope, name: str) -> dict[str, int] | None:
         """Return the position of the statement that defines a value; None if there is none."""
@@ -35,20 +35,17 @@ class Places:
 
     def statement(self, item: Node | ValueInfo) -> Span | None:
         """Return the span of a statement."""
-        original: Any = self._index.original(item)
-        length = self._lengths.get(original.at)
-        if length is None:
-            return None
-        if length >= 0:
-            return Span(original.at, original.at + length)
-        statement = self._index.statement_of.get(id(original))
+        statement = self._index.statement_of.get(id(self._index.original(item)))
         if statement is None:
             return None
+        chunk = self._version.text[statement.at : statement.limit]
+        plain = match_plain(statement.kind, chunk)
+        if plain is not None:
+            return Span(statement.at, statement.at + plain.end())
         located = self._index.located(statement)
         if located is not None:
             return located.span
-        text = self._version.text[statement.at : statement.limit]
-        return Span(statement.at, statement.at + len(text.rstrip()))
+        return Span(statement.at, statement.at + len(chunk.rstrip()))
 
     def scope(self, scope: Scope) -> Span:
         """Return the span of a graph or function."""

@@ -13,7 +13,6 @@ A node's scope is a path such as `model/layers.3/self_attn`. It comes from
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -36,6 +35,7 @@ _NAME_SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hie
 _NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
 _QUOTED = re.compile(r"'([^']*)'")
 _LONGEST_PATH = 16
+_ID = re.compile("g([0-9]{1,9})([nior])([0-9]{1,9})")
 
 
 @dataclass(slots=True)
@@ -49,7 +49,6 @@ class Group:
         parent: the enclosing group.
         members: groups, and ids of nodes and values, in the order of the text.
         count: the number of nodes and values inside.
-        operators: the operators inside, with their numbers.
     """
 
     id: str
@@ -58,7 +57,6 @@ class Group:
     parent: Group | None = None
     members: list[Group | str] = field(default_factory=list)
     count: int = 0
-    operators: Counter[str] = field(default_factory=Counter)
 
     def chain(self) -> tuple[str, ...]:
         """Return the ids from the outermost group to this one."""
@@ -76,18 +74,22 @@ class Group:
             if isinstance(member, Group):
                 yield from member.groups()
 
+    def leaves(self) -> Iterator[str]:
+        """Yield the ids of the nodes and values in this group and in those inside."""
+        for member in self.members:
+            if isinstance(member, Group):
+                yield from member.leaves()
+            else:
+                yield member
+
 
 def parse_id(name: str) -> tuple[int, str, int] | None:
     """Return scope, kind and number of a node or value; None for other ids.
 
     The kinds are `n` for a node, `i` for an input, `o` for an output, `r` for a removed node.
     """
-    scope, kind, number = "", "", ""
-    for letter in "nior":
-        head, found, tail = name.partition(letter)
-        if found and head[:1] == "g" and head[1:].isdecimal() and tail.isdecimal():
-            scope, kind, number = head[1:], letter, tail
-    return (int(scope), kind, int(number)) if kind else None
+    found = _ID.fullmatch(name)
+    return None if found is None else (int(found[1]), found[2], int(found[3]))
 
 
 def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], dict[Path, str]]:
@@ -98,14 +100,16 @@ def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], d
         constants: the names of its constants.
     """
     classes: dict[Path, str] = {}
-    paths = [_path(node, classes) for node in scope.nodes]
+    labels: dict[str, Path] = {}
+    paths = [_path(node, classes, labels) for node in scope.nodes]
     if not any(paths):
         paths = [_dotted(node) for node in scope.nodes]
     _adopt(scope, paths, constants)
     return paths, classes
 
 
-def _path(node: Node, classes: dict[Path, str]) -> Path:
+def _path(node: Node, classes: dict[Path, str], labels: dict[str, Path]) -> Path:
+    """Return the path of a node; `labels` caches the paths in labels."""
     if node.metadata or node.decorators:
         entries = dict(node.metadata)
         for decorator in node.decorators:
@@ -116,10 +120,14 @@ def _path(node: Node, classes: dict[Path, str]) -> Path:
         path = _module_path(entries, classes)
         if path is not None:
             return path
-    label = node.name or (node.outputs[0] if node.outputs else "")
-    if "/" not in label:
-        return ()
-    return tuple([part for part in label.split("/")[:-1] if part])[:_LONGEST_PATH]
+    around = (node.name or "").rpartition("/")[0]
+    if not around and node.outputs:  # an optimizer's new node has the scope in its output only
+        around = node.outputs[0].rpartition("/")[0]
+    path = labels.get(around)
+    if path is None:
+        path = tuple([part for part in around.split("/") if part])[:_LONGEST_PATH]
+        labels[around] = path
+    return path
 
 
 def _module_path(entries: Mapping[str, str], classes: dict[Path, str]) -> Path | None:
@@ -174,10 +182,11 @@ def _adopt(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
     for number in reversed(lonely):
         found = [paths[user] for user in users.get(number, ())]
         if found:
-            paths[number] = _common(found)
+            paths[number] = common_path(found)
 
 
-def _common(paths: Sequence[Path]) -> Path:
+def common_path(paths: Sequence[Path]) -> Path:
+    """Return the longest common prefix of paths."""
     low, high = min(paths), max(paths)
     same = 0
     while same < min(len(low), len(high)) and low[same] == high[same]:
@@ -186,19 +195,19 @@ def _common(paths: Sequence[Path]) -> Path:
 
 
 def group_tree(
-    name: str, title: str, members: Sequence[tuple[str, Path, str]], classes: Mapping[Path, str]
+    name: str, title: str, members: Sequence[tuple[str, Path]], classes: Mapping[Path, str]
 ) -> Group:
     """Return the tree of a graph.
 
     Args:
         name: the id of the graph.
         title: its name.
-        members: for each node or value its id, path and operator, in the order of the text.
+        members: the id and path of each node or value, in the order of the text.
         classes: the classes of modules, by path.
     """
     root = Group(name, title)
     made: dict[Path, Group] = {(): root}
-    for identity, path, _ in members:
+    for identity, path in members:
         group = made.get(path)
         if group is None:
             group = root
@@ -213,7 +222,7 @@ def group_tree(
         group.members.append(identity)
     _tidy(root)
     _divide(root)
-    _settle(root, {identity: operator for identity, _, operator in members})
+    _settle(root)
     return root
 
 
@@ -260,16 +269,13 @@ def _divide(group: Group) -> None:
         ]
 
 
-def _settle(group: Group, operators: Mapping[str, str]) -> None:
+def _settle(group: Group) -> None:
     """Set parents, and count."""
+    group.count = 0
     for member in group.members:
         if isinstance(member, Group):
             member.parent = group
-            _settle(member, operators)
+            _settle(member)
             group.count += member.count
-            group.operators.update(member.operators)
         else:
             group.count += 1
-            operator = operators.get(member)
-            if operator:
-                group.operators[operator] += 1

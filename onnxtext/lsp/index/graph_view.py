@@ -10,6 +10,7 @@ edges: each user has a stub.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Any
@@ -23,6 +24,7 @@ from onnxtext.lsp.index.graph_scopes import (
     MOST_VALUES,
     Group,
     Path,
+    common_path,
     group_tree,
     parse_id,
     scope_paths,
@@ -47,20 +49,18 @@ Key = tuple[int, str]
 class Drawing:
     """The graphs of one version of a document, as trees of groups."""
 
-    def __init__(
-        self, document: Document, lengths: list[int], changes: Changes | None = None
-    ) -> None:
+    def __init__(self, document: Document, changes: Changes | None = None) -> None:
         self.document = document
-        self.lengths = lengths
         self.changes = changes
         self.version: Version = document.version
         self.index: Index = document.version.index
-        self._places = Places(self.version, lengths)
+        self._places = Places(self.version)
         self.total = 0
         self.trees: list[Group] = []
         self._chains: dict[str, tuple[str, ...]] = {}
         self._users: dict[Key, list[str]] = {}
         self._makers: dict[Key, str] = {}
+        self._operators: dict[str, str] = {}
         self._hidden: dict[Key, int] = {}
         """Constants, by the number of the node that makes them; -1 for initializers."""
         for scope in self.index.scopes:
@@ -122,14 +122,16 @@ class Drawing:
             if (number, value.name) not in self._hidden
         ]
         outputs = [f"{name}o{place}" for place in range(len(scope.outputs))]
-        members: list[tuple[str, Path, str]] = []
-        members += [(each, _many(inputs, "inputs"), "") for each in inputs]
+        members: list[tuple[str, Path]] = [(each, _many(inputs, "inputs")) for each in inputs]
         for place, node in enumerate(scope.nodes):
             if node.op_type != "Constant" or not self._is_hidden(number, node):
-                members.append((f"{name}n{place}", paths[place], node.op_type))
+                identity = f"{name}n{place}"
+                members.append((identity, paths[place]))
+                self._operators[identity] = node.op_type
         if self.changes is not None:
             members = self.changes.members(number, members)
-        members += [(each, _many(outputs, "outputs"), "") for each in outputs]
+            self._operators.update((k, item["op"]) for k, item in self.changes.items.items())
+        members += [(each, _many(outputs, "outputs")) for each in outputs]
         tree = group_tree(name, scope.name, members, classes)
         self.total += tree.count
         self.trees.append(tree)
@@ -174,7 +176,9 @@ class Drawing:
         made: dict[str, dict[str, Any]] = {}
         room, truncated = MOST_NODES, False
         for tree in self.trees:
-            for group in tree.groups():
+            waiting = [tree]
+            while waiting:
+                group = waiting.pop()
                 if not self._is_shown(group, made) or group.id in closed:
                     continue
                 if not (group.id in opened or self._is_open(group, tree)):
@@ -184,6 +188,7 @@ class Drawing:
                     continue
                 room -= len(group.members)
                 made[group.id] = self._group(group)
+                waiting += [each for each in reversed(group.members) if isinstance(each, Group)]
         self._add_edges(made)
         roots = [self._item(tree) for tree in self.trees if self._holder(tree) is None]
         answer = {"roots": roots, "groups": list(made.values())}
@@ -262,8 +267,13 @@ class Drawing:
             "bodies": [],
             "stubs": [],
             "count": member.count,
-            "operators": member.operators.most_common(_MOST_OPERATORS),
+            "operators": self.operators(member).most_common(_MOST_OPERATORS),
         }
+
+    def operators(self, group: Group) -> Counter[str]:
+        """Return the operators in a group, with their numbers."""
+        found = Counter(map(self._operators.get, group.leaves()))
+        return Counter({name: number for name, number in found.items() if name})
 
     def leaf(self, identity: str) -> dict[str, Any]:
         """Return the item of a node or value."""
@@ -330,18 +340,16 @@ class Drawing:
         }
         ends = {**made, **holders}
         seen: set[tuple[str, ...]] = set()
-        depths: dict[tuple[int, int], int] = {}
+        chains = self._chains
+        closed = {chain: _closed_group(chain, made) for chain in set(chains.values())}
         for key, source, target in self._connections():
-            before, after = self._chains.get(source), self._chains.get(target)
+            before, after = chains.get(source), chains.get(target)
             if before is None or after is None:
                 continue
-            # Groups are shared by many edges, most of which are in closed groups.
-            pair = id(before), id(after)
-            same = depths.get(pair)
-            if same is None:
-                same = depths[pair] = _common_depth(before, after, made)
-            if same == 0:
-                continue
+            around = closed[before]
+            if around and around == closed[after]:
+                continue  # most edges of large models
+            same = len(common_path((before, after)))
             one, other = (*before, source)[same:], (*after, target)[same:]
             value = f"{key[0]}:{key[1]}"
             if not one or not other:
@@ -378,13 +386,9 @@ class Drawing:
                     yield key, maker, f"g{self.index.number(scope)}o{place}"
 
 
-def _common_depth(one: Path, other: Path, made: Collection[str]) -> int:
-    """Return how many groups two paths have in common; 0 if none of their groups is open."""
-    same = 0
-    while same < min(len(one), len(other)) and one[same] == other[same]:
-        same += 1
-    shown = {*one[max(same - 1, 0) :], *other[same:]}
-    return 0 if shown.isdisjoint(made) else same
+def _closed_group(chain: Path, made: Collection[str]) -> str:
+    """Return the outermost closed group of a chain; "" if all are open."""
+    return next((part for part in chain if part not in made and parse_id(part) is None), "")
 
 
 def _many(names: list[str], group: str) -> Path:

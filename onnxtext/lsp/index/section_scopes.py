@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what the paths of sections name, and the values that `@value_info(…)` names."""
+"""Find what the paths of sections name, and the values that the orders of lists name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from onnxtext.ast.value_infos import DECORATOR
+from onnxtext.ast.value_infos import ORDERS
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.sections import SectionName, name_of
@@ -37,6 +38,8 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
         at, number = positions.get(node.name, -1), attribute.number or 0
         children = [c for c in scope.children.get(at, ()) if c.attribute == attribute.name]
         scope = children[number] if len(children) > number else None
+    if scope is not None and name.is_parameter:
+        return index.resolve(scope, name.name)
     return scope
 
 
@@ -51,14 +54,31 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
 
 
 def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
-    """Yield the names of values in the `@value_info(…)` of a graph, and their spans."""
+    """Yield the names of values in the `@value_info(…)` and others of a graph, and their spans."""
     graph = scope.place
-    if graph.at < 0 or not any(item.name == DECORATOR for item in graph.decorators):
+    if graph.at < 0 or not any(item.name in ORDERS for item in graph.decorators):
         return
-    depth, start, text = 0, -1, index.source.text
-    for token in load_lexer().tokens(text, graph.at, index.name_span(graph).start):
-        if not depth and token == f"@{DECORATOR}(":
-            start = token.at
+    text = index.source.text
+    yield from _listed(text, graph.at, index.name_span(graph).start)
+    if index.model is not None and index.model.has_order and graph is index.model.graph:
+        section = _ORDER.search(text, graph.at)
+        if section is not None:
+            yield from _listed(text, section.end(), len(text))
+
+
+_ORDER = re.compile(r"^order\s*\{", re.MULTILINE)
+_OPENING = frozenset(f"@{name}(" for name in ORDERS)
+
+
+def _listed(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
+    """Yield the names in the decorators between two offsets, up to the end of their section."""
+    depth, start = 0, -1
+    for token in load_lexer().tokens(text, at, end):
+        if not depth:
+            if token == "}":
+                return
+            if token in _OPENING:
+                start = token.at
         depth += token.endswith("(") or token in ("[", "{")
         depth -= token in (")", "]", "}")
         if not depth:

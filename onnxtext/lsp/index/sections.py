@@ -36,6 +36,7 @@ class SectionName:
         function: the named function; None for the name of a value.
         training: the index of the training section, and the attribute of the named graph.
         is_label: whether the name is the label of a node.
+        is_parameter: whether it is a scale or zero point, maybe of an outer graph.
     """
 
     at: int
@@ -46,6 +47,7 @@ class SectionName:
     function: tuple[str, str, str] | None = None
     training: tuple[int, str] | None = None
     is_label: bool = False
+    is_parameter: bool = False
 
 
 def section_names(text: str) -> list[SectionName]:
@@ -110,7 +112,8 @@ class _Reader:
                 waiting = []
                 for _, value in self._pairs():
                     span = Span(value.at, value.at + len(value))
-                    found.append(SectionName(self.at, name_of(value), span, path))
+                    name = SectionName(self.at, name_of(value), span, path, is_parameter=True)
+                    found.append(name)
             elif token.startswith('"""') or (waiting and waiting[-1] == ":" and depth > 0):
                 entry = not (waiting and waiting[0] in BLOCKS and len(waiting) > 2)
                 waiting = [] if entry else [*waiting, token]

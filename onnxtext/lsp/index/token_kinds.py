@@ -9,9 +9,16 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.lsp.index.exporter_lines import ATTRIBUTE, NAMES, OUTPUT, WORDS
+from onnxtext.lsp.index.exporter_lines import (
+    ATTRIBUTE,
+    NAMES,
+    OUTPUT,
+    WORDS,
+    attributes_span,
+)
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.section_scopes import listed_values
 from onnxtext.lsp.index.statements import Located
 from onnxtext.source import Span
 
@@ -41,6 +48,8 @@ def tokens_outside_statements(index: Index) -> list[Token]:
             around = index.statement_at(token[0])
             if around is None or around.item is holder:
                 found.append(token)
+        for value, span in listed_values(index, scope):
+            found.append((*span, *meaning(index, scope, value)))
     for name in index.sections:
         kind = "function" if name.function is not None else "label" if name.is_label else "variable"
         found.append((*name.span, _TYPE[kind], 0))
@@ -106,7 +115,7 @@ def _node(index: Index, statement: Statement, located: Located) -> Iterator[Toke
         if type is not None:
             yield from _type(type, text)
         span = located.find("outputs", number, "name") or located.find("outputs", number)
-        # After a syntax error the node may have an output more than the text, so compare the text.
+        # After a syntax error the tree may have an output that the text lacks, so compare the text.
         if span is not None and text[slice(*span)] != '""':
             yield (*span, _TYPE["variable"], _DECLARATION)
     for number, name in enumerate(node.inputs):
@@ -148,14 +157,15 @@ def plain_tokens(
     parts = [part.span() for part in WORDS.finditer(chunk, *found.span(3))]
     tokens += [(*part, _TYPE["namespace"], 0) for part in parts[:-1]]
     tokens.append((*parts[-1], _TYPE["function"], _called(meanings[0])))
-    if found.start(4) >= 0:
-        attributes = ATTRIBUTE.finditer(chunk, *found.span(4))
-        tokens += [(*attribute.span(1), _TYPE["property"], 0) for attribute in attributes]
+    attributes = attributes_span(found)
+    if attributes[0] >= 0:
+        items = ATTRIBUTE.finditer(chunk, *attributes)
+        tokens += [(*item.span(1), _TYPE["property"], 0) for item in items]
     names = NAMES.finditer(chunk, *found.span(5))
     for name, what in zip(names, meanings[1:], strict=True):
         if what is not None:
             tokens.append((*name.span(), *what))  # type: ignore[misc]
-    return tokens
+    return tokens if found.start(6) < 0 else sorted(tokens)
 
 
 def _plain_value(

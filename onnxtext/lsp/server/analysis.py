@@ -64,8 +64,8 @@ def analyse(
         answers: cached results of the inference of onnx; results are added.
         report: called with the diagnostics before the slower inference of types.
     """
+    from onnxtext.checker.engine.partial import read_partial
     from onnxtext.checker.inference.value_types import value_types
-    from onnxtext.lsp.index.document import read_partial
 
     source = Source(text, name)
     with paused_collector():

@@ -97,9 +97,7 @@ class Lowering(ValueLowering):
         self.enter_graph()
         pieces: list[Piece] = [delimited(b"\x0a", self.node(node)) for node in graph.nodes]
         pieces.append(delimited(b"\x12", text_bytes(graph.name)))
-        input_defaults = [value for value in graph.inputs if value.data is not None]
-        with_data = [*input_defaults, *[value for value in graph.values if value.data is not None]]
-        data = [(value, index < len(input_defaults)) for index, value in enumerate(with_data)]
+        data = self.initializers(graph)
         for value, is_input in data:
             if not isinstance(value.data, SparseTensor):
                 pieces += delimited_pieces(b"\x2a", self.initializer(value, is_input=is_input))
@@ -115,6 +113,14 @@ class Lowering(ValueLowering):
         pieces += metadata_fields(b"\x82\x01", graph.metadata)
         self.leave_graph()
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
+
+    def initializers(self, graph: Graph) -> list[tuple[ValueInfo, bool]]:
+        """Return the initializers of a graph in order, and whether each belongs to an input."""
+        inputs = {id(value) for value in graph.inputs}
+        try:
+            return [(value, id(value) in inputs) for value in value_infos.with_data(graph)]
+        except value_infos.ValueInfoError as error:
+            raise LowerError(str(error), graph.at) from None
 
     def value_infos(self, graph: Graph) -> Iterator[bytes]:
         """Yield the `value_info` list of a graph, in the order of SPEC 10."""
@@ -224,4 +230,4 @@ class Lowering(ValueLowering):
 
 def own_decorators(graph: Graph) -> list[Decorator]:
     """Return the decorators of the `GraphProto` itself."""
-    return [d for d in graph.decorators if d.name != value_infos.DECORATOR]
+    return [d for d in graph.decorators if d.name not in value_infos.ORDERS]

@@ -13,6 +13,7 @@ from typing import Any
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import Step, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
+from onnxtext.ast.value_infos import order_first
 from onnxtext.syntax.actions.sections import Block, Pairs, Sections
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
@@ -79,6 +80,9 @@ def attach_sections(model: Model, sections: Sections) -> None:
     model.resources = sections.resources.blobs
     model.places = sections.resources.places
     model.resources_left_out = sections.resources.left_out
+    if sections.order is not None:
+        model.has_order = True
+        model.graph.decorators = order_first([*sections.order, *model.graph.decorators])
     binding = SectionBinding()
     model.metadata_left_out = sections.metadata is True
     for block in sections.metadata if isinstance(sections.metadata, list) else ():

@@ -20,7 +20,8 @@ from onnxtext.ast.model import (
     Training,
 )
 from onnxtext.ast.paths import Step
-from onnxtext.ast.records import Record
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.value_infos import ORDERS
 from onnxtext.syntax.actions.resources import Resources
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
@@ -71,6 +72,7 @@ class Sections:
         quantization: offsets, paths and entries of the quantization section.
         training: one for each section.
         configurations: one for each section.
+        order: the decorators in the section `order`; None without it.
         encoding: the encoding section, if any.
         resources: the resources section.
     """
@@ -79,6 +81,7 @@ class Sections:
     quantization: list[tuple[int, tuple[Step, ...], Pairs]] = field(default_factory=list)
     training: list[Training] = field(default_factory=list)
     configurations: list[Configuration] = field(default_factory=list)
+    order: list[Decorator] | None = None
     encoding: EncodingPatch | None = None
     resources: Resources = field(default_factory=Resources)
 
@@ -184,7 +187,7 @@ def _fill(block: Block, above: Block | None) -> None:
 
 
 BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")
-"""The kinds of blocks in the metadata section."""
+"""What a block in the metadata section may describe."""
 
 
 def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[str, list[Block]]:
@@ -262,6 +265,22 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
 def configuration_section(word: str, name: str, record: Record) -> tuple[str, Configuration]:
     """`configuration "name" { num_devices: 2 }`."""
     return word, Configuration(name, record)
+
+
+def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, list[Decorator]]:
+    """`order { @value_info("b", "a") }`.
+
+    Raises:
+        SemanticError: another decorator stands there.
+    """
+    for decorator in decorators or ():
+        if decorator.name not in ORDERS:
+            raise SemanticError(
+                f"`@{decorator.name}` gives no order",
+                token=word,
+                help="write it before the graph; this section has @initializers and @value_info",
+            )
+    return word, decorators or []
 
 
 def encoding_section(word: str, record: Record) -> EncodingPatch:

@@ -42,7 +42,7 @@ _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
 )
 _SECTIONS = frozenset(
-    ["metadata", "quantization", "training", "configuration", "encoding", "resources"]
+    ["metadata", "quantization", "training", "configuration", "order", "encoding", "resources"]
 )
 _OTHER_FORMATS = (
     (re.compile(r'\s*\{\s*"'), "JSON"),

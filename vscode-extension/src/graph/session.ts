@@ -50,6 +50,8 @@ export class Session {
   readonly #closed = new Set<string>();
   /** What to show in the next drawing. */
   #focus: Place | undefined;
+  /** The node whose details are shown. */
+  #detailed: string | undefined;
   #isFirst = true;
   readonly times: Times = { request: 0, layout: 0 };
 
@@ -93,6 +95,13 @@ export class Session {
     }
     this.#isFirst = false;
     this.#focus = undefined;
+    // Its attributes, types and changes may be others now.
+    if (this.#detailed !== undefined) await this.#showDetails(this.#detailed);
+  }
+
+  async #showDetails(id: string): Promise<void> {
+    this.#detailed = id;
+    this.#host.post({ type: 'details', id, details: this.#groupDetails(id) ?? await this.#host.source.details(id) });
   }
 
   /** Select the node at a position in the text. */
@@ -119,7 +128,7 @@ export class Session {
         await this.#show(message.id);
         return true;
       case 'details':
-        this.#host.post({ type: 'details', id: message.id, details: this.#groupDetails(message.id) ?? await this.#host.source.details(message.id) });
+        await this.#showDetails(message.id);
         return true;
       case 'find':
         this.#host.post({ type: 'found', words: message.words, places: message.words === '' ? [] : await this.#host.source.find(message.words) });

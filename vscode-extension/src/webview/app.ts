@@ -92,7 +92,8 @@ class App {
     this.#options = message.options;
     constants.checked = this.#options.constants;
     direction.textContent = this.#options.direction === 'down' ? '⤵' : '⤷';
-    against.textContent = message.against === null ? '' : `compared with ${message.against}`;
+    against.textContent = message.against === null ? '' : `vs. ${message.against}`;
+    against.title = message.against === null ? '' : `compared with ${message.against}`;
     this.#page.svg.classList.toggle('comparing', message.against !== null);
     notice.hidden = true;
     this.#picture.set(message.drawing);

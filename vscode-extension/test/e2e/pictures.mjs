@@ -19,6 +19,7 @@ const PICTURES = [
   ['graph-lm-dynamo', 'lm_dyn.onnx', 'node_MatMul_45', 'Default Dark Modern'],
   ['graph-quantized', 'cnn_qdq.onnx', '= Conv', 'Default Light Modern'],
   ['graph-lm-int8', 'lm_int8.onnx', undefined, 'Default Dark Modern'],
+  ['graph-optimized', 'lm_opt.onnx', '= com.microsoft', 'Default Light Modern', 'lm_ts.onnx'],
   ['graph-diff', 'cnn_qdq.onnx', '= Flatten', 'Default Dark Modern', 'cnn_ts.onnx'],
   ['graph-sklearn', 'skl.onnx', undefined, 'Default Light Modern'],
 ];

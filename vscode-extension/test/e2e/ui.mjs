@@ -215,15 +215,18 @@ async function graph(page) {
 
 /** 5,000 nodes: how long until they are seen, and how smoothly hundreds of them move. */
 async function large(page) {
-  const editor = editorOf(page, 'deep.onnxtxt');
-  await editor.waitFor();
+  await editorOf(page, 'classifier.onnxtxt').waitFor();
   await page.locator('.statusbar-item[id*="onnxtext.status"] .codicon-check').waitFor();
+  // In the first seconds, a browser takes 3 s to start the service worker of VS Code's web views.
+  await page.waitForTimeout(5000);
+  await quickOpen(page, 'deep.onnxtxt');
+  await editorOf(page, 'deep.onnxtxt').waitFor();
   const start = performance.now();
   await page.locator('.editor-actions a[aria-label*="Show as Graph"]').first().click();
   const frame = await graphFrame(page);
   const seen = performance.now() - start;
   console.log(`# graph of 5,003 nodes: in sight ${Math.round(seen)} ms after the click`);
-  assert.ok(seen < 10_000, `it takes ${Math.round(seen)} ms`);
+  assert.ok(seen < 5000, `it takes ${Math.round(seen)} ms`);
   const count = () => frame.locator('.node').count();
   const picture = frame.locator('#picture');
   // The first part opens on a click, is closed and opened by keys; then two more open.
@@ -306,6 +309,6 @@ const chosen = (tests) => tests.filter(([name]) => wanted.length === 0 || wanted
 const failed = await withCode(chosen([
   ['language', 'broken.onnxtxt', language],
   ['graph', 'collatz.onnxtxt', graph],
-  ['large', 'deep.onnxtxt', large],
+  ['large', 'classifier.onnxtxt', large],
 ]), {}) + await withCode(chosen([['restricted', 'broken.onnxtxt', restricted]]), { trusting: false });
 process.exit(failed > 0 ? 1 : 0);

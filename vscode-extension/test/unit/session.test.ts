@@ -85,3 +85,15 @@ test('details of groups need no request; those of nodes come from the source; a 
   await session.take({ type: 'find', words: '' });
   assert.deepEqual(last('found')?.places, []);
 });
+
+test('the details that are shown are asked for again with each new text', async () => {
+  const { session, posted } = start();
+  await session.draw();
+  await session.take({ type: 'details', id: 'x' });
+  const shown = () => posted.filter((message) => message.type === 'details').map(({ id }) => id);
+  await session.draw();
+  assert.deepEqual(shown(), ['x', 'x']);
+  await session.take({ type: 'details', id: 'one' });
+  await session.draw();
+  assert.deepEqual(shown(), ['x', 'x', 'one', 'one']);
+});

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Reference
+from onnxtext.ast.values import Blob, Reference, TypedBlob
 from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
@@ -255,8 +255,8 @@ class SymbolicShapes:
             return self._unified(node, wanted, called, sizes), given
         if type(target) is not Signature or target.domain or id(node) in self._wrong:
             return tuple(wanted), ()
-        if any(type(attribute.value) is Reference for attribute in node.attributes):
-            return tuple(wanted), ()
+        if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
+            return tuple(wanted), ()  # unknown values are not the defaults
         shapes, made = infer(target.name, OperatorCall(node, inputs, values, sizes, target.since))
         return self._unified(node, wanted, shapes, sizes), made
 

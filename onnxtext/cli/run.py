@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext run`: run a model, or two on the same inputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.options import reporting_options
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.streams import read_stdin, say
+from onnxtext.diagnostics.safe import safe
+
+if TYPE_CHECKING:
+    import onnx
+
+    from onnxtext.engines import Difference, Values
+
+EXPLANATION = """\b
+Examples:
+  onnxtext run model.onnx --input x=@x.npy --output y.npy
+  onnxtext run model.onnx --input 'x=[[1, 2.5]]' --input n=3
+  onnxtext run model.onnxtxt --random --seed 7 --dim N=4
+  onnxtext run before.onnx --compare after.onnx --random
+
+\b
+Exit status:
+  0  the model was run; with --compare: all common outputs are equal, or
+     differ by less than the tolerance
+  1  findings: the file is not a model or has errors, an input does not
+     fit, the engine fails, or outputs differ
+  2  could not run: wrong usage, or a file is missing, cannot be read or
+     written"""
+
+_MOST_SHOWN = 60
+_MOST_ROWS = 20
+
+
+def _pairs(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    pairs = []
+    for value in values:
+        name, equals, held = value.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{value!r} is not of the form NAME=VALUE.")
+        pairs.append((name, held))
+    return pairs
+
+
+@click.command("run", epilog=EXPLANATION)
+@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_pairs,
+    help="An input: @x.npy, a number, or numbers in brackets. It gets the declared element type.",
+)
+@click.option("--random", is_flag=True, help="Make the other inputs at random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
+@click.option(
+    "--dim",
+    "dims",
+    multiple=True,
+    metavar="NAME=SIZE",
+    callback=_pairs,
+    help="The size of a symbolic dimension of random inputs; 1 by default.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["onnx", "onnxruntime"]),
+    default="onnx",
+    show_default=True,
+    help="onnx's reference implementation, or onnxruntime on the CPU, if it is installed.",
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="Write an output to a .npy file. Without NAME it is the output that the file is named "
+    "after, or the only one.",
+)
+@click.option(
+    "--compare",
+    "other",
+    metavar="OTHER",
+    type=click.Path(readable=False),
+    help="Run another model on the same inputs, and show where their values differ.",
+)
+@click.option("--rtol", type=float, default=1e-4, show_default=True, help="Relative tolerance.")
+@click.option("--atol", type=float, default=1e-6, show_default=True, help="Absolute tolerance.")
+@click.option("--json", "as_json", is_flag=True, help="Write the result as one JSON object.")
+@reporting_options
+def command(
+    file: str,
+    inputs: list[tuple[str, str]],
+    random: bool,
+    seed: int,
+    dims: list[tuple[str, str]],
+    engine: str,
+    outputs: tuple[str, ...],
+    other: str | None,
+    rtol: float,
+    atol: float,
+    as_json: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Run a model and show its outputs.
+
+    FILE is a text or a binary model; - is standard input. The engine runs in a process of its own.
+    With --compare, values inside of the main graph are compared, too, by their names.
+    """
+    sizes = {name: _size(name, size) for name, size in dims}
+    name = STDIN if file == "-" else file
+    with Reporter(output_format, color) as reporter, reporter.reporting(name):
+        from onnxtext.cli.arrays import read_array
+        from onnxtext.engines import fill_inputs, run_both, run_model
+
+        model = _load(file, name)
+        given = {key: read_array(value) for key, value in inputs}
+        values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
+        if other is None:
+            made = run_model(model, values, engine=engine, name=name)
+            _write(made, outputs)
+            say(json.dumps(_as_object(made), indent=2) if as_json else _shown(made))
+        else:
+            second = _load(other, other)
+            made, _, found = run_both(model, second, values, engine=engine)
+            _write({o.name: made[o.name] for o in model.graph.output}, outputs)
+            say(_differences_as_json(found) if as_json else _differences(found, name, other))
+            if any(one.is_output and one.exceeds(rtol, atol) for one in found):
+                reporter.status = max(reporter.status, FINDINGS)
+    return reporter.status
+
+
+def _size(name: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise click.UsageError(f"The size of {name} is not a number: {text!r}.")
+    return int(text)
+
+
+def _load(file: str, name: str) -> onnx.ModelProto:
+    from onnxtext.engines import load_model
+
+    with io_errors("read", name):
+        return load_model(read_stdin() if file == "-" else Path(file))
+
+
+def _write(values: Values, files: Iterable[str]) -> None:
+    """Write outputs to .npy files.
+
+    Raises:
+        CommandError: there is no such output, or it is no array.
+    """
+    import numpy as np
+
+    for text in files:
+        name, equals, file = text.partition("=")
+        if not equals:
+            name, file = Path(text).stem, text
+            if name not in values and len(values) == 1:
+                name = next(iter(values))
+        if name not in values:
+            known = ", ".join(values)
+            raise CommandError("no-input", f"there is no output {name}", f"it has {known}")
+        if not isinstance(values[name], np.ndarray):
+            raise CommandError("cannot-write", f"the output {name} is no array")
+        with io_errors("write", file), Path(file).open("wb") as opened:
+            np.save(opened, values[name], allow_pickle=False)
+
+
+# ---- What is shown --------------------------------------------------------------------------
+
+
+def _shown(values: Values) -> str:
+    """Return the outputs as text: types, values, and statistics of large arrays."""
+    return "\n".join([safe(line) for name, value in values.items() for line in _lines(name, value)])
+
+
+def _lines(name: str, value: Any) -> list[str]:
+    import numpy as np
+
+    if value is None:
+        return [f"{name}: nothing"]
+    if isinstance(value, list | dict):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        head = f"{name}: {'map' if isinstance(value, dict) else 'sequence'} of {len(value)}"
+        inner = [line for key, item in items for line in _lines(f"{name}[{key}]", item)]
+        return [head, *[f"  {line}" for line in inner[:_MOST_SHOWN]]]
+    array = np.asarray(value)
+    text = np.array2string(array, threshold=_MOST_SHOWN, edgeitems=3, max_line_width=96)
+    head = f"{name}: {_type(array)}"
+    if array.size > _MOST_SHOWN and array.dtype.kind not in "OSUb":
+        head += f"  # {_statistics(array)}"
+    return [head, *[f"  {line}" for line in text.split("\n")]]
+
+
+def _type(array: Any) -> str:
+    kind = _element(array)
+    return f"{kind}[{', '.join(map(str, array.shape))}]" if array.shape else kind
+
+
+def _element(array: Any) -> str:
+    """Return the element type as in texts, such as `float`."""
+    from onnx import TensorProto, helper
+
+    if array.dtype.kind in "OSU":
+        return "string"
+    return str(TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array.dtype))).lower()
+
+
+def _statistics(array: Any) -> str:
+    from onnxtext.weights.statistics import describe
+
+    return describe("double", array.astype("<f8").tobytes())
+
+
+def _as_object(values: Values) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        if isinstance(value, dict):
+            return {str(key): plain(item) for key, item in value.items()}
+        held = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
+        return {
+            "type": _element(value),
+            "shape": list(value.shape),
+            "values": _finite(held.tolist()),
+        }
+
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _finite(value: Any) -> Any:
+    """Replace numbers that JSON does not have by their names."""
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+def _differences(found: list[Difference], first: str, second: str) -> str:
+    """Return a table of the values that differ, the outputs first."""
+    outputs = [one for one in found if one.is_output]
+    inner = [one for one in found if not one.is_output and one.differs]
+    lines = [f"{first} and {second}: {len(found)} values of both compared"]
+    lines += _rows("outputs", outputs)
+    inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
+    shown = inner[:_MOST_ROWS]
+    if shown:
+        lines += _rows(f"inner values that differ: {len(inner)}, the largest differences", shown)
+        earliest = next(one for one in found if one.differs)
+        lines.append(f"the first value that differs: {earliest.name}")
+    return "\n".join(map(safe, lines))
+
+
+def _rows(title: str, found: list[Difference]) -> list[str]:
+    width = max([len(one.name) for one in found], default=0)
+    return [f"{title}:", *[f"  {one.name:<{width}}  {_row(one)}" for one in found]]
+
+
+def _row(one: Difference) -> str:
+    if not one.differs:
+        return "equal"
+    if one.note is not None:
+        return one.note
+    text = f"{one.changed:,} of {one.elements:,} elements differ"
+    if one.largest is None:
+        return text
+    return f"{text}, by up to {one.largest:.3g}, relative {one.relative:.3g}"
+
+
+def _differences_as_json(found: list[Difference]) -> str:
+    from dataclasses import asdict
+
+    rows = [{key: _finite(value) for key, value in asdict(one).items()} for one in found]
+    return json.dumps(rows, indent=2)

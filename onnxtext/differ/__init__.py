@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Structural diff of two models.
+
+Example:
+from onnxtext.differ import Side, compare
+from onnxtext.differ.render import text
+
+diff = compare(Side.of_file("old.onnx"), Side.of_file("new.onnxtxt"))
+print(text.render(diff))
+"""
+
+from onnxtext.differ.comparer import compare
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.result import (
+    CATEGORIES,
+    IGNORABLE,
+    FieldChange,
+    ItemChange,
+    ModelDiff,
+    Place,
+    Rename,
+    Stored,
+    WeightChange,
+)
+
+__all__ = [
+    "CATEGORIES",
+    "IGNORABLE",
+    "FieldChange",
+    "ItemChange",
+    "ModelDiff",
+    "Place",
+    "Rename",
+    "Side",
+    "Stored",
+    "WeightChange",
+    "compare",
+]

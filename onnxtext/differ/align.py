@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match the nodes of two graphs.
+
+Evidence is used from the strongest to the weakest: equal statements with equal neighbours; equal
+computations under any names; equal statements; equal names; connections to matched nodes. Each step
+is linear in the size of the graphs, up to sorting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from onnxtext.ast.model import Node
+from onnxtext.differ.match_side import (
+    MatchSide,
+    Uses,
+    consumers,
+    previous_matches,
+    sources,
+    unique_uses,
+    unmatched_nodes,
+    uses,
+)
+from onnxtext.differ.signatures import Interner, Signatures
+
+Keys = Mapping[int, Hashable]
+"""Keys of nodes by index; None matches nothing."""
+
+_FEW = 2
+"""Up to this many names may be reused for other values by accident."""
+
+
+class Aligner:
+    """Matches the nodes of two graphs."""
+
+    def __init__(self, old: MatchSide, new: MatchSide, numbers: Interner) -> None:
+        self.old = old
+        self.new = new
+        self._numbers = numbers
+
+    def run(self) -> list[tuple[int, int]]:
+        """Return the pairs of indices of matching nodes, in the order of the new graph."""
+        self._match_equal_in_context()
+        if self._has_unmatched():
+            self._match_computations()
+        if self._has_unmatched() and self._names_were_reused():
+            self._propagate()
+            self._match_by_inputs()
+            self._propagate()
+        if self._has_unmatched():
+            self._match_by(lambda s, i, n: s.statements[i])
+            self._match_names()
+        if self._has_unmatched():
+            self._propagate()
+            self._match_outputs()
+            self._propagate()
+            self._match_by_consumers()
+            self._propagate()
+            self._match_between_neighbours()
+            self._match_by_consumers()
+        return [(partner, index) for index, partner in enumerate(self.new.partner) if partner >= 0]
+
+    def _has_unmatched(self) -> bool:
+        """Update the lists of unmatched nodes; return whether both graphs have some."""
+        for side in (self.old, self.new):
+            side.left = [index for index in side.left if side.partner[index] < 0]
+        return bool(self.old.left and self.new.left)
+
+    def _join(self, old: int, new: int) -> None:
+        self.old.partner[old] = new
+        self.new.partner[new] = old
+
+    def _match(self, old: Keys, new: Keys, *, same_count: bool = False) -> None:
+        """Match nodes with equal keys in order.
+
+        Args:
+            old: keys of the old nodes.
+            new: keys of the new nodes.
+            same_count: match only keys that occur equally often in both graphs.
+        """
+        if not self._has_unmatched():
+            return
+        places: dict[Hashable, list[int]] = {}
+        for index in self.old.left:
+            if old[index] is not None:
+                places.setdefault(old[index], []).append(index)
+        found: dict[Hashable, list[int]] = {}
+        for index in self.new.left:
+            if new[index] in places:
+                found.setdefault(new[index], []).append(index)
+        for key, right in found.items():
+            left = places[key]
+            if not same_count or len(left) == len(right):
+                for one, other in zip(left, right, strict=False):
+                    self._join(one, other)
+
+    def _match_by(
+        self, key: Callable[[MatchSide, int, Node], Hashable], *, same_count: bool = False
+    ) -> None:
+        """Match unmatched nodes with equal keys."""
+        old, new = (
+            {i: key(side, i, n) for i, n in unmatched_nodes(side)} for side in (self.old, self.new)
+        )
+        self._match(old, new, same_count=same_count)
+
+    # ---- By statements and computations -----------------------------------------------------
+
+    def _match_equal_in_context(self) -> None:
+        """Match equal statements whose producers all match, or whose consumers all match.
+
+        An equal statement alone is weak evidence: if values have numbers for names and a node is
+        added, other nodes may become equal by accident. Equal anonymous nodes match in order.
+        """
+        candidates = self._candidates()
+        makers, made = self.old.body.producers, self.new.body.producers
+        nodes = self.old.body.nodes
+        above, bad_below = bytearray(len(nodes)), bytearray(len(nodes))
+        used = bytearray(len(nodes))
+        results = {value.name for value in self.new.body.outputs}
+        for value in self.old.body.outputs:
+            if value.name in makers and value.name in results:
+                used[makers[value.name][0]] = 1
+        for index, node in enumerate(nodes):
+            other = candidates[index]
+            supported = other >= 0
+            for name in node.inputs:
+                held = makers.get(name)
+                makes = made.get(name)
+                if held is None:
+                    supported = supported and makes is None
+                elif other >= 0 and makes is not None and candidates[held[0]] == makes[0]:
+                    used[held[0]] = 1
+                    supported = supported and above[held[0]] == 1
+                else:
+                    bad_below[held[0]] = 1
+                    supported = False
+            above[index] = supported
+        for index, other in enumerate(candidates):
+            if other >= 0 and (above[index] or (used[index] and not bad_below[index])):
+                self._join(index, other)
+
+    def _candidates(self) -> list[int]:
+        """For each old node, return the first unused new node with the same statement.
+
+        A node is given by its index; -1: there is none.
+        """
+        old, new = self.old.statements, self.new.statements
+        if old == new:
+            return list(range(len(old)))
+        places: dict[Hashable, int] = {}
+        following: list[int] = [-1] * len(new)  # the next one with the same statement
+        for index in range(len(new) - 1, -1, -1):
+            following[index] = places.get(new[index], -1)
+            places[new[index]] = index
+        candidates = [-1] * len(old)
+        for index, statement in enumerate(old):
+            found = places.get(statement, -1)
+            if found >= 0:
+                candidates[index] = found
+                places[statement] = following[found]
+        return candidates
+
+    def _match_computations(self) -> None:
+        """Match nodes by the computations that lead to them and that use them."""
+        old, new = (
+            Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
+            for side, marks in self._with_marks()
+        )
+        stated = [
+            {i: (side.statements[i], signer.above[i], signer.below[i]) for i in side.left}
+            for side, signer in ((self.old, old), (self.new, new))
+        ]
+        self._match(*stated)
+        both = [{i: (s.above[i], s.below[i]) for i in s.above} for s in (old, new)]
+        self._match(*both, same_count=True)
+        self._match_unique(old.above, new.above)
+        self._match_unique(old.below, new.below)
+
+    def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
+        """Match nodes by signatures that occur once in both graphs.
+
+        If a new node with the same operator and output name has no partner by such a signature, it
+        is the match instead: a value that got another input keeps its name.
+        """
+        if not self._has_unmatched():
+            return
+        left, right = _unique(self.old.left, old), _unique(self.new.left, new)
+        pairs = [(index, right[key]) for key, index in left.items() if key in right]
+        taken = {other for _, other in pairs}
+        names = {(self.new.operator(i), self.new.first_output(i)): i for i in self.new.left}
+        for one, other in pairs:
+            name = self.old.first_output(one)
+            named = names.get((self.old.operator(one), name), other)
+            if not name or named == other or named in taken:
+                self._join(one, other)
+
+    # ---- By names ---------------------------------------------------------------------------
+
+    def _match_names(self) -> None:
+        """Match nodes of the same operator by labels and outputs, then by each of them."""
+        self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
+        self._match_by(
+            lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
+        )
+        self._match_by(lambda s, i, n: (s.operator(i), n.name) if n.name else None, same_count=True)
+
+    def _match_outputs(self) -> None:
+        """Match nodes of any operator by outputs."""
+        self._match_by(lambda s, i, n: n.outputs if any(n.outputs) else None, same_count=True)
+
+    def _names_were_reused(self) -> bool:
+        """Whether names were reused for other values, as happens if they are numbers."""
+        found = 0
+        for one, other in enumerate(self.old.partner):
+            if other >= 0:
+                name = self.old.first_output(one)
+                if name != self.new.first_output(other) and name in self.new.body.producers:
+                    found += 1
+        return found > _FEW
+
+    # ---- By connection ----------------------------------------------------------------------
+
+    def _propagate(self) -> None:
+        """Match producers and consumers of matched nodes transitively, by operator and slot."""
+        if not self._has_unmatched():
+            return
+        used = uses(self.old), uses(self.new)
+        queue = [(one, self.old.partner[one]) for one in sorted(self._frontier(used[0]))]
+        for one, other in queue:  # grows meanwhile
+            for pair in (*self._above(one, other), *self._below(one, other, *used)):
+                if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
+                    self._join(*pair)
+                    queue.append(pair)
+
+    def _frontier(self, used: Uses) -> set[int]:
+        """Return the matched old nodes that are adjacent to unmatched ones."""
+        body, partner = self.old.body, self.old.partner
+        found = {held[0] for name in used if (held := body.producers.get(name)) is not None}
+        made = {name for index in self.old.left for name in body.nodes[index].outputs if name}
+        for index, node in enumerate(body.nodes):
+            if not made.isdisjoint(node.inputs):
+                found.add(index)
+        return {index for index in found if partner[index] >= 0}
+
+    def _above(self, one: int, other: int) -> list[tuple[int, int]]:
+        """Return the pairs of producers of the inputs of a pair."""
+        old, new = self.old, self.new
+        pairs = []
+        names = zip(old.body.nodes[one].inputs, new.body.nodes[other].inputs, strict=False)
+        for name, named in names:
+            made = old.body.producers.get(name)
+            makes = new.body.producers.get(named)
+            if (
+                made is not None
+                and makes is not None
+                and made[1] == makes[1]
+                and old.operator(made[0]) == new.operator(makes[0])
+            ):
+                pairs.append((made[0], makes[0]))
+        return pairs
+
+    def _below(self, one: int, other: int, old_uses: Uses, new_uses: Uses) -> list[tuple[int, int]]:
+        """Return the pairs of consumers of the outputs of a pair that are unambiguous."""
+        pairs: list[tuple[int, int]] = []
+        old, new = self.old.body, self.new.body
+        names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
+        for slot, (name, named) in enumerate(names):
+            before, after = old_uses.get(name), new_uses.get(named)
+            if not before or not after:
+                continue
+            # A name that is defined twice belongs to its first definition.
+            if old.producers[name] == (one, slot) and new.producers[named] == (other, slot):
+                left, right = unique_uses(self.old, before), unique_uses(self.new, after)
+                pairs += [
+                    (index, right[key])
+                    for key, index in left.items()
+                    if index >= 0 and right.get(key, -1) >= 0
+                ]
+        return pairs
+
+    def _match_by_inputs(self) -> None:
+        """Match nodes of the same kind with matching inputs."""
+        if not self._has_unmatched():
+            return
+        keys: list[Keys] = []
+        for side, marks in self._with_marks():
+            nodes = side.body.nodes
+            found = sources(side, marks)
+            keys.append({i: (side.kinds.of(nodes[i]), key) for i, key in found.items()})
+        self._match(*keys, same_count=True)
+
+    def _match_by_consumers(self) -> None:
+        """Match nodes with matching consumers, first those with matching inputs too."""
+        if not self._has_unmatched():
+            return
+        below = [consumers(side, marks) for side, marks in self._with_marks()]
+        above = [sources(side, marks) for side, marks in self._with_marks()]
+        both: list[Keys] = [
+            {i: (above[side][i], key) if key else None for i, key in below[side].items()}
+            for side in (0, 1)
+        ]
+        self._match(*both, same_count=True)
+        self._match(*below, same_count=True)
+
+    def _with_marks(self) -> list[tuple[MatchSide, list[int]]]:
+        """Return both graphs, each with one number per node: equal for matches, -1 for none."""
+        marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
+        return [(self.old, self.old.partner), (self.new, marks)]
+
+    # ---- By position ------------------------------------------------------------------------
+
+    def _match_between_neighbours(self) -> None:
+        """Match nodes between the same neighbours in order, by kind, then by operator."""
+        if not self._has_unmatched():
+            return
+        sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
+        self._match(
+            *[{i: (gap[i], h.kinds.of(n)) for i, n in unmatched_nodes(h)} for h, gap in sides]
+        )
+        self._match(
+            *[{i: (gap[i], h.operator(i)) for i in h.left} for h, gap in sides], same_count=True
+        )
+
+
+def _unique(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
+    """Return the indices of keys that occur once."""
+    found: dict[int, int] = {}
+    for index in indices:
+        key = keys[index]
+        found[key] = -1 if key in found else index
+    return {key: index for key, index in found.items() if index >= 0}

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two models: match their items (`graph_match`), then compare matched ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onnxtext.ast.model import Function, Graph, Model, Training
+from onnxtext.collector import paused_collector
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.differ.body import Body, replaced_fields
+from onnxtext.differ.collector import Collector, NameMap, field_changes
+from onnxtext.differ.encoding_diff import collect_encoding_differences
+from onnxtext.differ.graph_match import match_graphs
+from onnxtext.differ.graphs import GraphComparer
+from onnxtext.differ.groups import find_groups
+from onnxtext.differ.lists import match_keys, unmatched, walk
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.operators import count_operators
+from onnxtext.differ.records import compare_messages
+from onnxtext.differ.result import Category, FieldChange, ModelDiff
+from onnxtext.differ.statement_text import function_statement, graph_statement, indented
+from onnxtext.errors import lowering_error
+from onnxtext.printer.strings import quoted
+from onnxtext.proto.encode.lower_error import LowerError
+
+
+def compare(old: Side, new: Side) -> ModelDiff:
+    """Return all differences of two models.
+
+    Raises:
+        OnnxTextError: a text cannot be lowered to a model, or graphs are nested too deeply.
+    """
+    comparer = Comparer(old, new)
+    try:
+        with paused_collector():
+            comparer.model()
+    except LowerError as error:
+        raise _unlowerable(old, new, error) from None
+    except RecursionError:
+        message = "graphs or types are nested too deeply to be compared"
+        raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
+    made = replace(
+        comparer.out.made(old.label, new.label),
+        operators=count_operators(old.model, new.model),
+        groups=find_groups(comparer.out.items, comparer.out.matches),
+    )
+    if old.model.metadata_left_out or new.model.metadata_left_out:
+        return _without_metadata(made)
+    return made
+
+
+_METADATA: tuple[Category, ...] = ("metadata",)
+
+
+def _without_metadata(diff: ModelDiff) -> ModelDiff:
+    """Remove metadata below the header, which one of the texts was printed without."""
+    items = []
+    for item in diff.items:
+        kept = item if item.kind == "model" else item.without(_METADATA)
+        if kept is not None:
+            items.append(kept)
+    return replace(diff, items=tuple(items))
+
+
+def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
+    """Return the error for the text that cannot be lowered, old or new."""
+    for side in (old, new):
+        try:
+            side.encoder.model(side.model)
+        except LowerError as found:
+            if side.source is not None:
+                return lowering_error(found, side.source)
+    return OnnxTextError(Diagnostic(error.code, error.message, file=new.label))
+
+
+class Comparer:
+    """Compares two models.
+
+    Attributes:
+        out: receives the differences.
+    """
+
+    def __init__(self, old: Side, new: Side) -> None:
+        self.out = Collector()
+        self._old = old
+        self._new = new
+        self._sides = old, new
+        self._graphs = GraphComparer(old, new, self.out)
+
+    # ---- Models -----------------------------------------------------------------------------
+
+    def model(self) -> None:
+        """Compare everything."""
+        old, new = self._old.model, self._new.model
+        for side in self._sides:
+            if side.model.metadata_left_out:
+                self.out.note(f"{side.label} was printed without its metadata")
+            if side.model.resources_left_out:
+                self.out.note(f"{side.label} was printed without its weights")
+        self._model_head(old, new)
+        names = NameMap()
+        replaced = replaced_fields(old.decorators) | replaced_fields(new.decorators)
+        if "graph" not in replaced:
+            names = self._graphs.graphs(old.graph, new.graph, "graph", "graph", None)
+        if "training_info" not in replaced:
+            self._trainings(old.training, new.training, names)
+        if "functions" not in replaced:
+            self._functions(old.functions, new.functions)
+        if not (self.out.items or self.out.renames):
+            collect_encoding_differences(self._old, self._new, self.out)
+
+    def _model_head(self, old: Model, new: Model) -> None:
+        parts = []
+        for side, model in zip(self._sides, (old, new), strict=True):
+            head_only = replace(
+                model, graph=Graph("", at=model.graph.at), functions=[], training=[]
+            )
+            parts.append(b"".join(side.encoder.model(head_only)))
+        changes = field_changes(compare_messages("ModelProto", *parts))
+        places = self._old.place("", 0), self._new.place("", 0)
+        self.out.changed("model", "", *places, changes)
+
+    def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
+        for index in range(max(len(old), len(new))):
+            path = f"training_info[{index}]"
+            places = self._old.place(path), self._new.place(path)
+            if index >= len(new):
+                self.out.removed("training_info", str(index), places[0], _training(old[index]))
+            elif index >= len(old):
+                self.out.added("training_info", str(index), places[1], _training(new[index]))
+            else:
+                self._training(old[index], new[index], path, names)
+
+    def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
+        places = self._old.place(path), self._new.place(path)
+        inner = names
+        changes: list[FieldChange] = []
+        for step in ("initialization", "algorithm"):
+            one, other = getattr(old, step), getattr(new, step)
+            place = f"{path}.{step}"
+            if one is not None and other is not None:
+                inner = self._graphs.graphs(one, other, place, place, inner)
+            elif one is not other:
+                before, after = (None if g is None else graph_statement(g) for g in (one, other))
+                changes.append(FieldChange(step, "model", before, after))
+        parts = []
+        for side, training, get in (
+            (self._old, old, inner.get),
+            (self._new, new, str),
+        ):
+            head_only = Training(
+                None,
+                None,
+                [(get(key), get(value)) for key, value in training.initialization_binding],
+                [(get(key), get(value)) for key, value in training.update_binding],
+            )
+            parts.append(side.encoder.training(head_only))
+        changes += field_changes(compare_messages("TrainingInfoProto", *parts))
+        self.out.changed("training_info", path, *places, changes)
+
+    def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
+        keys = [list(map(_function_name, part)) for part in (old, new)]
+        pairs = match_keys(*keys)
+        left = unmatched(len(old), [one for one, _ in pairs])
+        right = unmatched(len(new), [other for _, other in pairs])
+        if left and right:  # match renamed functions by content
+            same = match_keys(
+                [_function_content(old[i], self._old) for i in left],
+                [_function_content(new[i], self._new) for i in right],
+            )
+            pairs += [(left[one], right[other]) for one, other in same]
+        pairs.sort(key=lambda pair: pair[1])
+        for one, other, was_moved in walk(len(old), len(new), pairs):
+            paths = [
+                "" if index is None else f"functions[{quoted(keys[side][index])}]"
+                for side, index in enumerate((one, other))
+            ]
+            if other is None:
+                assert one is not None
+                place = self._old.place(paths[0], old[one].at)
+                self.out.removed("function", keys[0][one], place, function_statement(old[one]))
+            elif one is None:
+                place = self._new.place(paths[1], new[other].at)
+                text = function_statement(new[other])
+                self.out.added("function", keys[1][other], place, text)
+            else:
+                self._function(old[one], new[other], paths, moved=was_moved)
+
+    def _function(self, old: Function, new: Function, paths: Sequence[str], *, moved: bool) -> None:
+        bodies = Body.of(old, paths[0]), Body.of(new, paths[1])
+        match = match_graphs(*bodies, None, self._sides, nested=True)
+        parts = []
+        for side, function in zip(self._sides, (old, new), strict=True):
+            head_only = replace(
+                function, inputs=[], outputs=[], values=[], nodes=[], value_metadata={}
+            )
+            parts.append(side.encoder.function(head_only))
+        changes = field_changes(compare_messages("FunctionProto", *parts))
+        places = self._old.place(paths[0], old.at), self._new.place(paths[1], new.at)
+        self.out.changed("function", _function_name(new), *places, changes, moved=moved)
+        self._graphs.bodies(match)
+
+
+def _function_name(function: Function) -> str:
+    """Return domain, name and overload, which identify a function (IR spec, Functions)."""
+    domain = f"{function.domain}." if function.domain else ""
+    return f"{domain}{function.name}" + (f":{function.overload}" if function.overload else "")
+
+
+def _function_content(function: Function, side: Side) -> tuple[object, ...]:
+    """Return the content of a function without its name."""
+    interface = [value.name for value in (*function.inputs, *function.outputs)]
+    return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
+
+
+def _training(training: Training) -> str:
+    graphs = [("initialization", training.initialization), ("algorithm", training.algorithm)]
+    lines = [f"{name}: {graph_statement(graph)}" for name, graph in graphs if graph is not None]
+    return "\n".join(["training {", *map(indented, lines), "}"])

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recognize weights that follow from other weights: transposed, cast to another type, quantized.
+
+Values of different element types have no meaningful difference, except those of a quantized weight,
+which are dequantized first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.ast.types import TensorType
+from onnxtext.differ.result import WeightChange
+from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.lazy import np
+from onnxtext.weights.statistics import dtype_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from onnxtext.differ.tensor_data import TensorRef
+
+    Array = NDArray[Any]
+
+_BLOCK = 1 << 18
+"""Number of elements that are compared at a time."""
+
+_MOST_RANK = 4
+"""Transpositions of tensors with more dimensions are not searched."""
+
+
+def shape_of(type: TensorType) -> tuple[int, ...]:
+    """Return the dimensions of a tensor."""
+    return tuple([dim for dim in type.shape or () if isinstance(dim, int)])
+
+
+def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
+    """Return elements as an array; None for types without one. Narrow integers are unpacked."""
+    dtype = dtype_of(element.name)
+    if dtype is not None:
+        return np.frombuffer(data, dtype)
+    if element.kind not in ("int", "uint") or element.bits >= 8:
+        return None
+    from onnxtext.tensor.packing import unpack
+
+    codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
+    if element.kind == "int":
+        return np.where(codes >> (element.bits - 1), codes - (1 << element.bits), codes)
+    return codes
+
+
+def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether an array has the elements of another one with its axes in another order."""
+    if len(before) != len(after) or not 2 <= len(before) <= _MOST_RANK:
+        return False
+    one, other = old.reshape(before), new.reshape(after)
+    return any(
+        one.transpose(order).shape == after and _same(one.transpose(order), other)
+        for order in permutations(range(len(before)))
+        if order != tuple(range(len(before)))
+    )
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Whether arrays have the same bits; most that differ do so in the first row."""
+    return all(
+        np.array_equal(_bits(left), _bits(right)) for left, right in zip(one, other, strict=True)
+    )
+
+
+def _bits(array: Array) -> Array:
+    return np.ascontiguousarray(array).view(np.uint8)
+
+
+def compare_types(
+    old: TensorRef, new: TensorRef, before: bytes | memoryview, after: bytes | memoryview
+) -> WeightChange:
+    """Compare tensors of the same shape and different element types."""
+    count = prod(shape_of(new.type))
+    names = f"from {old.type.element} to {new.type.element}"
+    left, right = ELEMENTS[old.type.element], ELEMENTS[new.type.element]
+    one, other = elements_of(left, before, count), elements_of(right, after, count)
+    if one is None or other is None:
+        return WeightChange(count, note=f"values cannot be compared {names}")
+    changed = _count_changed(one, other) if left.bits >= 8 and right.bits >= 8 else None
+    if changed == 0:
+        return WeightChange(count, how=f"cast {names}")
+    values = [_values(held, part) for held, part in ((old, one), (new, other))]
+    quantized = [held.reader.quantizations.get(held.name) for held in (old, new)]
+    if not any(quantized) or None in values:
+        alike = (left.kind == "float") == (right.kind == "float")
+        note = f"{old.type.element} and {new.type.element} have no meaningful Δ"
+        return WeightChange(count, changed if alike else None, note=note)
+    verb = (
+        "quantized"
+        if quantized[0] is None
+        else "dequantized"
+        if quantized[1] is None
+        else "quantized again"
+    )
+    return _measured(values[0], values[1], count, f"{verb} {names}")  # type: ignore[arg-type]
+
+
+def _count_changed(old: Array, new: Array) -> int:
+    """Count the elements that are not the old ones, converted to the new type."""
+    changed = 0
+    with np.errstate(all="ignore"):
+        for at in range(0, old.size, _BLOCK):
+            one, other = old[at : at + _BLOCK].astype(new.dtype), new[at : at + _BLOCK]
+            differ = _bits(one) != _bits(other)
+            changed += int(differ.reshape(-1, new.dtype.itemsize).any(axis=1).sum())
+    return changed
+
+
+def _values(held: TensorRef, array: Array) -> _Values | None:
+    """Return the values of a tensor; None if it is quantized and they cannot be computed."""
+    quantization = held.reader.quantizations.get(held.name)
+    if quantization is None:
+        return _Values(array) if held.type.element not in _CODES else None
+    parts = []
+    for value in (quantization.scale, quantization.zero_point):
+        if value is None:
+            parts.append(np.zeros(1))
+            continue
+        if not isinstance(value.type, TensorType):
+            return None
+        element = ELEMENTS.get(value.type.element)
+        try:
+            data = held.reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
+        except BlobError:
+            return None
+        found = (
+            None
+            if element is None or data is None
+            else elements_of(element, data, prod(shape_of(value.type)))
+        )
+        if found is None:
+            return None
+        parts.append(found.astype(np.float64))
+    scale, zero = parts
+    shape = shape_of(held.type)
+    if scale.size == 1 and zero.size == 1:
+        return _Values(array, scale, zero)
+    axis = _axis(shape, scale.size, quantization.axis)
+    if axis is None or zero.size not in (1, scale.size):
+        return None
+    return _Values(array, scale, zero, prod(shape[axis + 1 :]))
+
+
+_CODES = ("bool", "string")
+
+
+def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
+    """Return the axis of a scale with several elements; None if it is ambiguous."""
+    if known is not None:
+        known += len(shape) if known < 0 else 0
+        return known if 0 <= known < len(shape) and shape[known] == size else None
+    fitting = [axis for axis, dim in enumerate(shape) if dim == size]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+class _Values:
+    """The values of a tensor, dequantized in blocks."""
+
+    def __init__(
+        self, array: Array, scale: Array | None = None, zero: Array | None = None, inner: int = 1
+    ) -> None:
+        self._array, self._scale, self._zero, self._inner = array, scale, zero, inner
+
+    def block(self, at: int) -> Array:
+        """Return the values of a block as float64."""
+        part = self._array[at : at + _BLOCK].astype(np.float64)
+        if self._scale is None or self._zero is None:
+            return part
+        scale, zero = self._scale, self._zero
+        if scale.size > 1:
+            places = np.arange(at, at + part.size) // self._inner % scale.size
+            scale = scale[places]
+            zero = zero[places] if zero.size > 1 else zero
+        return (part - zero) * scale
+
+
+def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
+    largest = total = 0.0
+    compared = 0
+    with np.errstate(all="ignore"):
+        for distance in _distances(old, new, count):
+            known = distance[~np.isnan(distance)]
+            compared += known.size
+            if known.size:
+                largest = max(largest, float(known.max()))
+                total += float(known.sum())
+    if not compared:
+        return WeightChange(count, how=how)
+    return WeightChange(count, max_abs=largest, mean_abs=total / compared, how=how)
+
+
+def _distances(old: _Values, new: _Values, count: int) -> Iterator[Array]:
+    for at in range(0, count, _BLOCK):
+        yield np.abs(old.block(at) - new.block(at))

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match the inputs, outputs, initializers and nodes of two graphs or functions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.differ.align import Aligner
+from onnxtext.differ.body import Body
+from onnxtext.differ.collector import NameMap
+from onnxtext.differ.lists import Pairs, match_keys, unmatched
+from onnxtext.differ.match_derived import match_derived
+from onnxtext.differ.match_side import MatchSide
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.signatures import Interner, NodeKinds
+from onnxtext.differ.tensor_data import TensorRef, digest_of
+
+_MOST_DIGESTS = 1 << 28
+"""Maximum number of bytes to hash for finding renamed initializers by content."""
+
+
+@dataclass(slots=True)
+class GraphMatch:
+    """Two graphs or functions and their matching parts.
+
+    Attributes:
+        old: the old one.
+        new: the new one.
+        names: maps old value names to new ones.
+        inputs: pairs of indices.
+        outputs: likewise.
+        initializers: likewise.
+        nodes: likewise, in the order of the new one.
+        statements: the keys of the nodes of both.
+    """
+
+    old: Body
+    new: Body
+    names: NameMap
+    inputs: Pairs = field(default_factory=list)
+    outputs: Pairs = field(default_factory=list)
+    initializers: Pairs = field(default_factory=list)
+    nodes: Pairs = field(default_factory=list)
+    statements: tuple[list[Hashable], list[Hashable]] = field(default_factory=lambda: ([], []))
+
+
+def match_graphs(
+    old: Body, new: Body, outer: NameMap | None, sides: tuple[Side, Side], *, nested: bool
+) -> GraphMatch:
+    """Match the parts of two graphs or functions.
+
+    Args:
+        old: the old graph or function.
+        new: the new one.
+        outer: names of the enclosing graphs.
+        sides: the models.
+        nested: whether inputs and outputs match by position rather than by name.
+
+    Raises:
+        LowerError: a statement cannot be lowered.
+    """
+    match = GraphMatch(old, new, NameMap(outer))
+    match.inputs = match_values(old.inputs, new.inputs, by_position=nested)
+    match.initializers = _match_initializers(old, new, sides)
+    for one, other in match.inputs:
+        match.names.add(old.inputs[one].name, new.inputs[other].name)
+    for one, other in match.initializers:
+        match.names.add(old.initializers[one].name, new.initializers[other].name)
+    match.nodes = _match_nodes(match, sides)
+    for one, other in match.nodes:
+        outputs, named = old.nodes[one].outputs, new.nodes[other].outputs
+        if outputs != named or outer is not None:
+            for slot, (name, other_name) in enumerate(zip(outputs, named, strict=False)):
+                if old.producers.get(name) == (one, slot):
+                    match.names.add(name, other_name)
+    _match_by_use(match)
+    more = match_derived(old.initializers, new.initializers, match.initializers, sides)
+    match.initializers = sorted([*match.initializers, *more], key=lambda pair: pair[1])
+    match.outputs = _match_outputs(match, nested)
+    return match
+
+
+def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
+    """Match inputs or outputs by name, then by type, then by position."""
+    pairs = match_keys([value.name for value in old], [value.name for value in new])
+    for key in (_type_of, _no_key):
+        left = unmatched(len(old), [one for one, _ in pairs])
+        right = unmatched(len(new), [other for _, other in pairs])
+        if (
+            not left
+            or not right
+            or (key is _no_key and not by_position and len(left) != len(right))
+        ):
+            break
+        more = match_keys([key(old[i]) for i in left], [key(new[i]) for i in right])
+        pairs += [(left[one], right[other]) for one, other in more]
+    return sorted(pairs, key=lambda pair: pair[1])
+
+
+def _type_of(value: ValueInfo) -> Hashable:
+    return value.type
+
+
+def _no_key(value: ValueInfo) -> Hashable:
+    return None
+
+
+# ---- Initializers ---------------------------------------------------------------------------
+
+
+def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs:
+    """Match initializers by name, then by content."""
+    pairs = match_keys(
+        [value.name for value in old.initializers], [value.name for value in new.initializers]
+    )
+    left = unmatched(len(old.initializers), [one for one, _ in pairs])
+    right = unmatched(len(new.initializers), [other for _, other in pairs])
+    if left and right:
+        types = {old.initializers[i].type for i in left} & {new.initializers[i].type for i in right}
+        budget = [_MOST_DIGESTS]
+        keys = [
+            [_content(body.initializers[i], side, types, budget) or (place, i) for i in part]
+            for place, (body, side, part) in enumerate(
+                zip((old, new), sides, (left, right), strict=True)
+            )
+        ]
+        pairs += [(left[one], right[other]) for one, other in match_keys(*keys)]
+    return sorted(pairs, key=lambda pair: pair[1])
+
+
+def _content(
+    value: ValueInfo, side: Side, types: Collection[object], budget: list[int]
+) -> Hashable | None:
+    """Return a key of the content of an initializer; None if it is not a candidate."""
+    if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
+        return None
+    data = getattr(value.data, "data", b"")
+    budget[0] -= len(data)
+    digest = digest_of(TensorRef(value.type, value.data, value.name, side.reader))  # type: ignore[arg-type]
+    return None if digest is None else (value.type, digest)
+
+
+def _match_by_use(match: GraphMatch) -> None:
+    """Match initializers that are the same input of matching nodes."""
+    old, new = match.old, match.new
+    left = unmatched(len(old.initializers), [one for one, _ in match.initializers])
+    right = unmatched(len(new.initializers), [other for _, other in match.initializers])
+    if not left or not right:
+        return
+    olds = {old.initializers[i].name: i for i in reversed(left)}
+    news = {new.initializers[i].name: i for i in reversed(right)}
+    for one, other in match.nodes:
+        names = zip(old.nodes[one].inputs, new.nodes[other].inputs, strict=False)
+        for name, named in names:
+            if name in olds and named in news:
+                match.initializers.append((olds.pop(name), news.pop(named)))
+                match.names.add(name, named)
+    match.initializers.sort(key=lambda pair: pair[1])
+
+
+# ---- Nodes and outputs ----------------------------------------------------------------------
+
+
+def _match_nodes(match: GraphMatch, sides: tuple[Side, Side]) -> Pairs:
+    numbers = Interner()
+    matched = []
+    for index, body in enumerate((match.old, match.new)):
+        kinds = NodeKinds(sides[index].encoder, numbers)
+        statements = kinds.statements(body.nodes)
+        match.statements[index].extend(statements)
+        matched.append(MatchSide(body, statements, kinds, _LeafKeys(match, index)))
+    return Aligner(matched[0], matched[1], numbers).run()
+
+
+class _LeafKeys:
+    """Returns keys of values without a producer; matching values have equal keys."""
+
+    def __init__(self, match: GraphMatch, side: int) -> None:
+        body = (match.old, match.new)[side]
+        self._inputs = {body.inputs[pair[side]].name: pair[1] for pair in match.inputs}
+        self._tensors = {body.initializers[pair[side]].name: pair[1] for pair in match.initializers}
+        self._types = {value.name: value.type for value in body.initializers}
+        self._names = match.names if side == 0 else None
+
+    def __call__(self, name: str) -> Hashable:
+        if name in self._inputs:
+            return ("input", self._inputs[name])
+        if name in self._tensors:
+            return ("initializer", self._tensors[name])
+        if name in self._types:
+            return ("initializer", self._types[name])
+        return ("free", name if self._names is None else self._names.get(name))
+
+
+def _match_outputs(match: GraphMatch, nested: bool) -> Pairs:
+    """Outputs that are the same value, then by name, then as other values."""
+    old, new = match.old.outputs, match.new.outputs
+    get = match.names.get
+    named = match_keys([value.name for value in old], [value.name for value in new])
+    left = unmatched(len(old), [one for one, _ in named])
+    right = unmatched(len(new), [other for _, other in named])
+    same = match_keys([get(old[i].name) for i in left], [new[i].name for i in right])
+    pairs = named + [(left[one], right[other]) for one, other in same]
+    left = unmatched(len(old), [one for one, _ in pairs])
+    right = unmatched(len(new), [other for _, other in pairs])
+    if left and right:
+        rest = match_values([old[i] for i in left], [new[i] for i in right], by_position=nested)
+        pairs += [(left[one], right[other]) for one, other in rest]
+    return sorted(pairs, key=lambda pair: pair[1])

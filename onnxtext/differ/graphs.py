@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two graphs list by list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from onnxtext.ast.model import Annotation, Graph, Node, ValueInfo
+from onnxtext.ast.value_infos import ORDERS
+from onnxtext.ast.values import SparseTensor
+from onnxtext.differ.body import Body
+from onnxtext.differ.collector import Collector, NameMap, field_changes
+from onnxtext.differ.graph_match import GraphMatch, match_graphs
+from onnxtext.differ.lists import Pairs, match_keys, walk
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.nodes import NodeComparer, title
+from onnxtext.differ.records import compare_messages
+from onnxtext.differ.result import FieldChange, Place, Rename
+from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
+from onnxtext.differ.values import ValueComparer, graphs_of
+from onnxtext.printer.strings import quoted
+
+
+class GraphComparer:
+    """Compares the graphs of two models.
+
+    Attributes:
+        out: receives the differences.
+    """
+
+    def __init__(self, old: Side, new: Side, out: Collector) -> None:
+        self.out = out
+        self._old = old
+        self._new = new
+        self._sides = old, new
+        self._values = ValueComparer(old, new, out)
+        self._nodes = NodeComparer(self._values, self._nested)
+
+    def _nested(self, old: Graph, new: Graph, old_path: str, new_path: str, names: NameMap) -> None:
+        self.graphs(old, new, old_path, new_path, names, nested=True)
+
+    def graphs(
+        self, old: Graph, new: Graph, old_path: str, new_path: str, outer: NameMap | None, *,
+        nested: bool = False,
+    ) -> NameMap:  # fmt: skip
+        """Compare two graphs; return the map of their value names."""
+        bodies = Body.of(old, old_path), Body.of(new, new_path)
+        match = match_graphs(*bodies, outer, self._sides, nested=nested)
+        parts = []
+        for side, graph, get in (
+            (self._old, old, match.names.get),
+            (self._new, new, str),
+        ):
+            head_only = Graph(
+                graph.name,
+                decorators=tuple([d for d in graph.decorators if d.name not in ORDERS]),
+                metadata=graph.metadata,
+                quantization=[
+                    Annotation(
+                        get(item.tensor_name),
+                        tuple([(key, get(value)) for key, value in item.entries]),
+                    )
+                    for item in graph.quantization
+                ],
+                at=graph.at,
+            )
+            parts.append(b"".join(side.encoder.graph(head_only)))
+        changes = []
+        for change in field_changes(compare_messages("GraphProto", *parts)):
+            about = "names" if change.path == "name" else change.category
+            changes.append(replace(change, category=about))
+        places = self._old.place(old_path, old.at), self._new.place(new_path, new.at)
+        self.out.changed("graph", new.name, *places, changes)
+        self.bodies(match)
+        return match.names
+
+    def bodies(self, match: GraphMatch) -> None:
+        """Compare the lists of two graphs or functions."""
+        self.out.matches.append(match)
+        old, new, names = match.old, match.new, match.names
+        main = new.path == "graph"
+        for kind, pairs, one, other in (
+            ("input", match.inputs, old.inputs, new.inputs),
+            ("output", match.outputs, old.outputs, new.outputs),
+        ):
+            self._declarations(match, kind, one, other, pairs, main)
+        self._initializers(match)
+        self._sparse(match)
+        pairs = match_keys([names.get(v.name) for v in old.infos], [v.name for v in new.infos])
+        self._declarations(match, "value_info", old.infos, new.infos, pairs, False)
+        self._rename_values(match)
+        self._node_list(match)
+
+    def _declarations(
+        self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
+        pairs: Pairs, main: bool,
+    ) -> None:  # fmt: skip
+        """Compare inputs, outputs or `value_info` entries.
+
+        Args:
+            match: the graphs.
+            kind: the field.
+            old: the old list.
+            new: the new one.
+            pairs: indices of matching entries, in the order of the new list.
+            main: whether their names belong to the model's interface.
+        """
+        values = self._values
+        if len(old) == len(new) == len(pairs) and all(
+            one == other and values.same_declaration(old[one], new[other])
+            and (kind == "value_info"
+                 or old[one].name == new[other].name == match.names.get(old[one].name))
+            for one, other in pairs
+        ):  # fmt: skip
+            return
+        for one, other, was_moved in walk(len(old), len(new), pairs):
+            if other is None:
+                assert one is not None
+                self._removed(match, kind, old[one])
+            elif one is None:
+                self._added(match, kind, new[other])
+            else:
+                self._pair(match, kind, old[one], new[other], main)
+                changes = values.declaration(old[one], new[other])
+                places = self._places(match, kind, old[one], new[other])
+                self.out.changed(
+                    kind, new[other].name, *places, changes,
+                    texts=(value_headline(old[one]), value_headline(new[other])),
+                    moved=was_moved,
+                )  # fmt: skip
+
+    def _pair(
+        self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo, main: bool
+    ) -> None:
+        """Collect the rename of an input or output."""
+        if kind == "value_info":
+            return
+        held = match.names.get(old.name)
+        if kind == "output" and held != new.name:
+            # The output is another value, not a renamed one.
+            places = self._places(match, kind, old, new)
+            change = FieldChange("name", "model", quoted(held), quoted(new.name))
+            texts = value_headline(old), value_headline(new)
+            self.out.changed(kind, new.name, *places, [change], texts=texts)
+        elif old.name == new.name:
+            return
+        elif main:
+            self.out.renamed(Rename(kind, match.new.path, old.name, new.name, "model"))
+        elif kind == "input":
+            self.out.renamed(Rename("value", match.new.path, old.name, new.name))
+
+    def _removed(self, match: GraphMatch, kind: str, value: ValueInfo) -> None:
+        place = self._old.place(_path(match.old, kind, value.name), value.at)
+        self.out.removed(kind, value.name, place, value_statement(value))
+
+    def _added(self, match: GraphMatch, kind: str, value: ValueInfo) -> None:
+        place = self._new.place(_path(match.new, kind, value.name), value.at)
+        self.out.added(kind, value.name, place, value_statement(value))
+
+    def _places(
+        self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo
+    ) -> tuple[Place, Place]:
+        return (
+            self._old.place(_path(match.old, kind, old.name), old.at),
+            self._new.place(_path(match.new, kind, new.name), new.at),
+        )
+
+    def _initializers(self, match: GraphMatch) -> None:
+        old, new = match.old, match.new
+
+        def differences(one: int, other: int) -> list[FieldChange]:
+            before, after = old.initializers[one], new.initializers[other]
+            defaults = id(before) in old.defaults, id(after) in new.defaults
+            return self._values.initializer(before, after, defaults)
+
+        self._tensors(
+            match, "initializer", (old.initializers, new.initializers), match.initializers,
+            differences,
+        )  # fmt: skip
+
+    def _sparse(self, match: GraphMatch) -> None:
+        old, new = match.old.sparse, match.new.sparse
+        if not old and not new:
+            return
+        get = match.names.get
+        pairs = match_keys([get(value.name) for value in old], [value.name for value in new])
+
+        def differences(one: int, other: int) -> list[FieldChange]:
+            before, after = old[one].data, new[other].data
+            assert isinstance(before, SparseTensor)
+            assert isinstance(after, SparseTensor)
+            changes = self._values.sparse(before, after)
+            parts = [
+                b"".join(side.encoder.initializer(value))
+                for side, value in ((self._old, old[one]), (self._new, new[other]))
+            ]
+            rest = [
+                item
+                for item in compare_messages("SparseTensorProto", *parts)
+                if not item.path.startswith(("values", "indices", "dims"))
+            ]
+            return changes + field_changes(rest)
+
+        self._tensors(match, "sparse_initializer", (old, new), pairs, differences)
+
+    def _tensors(
+        self,
+        match: GraphMatch,
+        kind: str,
+        lists: tuple[Sequence[ValueInfo], Sequence[ValueInfo]],
+        pairs: Pairs,
+        differences: Callable[[int, int], list[FieldChange]],
+    ) -> None:
+        """Compare lists of initializers."""
+        old, new = lists
+        for one, other, was_moved in walk(len(old), len(new), pairs):
+            if other is None:
+                assert one is not None
+                self._removed(match, kind, old[one])
+            elif one is None:
+                self._added(match, kind, new[other])
+            else:
+                before, after = old[one], new[other]
+                if before.name != after.name:
+                    rename = Rename("initializer", match.new.path, before.name, after.name)
+                    self.out.renamed(rename)
+                changes = differences(one, other)
+                if was_moved:
+                    changes.append(
+                        FieldChange("", "order", f"at position {one}", f"at position {other}")
+                    )
+                if changes:
+                    texts = value_headline(before), value_headline(after)
+                    places = self._places(match, kind, before, after)
+                    self.out.changed(kind, after.name, *places, changes, texts=texts)
+
+    def _rename_values(self, match: GraphMatch) -> None:
+        """Collect the renamed outputs of nodes."""
+        if not match.names.any:
+            return
+        reported = set()  # renames in the interface
+        if match.new.path == "graph":
+            olds, news = match.old.outputs, match.new.outputs
+            reported = {(olds[one].name, news[other].name) for one, other in match.outputs}
+        for one, other in match.nodes:
+            before, after = match.old.nodes[one].outputs, match.new.nodes[other].outputs
+            for name, named in zip(before, after, strict=False):
+                if name != named and name and named and (name, named) not in reported:
+                    self.out.renamed(Rename("value", match.new.path, name, named))
+
+    def _node_list(self, match: GraphMatch) -> None:
+        old, new, names = match.old, match.new, match.names
+        statements, stated = match.statements
+        for one, other, was_moved in walk(len(old.nodes), len(new.nodes), match.nodes):
+            if other is None:
+                assert one is not None
+                node = old.nodes[one]
+                place = self._old.place(f"{old.path}.node[{one}]", node.at)
+                self.out.removed("node", title(node), place, node_statement(node))
+            elif one is None:
+                node = new.nodes[other]
+                place = self._new.place(f"{new.path}.node[{other}]", node.at)
+                self.out.added("node", title(node), place, node_statement(node))
+            else:
+                node, after = old.nodes[one], new.nodes[other]
+                if (
+                    not was_moved
+                    and statements[one] == stated[other]
+                    and (not names.any or _keeps_names(after, names))
+                ):
+                    continue
+                places = (
+                    self._old.place(f"{old.path}.node[{one}]", node.at),
+                    self._new.place(f"{new.path}.node[{other}]", after.at),
+                )
+                self._nodes.compare(node, after, places, names, new.path, moved=was_moved)
+
+
+def _keeps_names(node: Node, names: NameMap) -> bool:
+    """Whether all names that a node refers to are unchanged."""
+    return (
+        names.keeps(node.inputs)
+        and names.keeps(node.outputs)
+        and not any(graphs_of(attribute) for attribute in node.attributes)
+    )
+
+
+def _path(body: Body, kind: str, name: str) -> str:
+    return f"{body.path}.{kind}[{quoted(name)}]"

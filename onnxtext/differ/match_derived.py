@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match initializers that follow from others: transposed, cast, or quantized under a new name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Sequence
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.differ.derived_weights import elements_of, shape_of
+from onnxtext.differ.lists import Pairs, unmatched
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.quantization import QUANTIZED
+from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.lazy import np
+from onnxtext.weights.statistics import dtype_of
+
+if TYPE_CHECKING:
+    from onnxtext.differ.derived_weights import Array
+
+_MOST_BYTES = 1 << 28
+"""Maximum number of bytes to hash; with more, only names are used."""
+
+_FEWEST = 4
+"""Weights with fewer elements are alike by chance."""
+
+
+def match_derived(
+    old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
+) -> Pairs:
+    """Return more pairs of initializers, in time linear in their size.
+
+    Args:
+        old: the old ones.
+        new: the new ones.
+        pairs: those that match already.
+        sides: the models.
+    """
+    left = unmatched(len(old), [one for one, _ in pairs])
+    right = unmatched(len(new), [other for _, other in pairs])
+    if not left or not right:
+        return []
+    found = []
+    named = {f"{old[one].name}{QUANTIZED}": one for one in left}
+    for other in list(right):
+        one = named.get(new[other].name)
+        if one is not None and _shape(old[one]) == _shape(new[other]):
+            found.append((one, other))
+            left.remove(one)
+            right.remove(other)
+    return found + _by_content(
+        [(one, old[one]) for one in left], [(o, new[o]) for o in right], sides
+    )
+
+
+def _by_content(
+    old: list[tuple[int, ValueInfo]], new: list[tuple[int, ValueInfo]], sides: tuple[Side, Side]
+) -> Pairs:
+    if sum(_size(value) for _, value in (*old, *new)) > _MOST_BYTES:
+        return []
+    places: dict[Hashable, list[int]] = {}
+    shapes: dict[tuple[int, ...], set[tuple[str, tuple[int, ...]]]] = {}
+    for index, value in new:
+        array = _array(value, sides[1])
+        if array is not None and isinstance(value.type, TensorType):
+            about = value.type.element, _shape(value)
+            places.setdefault((*about, _digest(array)), []).append(index)
+            shapes.setdefault(tuple(sorted(about[1])), set()).add(about)
+    found: Pairs = []
+    for index, value in old:
+        targets = shapes.get(tuple(sorted(_shape(value))))
+        array = None if targets is None else _array(value, sides[0])
+        if targets is None or array is None:
+            continue
+        for key in _derived(array, value, targets):
+            if places.get(key):
+                found.append((index, places[key].pop(0)))
+                break
+    return found
+
+
+def _derived(
+    array: Array, value: ValueInfo, targets: set[tuple[str, tuple[int, ...]]]
+) -> list[Hashable]:
+    """Return the keys of the weights that may follow from one."""
+    own = value.type.element  # type: ignore[union-attr]
+    shape = _shape(value)
+    keys: list[Hashable] = []
+    held = array.reshape(shape)
+    for element, wanted in sorted(targets):
+        if element == own:
+            if 2 <= len(shape) <= 4:
+                for order in permutations(range(len(shape))):
+                    turned = held.transpose(order)
+                    if turned.shape == wanted and order != tuple(range(len(shape))):
+                        keys.append((element, wanted, _digest(turned)))
+        elif wanted == shape:
+            dtype = dtype_of(element)
+            if dtype is not None:
+                with np.errstate(all="ignore"):
+                    keys.append((element, wanted, _digest(held.astype(dtype))))
+    return keys
+
+
+def _digest(array: Array) -> bytes:
+    return hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data).digest()
+
+
+def _shape(value: ValueInfo) -> tuple[int, ...]:
+    return shape_of(value.type) if isinstance(value.type, TensorType) else ()
+
+
+def _size(value: ValueInfo) -> int:
+    element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
+    return 0 if element is None else raw_size(element, _count(value))
+
+
+def _count(value: ValueInfo) -> int:
+    made = 1
+    for dim in _shape(value):
+        made *= max(dim, 0)
+    return made
+
+
+def _array(value: ValueInfo, side: Side) -> Array | None:
+    """Return the elements of an initializer; None if it is small, missing or no array."""
+    if not isinstance(value.type, TensorType) or _count(value) < _FEWEST:
+        return None
+    element = ELEMENTS.get(value.type.element)
+    if element is None or dtype_of(element.name) is None:
+        return None
+    try:
+        data = side.reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
+    except BlobError:
+        return None
+    if data is None or len(data) != raw_size(element, _count(value)):
+        return None
+    return elements_of(element, data, _count(value))

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One of the two graphs whose nodes are matched: its unmatched nodes and their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import Node
+from onnxtext.differ.body import Body
+from onnxtext.differ.signatures import LeafKey, NodeKinds
+
+Uses = dict[str, list[tuple[int, int]]]
+"""The uses of each value: node and input index."""
+
+
+@dataclass(slots=True)
+class MatchSide:
+    """The nodes of one graph.
+
+    Attributes:
+        body: the graph.
+        statements: the key of each node with all names.
+        kinds: keys of nodes without names.
+        leaf_key: returns the key of a value without a producer.
+        partner: the match of each node; -1 for none.
+        left: the unmatched nodes, ascending.
+    """
+
+    body: Body
+    statements: Sequence[Hashable]
+    kinds: NodeKinds
+    leaf_key: LeafKey
+    partner: list[int] = field(init=False)
+    left: Sequence[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.partner = [-1] * len(self.body.nodes)
+        self.left = range(len(self.partner))
+
+    def operator(self, index: int) -> tuple[str, str]:
+        """Return the operator and domain of a node."""
+        node = self.body.nodes[index]
+        return node.op_type, node.domain or ""
+
+    def first_output(self, index: int) -> str:
+        """Return the first output of a node with a name; "" if there is none."""
+        return next(filter(None, self.body.nodes[index].outputs), "")
+
+
+def unmatched_nodes(side: MatchSide) -> Iterable[tuple[int, Node]]:
+    """Return the unmatched nodes with their indices."""
+    nodes = side.body.nodes
+    return [(index, nodes[index]) for index in side.left]
+
+
+def uses(side: MatchSide) -> Uses:
+    """Return the uses of each value by unmatched nodes."""
+    found: Uses = {}
+    for index, node in unmatched_nodes(side):
+        for slot, name in enumerate(node.inputs):
+            if name:
+                found.setdefault(name, []).append((index, slot))
+    return found
+
+
+def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
+    """Return the using nodes by input index and operator; -1 if there are several."""
+    found: dict[Hashable, int] = {}
+    for index, slot in uses:
+        if side.partner[index] < 0:
+            key = (slot, side.operator(index))
+            found[key] = -1 if key in found else index
+    return found
+
+
+def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
+    """Return the matched consumers of each unmatched node; None if there are none."""
+    nodes = side.body.nodes
+    found: dict[str, list[tuple[int, int]]] = {
+        name: [] for _, node in unmatched_nodes(side) for name in node.outputs if name
+    }
+    for place, value in enumerate(side.body.outputs):
+        if value.name in found:
+            found[value.name].append((-1, place))
+    for index, node in enumerate(nodes):
+        if marks[index] >= 0 and not found.keys().isdisjoint(node.inputs):
+            for slot, name in enumerate(node.inputs):
+                if name in found:
+                    found[name].append((marks[index], slot))
+    made: dict[int, Hashable] = {}
+    for index, node in unmatched_nodes(side):
+        below = tuple(
+            [
+                tuple(sorted(found.get(name, ())))
+                for slot, name in enumerate(node.outputs)
+                if side.body.producers.get(name) == (index, slot)
+            ]
+        )
+        made[index] = below if any(below) else None
+    return made
+
+
+def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
+    """Return the producers of each unmatched node's inputs."""
+    made: dict[int, Hashable] = {}
+    for index, node in unmatched_nodes(side):
+        sources: list[Hashable] = []
+        for name in node.inputs:
+            held = side.body.producers.get(name)
+            sources.append(side.leaf_key(name) if held is None else (marks[held[0]], held[1]))
+        made[index] = tuple(sources)
+    return made
+
+
+def previous_matches(marks: Sequence[int]) -> list[int]:
+    """Return for each node the mark of the last matched node up to it; -1 for none."""
+    made = []
+    reached = -1
+    for mark in marks:
+        reached = mark if mark >= 0 else reached
+        made.append(reached)
+    return made

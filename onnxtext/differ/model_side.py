@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Load one of the two models of a diff, from text, bytes or a file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from onnxtext.ast.model import Model
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.differ.body import replaces_lists
+from onnxtext.differ.result import Place
+from onnxtext.differ.statement_encoding import StatementEncoder
+from onnxtext.differ.tensor_data import DataReader
+from onnxtext.files import read_input
+from onnxtext.proto.generic import RecordError
+from onnxtext.source import Source
+from onnxtext.weights.paths import PathError, view_file
+
+
+@dataclass(slots=True)
+class Side:
+    """A model to compare.
+
+    Attributes:
+        model: the model.
+        label: its name in output.
+        base: the directory of its file, where weights and external data are; None if unknown.
+        source: its text; None for a binary.
+        encoder: encodes its statements.
+        reader: reads the data of its tensors.
+    """
+
+    model: Model
+    label: str
+    base: Path | None = None
+    source: Source | None = None
+    encoder: StatementEncoder = field(init=False)
+    reader: DataReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._normalize()
+        try:
+            self.encoder = StatementEncoder(self.model.presence)
+        except RecordError as error:
+            message = Diagnostic("invalid-record", str(error), source=self.source, file=self.label)
+            raise OnnxTextError(message) from None
+        self.reader = DataReader(self.model, self.base)
+
+    def place(self, path: str, at: int = -1) -> Place:
+        """Return a position in this model.
+
+        Args:
+            path: in the field names of the schema.
+            at: the offset of the statement in the text; -1 if unknown.
+        """
+        if self.source is None or at < 0:
+            return Place(path)
+        position = self.source.position(at)
+        return Place(path, position.line, position.column)
+
+    def _normalize(self) -> None:
+        """Lower and lift a text whose decorators replace lists that have their own syntax."""
+        from onnxtext.ast.visit import walk_graphs
+        from onnxtext.proto.decode.lift import LiftError, lift_model
+        from onnxtext.proto.encode.lower import LowerError, lower_model
+        from onnxtext.weights.find_blobs import Reader
+
+        if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
+            return
+        try:
+            plain = replace(self.model, encoding_habits=(), encoding=None)
+            lifted = lift_model(lower_model(plain, Reader(self.base, plain.places)))
+        except (LowerError, LiftError):
+            return  # weights are missing: the decorators are compared as they are
+        lifted.encoding_habits = self.model.encoding_habits
+        lifted.encoding = self.model.encoding
+        self.model = lifted
+        self.source = None
+
+    @classmethod
+    def of_text(cls, text: str, *, label: str = "<string>", base: Path | None = None) -> Side:
+        """Parse a text.
+
+        Raises:
+            OnnxTextError: the text does not parse, or its model would be too large.
+        """
+        from onnxtext.errors import check_declared_size
+        from onnxtext.syntax.parse import parse_model
+
+        source = Source(text, label)
+        model = parse_model(source)
+        check_declared_size(model, source)
+        return cls(model, label, base, source)
+
+    @classmethod
+    def of_binary(
+        cls, data: bytes | memoryview, *, label: str = "<bytes>", base: Path | None = None
+    ) -> Side:
+        """Decode a binary model.
+
+        Raises:
+            OnnxTextError: the bytes are not a valid model.
+        """
+        from onnxtext.errors import invalid_model_error
+        from onnxtext.proto.decode.lift import lift_model
+
+        try:
+            return cls(lift_model(data), label, base)  # type: ignore[arg-type]
+        except ValueError as error:
+            if isinstance(error, OnnxTextError):
+                raise
+            raise invalid_model_error(bytes(data), error, label) from None
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> Side:
+        """Read a file; its name, else its content, decides whether it is text or binary.
+
+        Raises:
+            OnnxTextError: the file is not valid.
+            OSError: it cannot be read.
+        """
+        from onnxtext.filetype import HEAD, decode_text, is_binary
+
+        path = Path(path)
+        name = label or os.fspath(path)
+        data = _read(path)
+        if is_binary(bytes(data[:HEAD]), os.fspath(path)):
+            return cls.of_binary(data, label=name, base=path.parent)
+        return cls.of_text(decode_text(bytes(data), name), label=name, base=path.parent)
+
+
+def _read(path: Path) -> bytes | memoryview:
+    """Read a file; map it if it is large."""
+    try:
+        view = view_file(Path(os.path.realpath(path)))
+    except PathError:  # a pipe, or a directory, which cannot be read
+        return read_input(path)
+    return view if len(view) > _LARGE else bytes(view)
+
+
+_LARGE = 1 << 24
+"""Smaller files are read, not mapped: that is faster."""

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Count the operators of two models."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from onnxtext.ast.model import Model, Node
+from onnxtext.ast.visit import walk_nodes
+from onnxtext.differ.result import OperatorCount
+
+
+def operator_name(node: Node) -> str:
+    """Return the operator of a node, with its domain unless that is the standard one."""
+    standard = node.domain in (None, "", "ai.onnx")
+    return node.op_type if standard else f"{node.domain}.{node.op_type}"
+
+
+def count_operators(old: Model, new: Model) -> tuple[OperatorCount, ...]:
+    """Count the nodes of each operator, in nested graphs and functions too, sorted by name."""
+    before = Counter(map(operator_name, walk_nodes(old)))
+    after = Counter(map(operator_name, walk_nodes(new)))
+    names = sorted(before.keys() | after.keys())
+    return tuple([OperatorCount(name, before[name], after[name]) for name in names])

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert a diff to marked lines, which the text and Markdown renderers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from onnxtext.differ.result import (
+    FieldChange,
+    Group,
+    ItemChange,
+    ItemKey,
+    ModelDiff,
+    Place,
+    WeightChange,
+)
+from onnxtext.printer.strings import value_name, word
+
+MOST_RENAMES = 20
+"""Maximum number of renames to show, unless every difference is shown."""
+
+_HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name")
+"""Fields that are part of the headline of a statement."""
+
+VERDICTS = {
+    "same": "the models are the same",
+    "stored-differently": "same model, stored differently",
+    "names-differ": "equal up to the names of internal values",
+    "differ": "the models differ",
+}
+
+
+class Line(NamedTuple):
+    """A line of a diff.
+
+    Attributes:
+        mark: `-`, `+`, `~` (renamed or moved), ` ` (context), `#` (a remark), or `@` for the head
+            of a hunk.
+        text: the line.
+    """
+
+    mark: str
+    text: str
+
+
+MOST_ITEMS = 40
+"""A diff with more items is grouped by what happened."""
+
+_MOST_SHOWN = 8
+"""Maximum number of lines of a group's first occurrence."""
+
+
+def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
+    """Return the differences, each as a list of lines.
+
+    Args:
+        diff: the differences.
+        every: whether to show every difference of a large diff; else they are grouped.
+    """
+    grouped: dict[ItemKey, Group] = {}
+    if not every and len(diff.items) > MOST_ITEMS:
+        for group in diff.groups:
+            if len(group.occurrences) > 1 or len(group.occurrences[0]) > _FEW:
+                grouped.update(dict.fromkeys(chain(*group.occurrences), group))
+    items = {item.key: item for item in diff.items}
+    shown: set[int] = set()
+    for item in diff.items:
+        group_of = grouped.get(item.key)
+        if group_of is None:
+            yield list(_item(item))
+        elif id(group_of) not in shown:
+            shown.add(id(group_of))
+            yield list(_group(group_of, items))
+    if grouped:
+        yield [
+            Line("@", f"{len(diff.items):,} differences"),
+            Line("#", " grouped by what happened; `onnxtext diff --all` shows every one"),
+        ]
+    if diff.renames:
+        yield list(_renames(diff, every=every))
+    if diff.stored:
+        yield [
+            Line("@", "stored differently"),
+            *[
+                Line(
+                    "~",
+                    f"{stored.what}: {stored.old} → {stored.new} ({stored.count:,} ×, first at "
+                    f"{stored.path})",
+                )
+                for stored in diff.stored
+            ],
+        ]
+    if diff.notes:
+        yield [Line("@", "not compare_messages"), *[Line("#", note) for note in diff.notes]]
+
+
+_FEW = 3
+"""Groups of so many items are shown as items if it happened only once."""
+
+
+def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[Line]:
+    """Return the title of a group, and an example."""
+    occurrences = [
+        [items[key] for key in occurrence if key in items] for occurrence in group.occurrences
+    ]
+    occurrences = [occurrence for occurrence in occurrences if occurrence]
+    yield Line("@", f"{len(occurrences):,} × {group.title}" if occurrences[1:] else group.title)
+    lines = [
+        line
+        for item in sorted(occurrences[0], key=lambda item: item.old is None)
+        for line in _item(item)
+        if line.mark != "@"
+    ]
+    yield from lines[:_MOST_SHOWN]
+    rest = len(lines) - _MOST_SHOWN
+    more = [f"{rest} more line{'s' * (rest != 1)}"] * (rest > 0)
+    more += [f"{len(occurrences) - 1:,} more like this"] * (len(occurrences) > 1)
+    largest = [
+        change.weights.max_abs
+        for occurrence in occurrences
+        for item in occurrence
+        for change in item.fields
+        if change.weights is not None and change.weights.max_abs is not None
+    ]
+    if len(largest) > 1:
+        more.append(f"max |Δ| of all {max(largest):.6g}")
+    if more:
+        yield Line("#", f" … and {', '.join(more)}")
+
+
+def _item(item: ItemChange) -> Iterator[Line]:
+    yield Line("@", _head(item))
+    if item.actions == ("added",):
+        yield from _with_marks("+", item.new_text or "")
+        return
+    if item.actions == ("removed",):
+        yield from _with_marks("-", item.old_text or "")
+        return
+    shown = [change for change in item.fields if _in_headline(item, change)]
+    if shown:
+        yield from _with_marks("-", item.old_text or "")
+        yield from _with_marks("+", item.new_text or "")
+    elif item.new_text:
+        yield from _with_marks(" ", item.new_text)
+    indent = "  " if item.new_text else ""
+    for change in item.fields:
+        if change not in shown:
+            yield from _field(change, indent)
+
+
+def _head(item: ItemChange) -> str:
+    place = item.new or item.old
+    assert place is not None
+    text = place.path or item.kind
+    if item.old is not None and item.new is not None and item.old.path != item.new.path:
+        text += f" {'moved from' if 'moved' in item.actions else 'was'} {item.old.path}"
+    elif "moved" in item.actions:
+        text += " moved"
+    return text + _line(place)
+
+
+def _line(place: Place) -> str:
+    return "" if place.line is None else f", line {place.line}"
+
+
+def _in_headline(item: ItemChange, change: FieldChange) -> bool:
+    if not item.old_text or item.old_text == item.new_text:
+        return False
+    return item.kind not in ("graph", "function") and change.path.startswith(_HEADLINE)
+
+
+def _field(change: FieldChange, indent: str) -> Iterator[Line]:
+    named = change.weights is not None or (
+        change.category == "model" and change.path.startswith("attribute[")
+    )
+    head = "" if named or not change.path else f"{change.path}: "
+    for mark, text in (("-", change.old), ("+", change.new)):
+        if text is not None:
+            yield from _with_marks(mark, f"{head}{text}", indent)
+    if change.weights is not None:
+        yield Line("#", indent + weight_text(change.weights))
+
+
+def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
+    for line in text.split("\n"):
+        yield Line(mark, indent + line if line else line)
+
+
+def weight_text(weights: WeightChange) -> str:
+    """Format how the elements of a tensor differ, in one line."""
+    parts = [] if weights.how is None else [weights.how]
+    if weights.changed is not None and weights.elements:
+        share = 100 * weights.changed / weights.elements
+        parts.append(f"{weights.changed:,} of {weights.elements:,} elements changed ({share:.3g}%)")
+    elif weights.changed is None:
+        parts.append(f"{weights.elements:,} elements")
+    if weights.max_abs is not None and weights.mean_abs is not None:
+        parts.append(f"max |Δ| {weights.max_abs:.6g}, mean |Δ| {weights.mean_abs:.6g}")
+    if weights.old_nans or weights.new_nans:
+        parts.append(f"NaN {weights.old_nans or 0:,} → {weights.new_nans or 0:,}")
+    if weights.note is not None:
+        parts.append(weights.note)
+    return ", ".join(parts)
+
+
+def _renames(diff: ModelDiff, *, every: bool) -> Iterator[Line]:
+    most = len(diff.renames) if every else MOST_RENAMES
+    yield Line("@", f"renamed ({len(diff.renames):,})")
+    for rename in diff.renames[:most]:
+        spell = word if rename.kind == "node" else value_name
+        where = "" if rename.path == "graph" else f" in {rename.path}"
+        yield Line("~", f"{rename.kind} {spell(rename.old)} → {spell(rename.new)}{where}")
+    if len(diff.renames) > most:
+        yield Line("#", f" … and {len(diff.renames) - most:,} more; --all shows them")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Render a diff as Markdown, for comments on pull requests."""
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.diagnostics.safe import safe
+from onnxtext.differ.render.hunks import VERDICTS, hunks
+from onnxtext.differ.render.stat import ACTIONS, counts
+from onnxtext.differ.result import ModelDiff
+
+MOST_CHARACTERS = 60_000
+"""GitHub rejects comments of more than 65,536 characters."""
+
+
+def render(diff: ModelDiff, *, every: bool = False) -> str:
+    """Return a table of counts, then the hunks, folded.
+
+    Everything from the models is in code blocks with a fence longer than any in it, so none of it
+    is interpreted as Markdown, HTML, a mention or a link.
+    """
+    title = f"### {_code(diff.old_label)} → {_code(diff.new_label)}"
+    lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]
+    found = counts(diff)
+    if found:
+        lines += ["| | " + " | ".join(ACTIONS) + " |", "| --- |" + " ---: |" * len(ACTIONS)]
+        for kind, number in found.items():
+            cells = " | ".join(
+                [f"{number[action]:,}" if number[action] else "" for action in ACTIONS]
+            )
+            lines.append(f"| {kind} | {cells} |")
+        lines.append("")
+    body, left_out = _body(diff, every=every)
+    if body:
+        fence = "`" * max(3, max(map(len, re.findall("`+", body)), default=0) + 1)
+        lines += ["<details><summary>Details</summary>", "", f"{fence}diff", body, fence, ""]
+        if left_out:
+            lines += [f"{left_out:,} more differences do not fit into a comment.", ""]
+        lines += ["</details>", ""]
+    return "\n".join(lines)
+
+
+def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
+    """Return the hunks that fit, and the number of those that do not."""
+    parts: list[str] = []
+    size = 0
+    left_out = 0
+    for hunk in hunks(diff, every=every):
+        text = "\n".join(
+            [f"@@ {safe(line)} @@" if mark == "@" else _line(mark, line) for mark, line in hunk]
+        )
+        size += len(text) + 1
+        if size > MOST_CHARACTERS:
+            left_out += 1
+        else:
+            parts.append(text)
+    return "\n".join(parts), left_out
+
+
+def _line(mark: str, text: str) -> str:
+    """Format a line; GitHub's highlighter uses `!` for changes that are neither old nor new."""
+    return f"{'!' if mark == '~' else mark}{safe(text)}"
+
+
+def _code(text: str) -> str:
+    """Format untrusted text as inline code."""
+    shown = safe(text)
+    ticks = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
+    space = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
+    return f"{ticks}{space}{shown}{space}{ticks}"

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Render a diff as a summary of counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from onnxtext.diagnostics.safe import safe
+from onnxtext.differ.render.hunks import VERDICTS
+from onnxtext.differ.result import ModelDiff, OperatorCount
+
+ACTIONS = ("added", "removed", "changed", "moved", "renamed")
+
+
+def counts(diff: ModelDiff) -> dict[str, Counter[str]]:
+    """Count the actions by kind of item."""
+    made: dict[str, Counter[str]] = {}
+    for item in diff.items:
+        for action in item.actions:
+            made.setdefault(item.kind, Counter())[action] += 1
+    for rename in diff.renames:
+        made.setdefault(rename.kind, Counter())["renamed"] += 1
+    return made
+
+
+def render(diff: ModelDiff) -> str:
+    """Return a line for each kind, and the verdict; "" for equal models."""
+    if not diff.differs:
+        return ""
+    found = counts(diff)
+    width = max(map(len, found), default=0)
+    lines = [
+        f" {kind:<{width}} | "
+        + ", ".join([f"{number[action]:,} {action}" for action in ACTIONS if number[action]])
+        for kind, number in found.items()
+    ]
+    lines += [
+        f" {stored.what}: {stored.old} → {stored.new}, {stored.count:,} ×" for stored in diff.stored
+    ]
+    lines += _operators(diff)
+    return "\n".join([*lines, f" {VERDICTS[diff.verdict]}"]) + "\n"
+
+
+def _operators(diff: ModelDiff) -> list[str]:
+    """Return a table of the operators whose number differs."""
+    rows = [count for count in diff.operators if count.old != count.new]
+    if not rows:
+        return []
+    total = OperatorCount(
+        "all nodes", sum(c.old for c in diff.operators), sum(c.new for c in diff.operators)
+    )
+    cells = [
+        (
+            safe(c.operator),
+            f"{c.old:,}",
+            f"{c.new:,}",
+            f"{c.new - c.old:+,}" if c.new != c.old else "0",
+        )
+        for c in (*rows, total)
+    ]
+    cells.insert(0, ("operator", "before", "after", "difference"))
+    widths = [max(len(row[column]) for row in cells) for column in range(4)]
+    return [
+        "",
+        *[
+            f" {row[0]:<{widths[0]}} | "
+            + " | ".join(
+                [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
+            )
+            for row in cells
+        ],
+        "",
+    ]

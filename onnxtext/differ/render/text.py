@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Render a diff as text in the style of `git diff`."""
+
+from __future__ import annotations
+
+from onnxtext.diagnostics.safe import safe
+from onnxtext.differ.render.hunks import VERDICTS, hunks
+from onnxtext.differ.result import ModelDiff
+
+_COLORS = {"-": "31", "+": "32", "~": "33", "@": "36", "#": "2"}
+
+
+def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
+    """Return the text; "" for a diff without differences and notes.
+
+    Args:
+        diff: the diff.
+        color: whether to color it for a terminal.
+        every: whether to show every difference of a large diff; else they are grouped.
+    """
+    parts = [hunk for hunk in hunks(diff, every=every) if hunk]
+    if not parts:
+        return ""
+    lines = [
+        _colored(f"--- {safe(diff.old_label)}", "1", color),
+        _colored(f"+++ {safe(diff.new_label)}", "1", color),
+    ]
+    for hunk in parts:
+        for mark, text in hunk:
+            shown = f"@@ {safe(text)} @@" if mark == "@" else f"{mark}{safe(text)}"
+            lines.append(_colored(shown, _COLORS.get(mark, ""), color))
+    if diff.verdict in ("stored-differently", "names-differ"):
+        lines.append(f"# {VERDICTS[diff.verdict]}")
+    return "\n".join(lines) + "\n"
+
+
+def _colored(text: str, sgr: str, color: bool) -> str:
+    return f"\x1b[{sgr}m{text}\x1b[0m" if color and sgr else text

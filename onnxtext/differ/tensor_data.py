@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the elements of two tensors.
+
+Data is compared in blocks of bounded size without copying it: blobs and external data of a large
+model are mapped files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, prod
+from operator import ne
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.ast.model import Model
+from onnxtext.ast.typed_blobs import data_of_blob
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import (
+    Blob,
+    DataFile,
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    StringData,
+    TensorData,
+    TypedBlob,
+    TypedData,
+)
+from onnxtext.differ.derived_weights import compare_types, is_transposed, shape_of
+from onnxtext.differ.quantization import Quantization, find_quantizations
+from onnxtext.differ.result import WeightChange
+from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError, Blobs
+from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.lazy import np
+from onnxtext.weights.external import Embedder
+from onnxtext.weights.find_blobs import Reader
+from onnxtext.weights.statistics import dtype_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Interner = NDArray[Any]
+
+BLOCK = 1 << 18
+"""Number of elements that are compared at a time."""
+
+Data = bytes | memoryview
+
+
+class DataReader:
+    """Reads the data of a model's tensors.
+
+    Attributes:
+        left_out: whether the text was printed without its weights.
+        quantizations: how weights were quantized, by their names.
+    """
+
+    def __init__(self, model: Model, base: Path | None) -> None:
+        """Create a reader.
+
+        Args:
+            model: the model.
+            base: the directory of its file; None if there is none.
+        """
+        self.left_out = model.resources_left_out
+        self._model = model
+        self._blobs = Blobs(model.resources, verified=False)
+        self._reader = Reader(base, model.places)
+        self._external = Embedder(base)
+
+    @cached_property
+    def quantizations(self) -> dict[str, Quantization]:
+        """How weights were quantized, by their names."""
+        return find_quantizations(self._model)
+
+    def blob(self, digest: str) -> Data:
+        """Return the bytes of a blob.
+
+        Raises:
+            BlobError: they are missing or damaged.
+        """
+        if self.left_out:
+            raise BlobError("the text was printed without its weights")
+        if self._blobs.knows(digest):
+            return self._blobs.find(digest)
+        return self._reader.find(digest)
+
+    def spelled(self, type: TensorType, data: TensorData) -> TensorData:
+        """Return the data of a typed field from its blob; other data is unchanged.
+
+        Raises:
+            BlobError: the blob is missing or damaged.
+        """
+        if not isinstance(data, TypedBlob):
+            return data
+        return data_of_blob(type, data, self.blob(data.digest))
+
+    def raw(self, type: TensorType, data: TensorData, name: str) -> Data | None:
+        """Return the elements of a tensor as `raw_data`; None for strings or incomplete data.
+
+        Raises:
+            BlobError: they are missing or damaged.
+        """
+        match self.spelled(type, data):
+            case RawData() as data:
+                return data.data
+            case Blob(digest):
+                return self.blob(digest)
+            case DataFile() as data:
+                return self._reader.array(data, type)
+            case ExternalData() as data:
+                found = self._external.data(type, data, name)
+                assert isinstance(found, RawData)
+                return found.data
+            case TypedData() as data:
+                return _raw_of_entries(ELEMENTS.get(type.element), data.entries)
+            case NoData():
+                return b""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRef:
+    """A tensor and the reader of its data."""
+
+    type: TensorType
+    data: TensorData
+    name: str
+    reader: DataReader
+
+
+def storage_fields(type: TensorType, data: TensorData) -> str:
+    """Return the fields of `TensorProto` that hold some data."""
+    match data:
+        case RawData() | Blob() | DataFile():
+            return "raw_data"
+        case TypedData() | TypedBlob():
+            element = ELEMENTS.get(type.element)
+            return "typed data" if element is None else element.field
+        case StringData():
+            return "string_data"
+        case ExternalData():
+            return "external_data"
+        case NoData():
+            return "no data"
+        case FieldData(fields):
+            return ", ".join([name for name, _ in fields])
+
+
+def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
+    """Compare the elements of two tensors; None if they are equal.
+
+    If data is missing, compare references and digests and add a note.
+    """
+    if _same_reference(old.data, new.data):
+        return None
+    count = _count(new.type)
+    try:
+        before = old.reader.raw(old.type, old.data, old.name)
+        after = new.reader.raw(new.type, new.data, new.name)
+    except BlobError as error:
+        if isinstance(old.data, ExternalData) and old.data == new.data:
+            return None
+        return WeightChange(count, note=str(error))
+    if before is None or after is None:
+        return _compare_other(old, new, count)
+    if old.type.element == new.type.element and _equal(before, after):
+        return None
+    return _measure(old, new, before, after, count)
+
+
+def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
+    """Return why equal references to external data could not be verified; None if they were."""
+    if isinstance(old.data, ExternalData) and old.data == new.data:
+        for held in (old, new):
+            try:
+                held.reader.raw(held.type, held.data, held.name)
+            except BlobError as error:
+                return str(error)
+    return None
+
+
+def digest_of(held: TensorRef) -> str | None:
+    """Return the first digits of the SHA-256 of a tensor's raw data; None if it is missing."""
+    if isinstance(held.data, Blob):
+        return held.data.digest[:PRINTED_DIGITS]
+    try:
+        raw = held.reader.raw(held.type, held.data, held.name)
+    except BlobError:
+        return None
+    return None if raw is None else hashlib.sha256(raw).hexdigest()[:PRINTED_DIGITS]
+
+
+def _same_reference(old: TensorData, new: TensorData) -> bool:
+    """Whether two references are equal without reading data."""
+    if isinstance(old, (Blob, TypedBlob)) and type(old) is type(new):
+        assert isinstance(new, (Blob, TypedBlob))
+        return old.digest.startswith(new.digest) or new.digest.startswith(old.digest)
+    if isinstance(old, RawData) and isinstance(new, RawData):
+        return old.data is new.data
+    return not isinstance(old, (RawData, ExternalData, DataFile)) and old == new
+
+
+def _count(type: TensorType) -> int:
+    dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+    return prod(dims) if all(dim >= 0 for dim in dims) else 0
+
+
+def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange | None:
+    """Compare strings, and data that does not fit its type."""
+    held = [item.reader.spelled(item.type, item.data) for item in (old, new)]
+    if held[0] == held[1]:
+        return None
+    if isinstance(held[0], StringData) and isinstance(held[1], StringData):
+        before, after = held[0].values, held[1].values
+        changed = sum(map(ne, before, after)) + abs(len(before) - len(after))
+        return WeightChange(max(len(before), len(after)), changed)
+    return WeightChange(count, note="the data does not fit the type of the tensor")
+
+
+def _equal(old: Data, new: Data) -> bool:
+    """Whether bytes are equal; numpy compares memoryviews faster than Python."""
+    if len(old) != len(new):
+        return False
+    if isinstance(old, bytes) and isinstance(new, bytes):
+        return old == new
+    if len(old) < BLOCK:
+        return bytes(old) == bytes(new)
+    one, other = np.frombuffer(old, np.uint8), np.frombuffer(new, np.uint8)
+    step = BLOCK * 8
+    return all(
+        np.array_equal(one[at : at + step], other[at : at + step])
+        for at in range(0, len(one), step)
+    )
+
+
+# ---- Measuring ------------------------------------------------------------------------------
+
+
+def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: int) -> WeightChange:
+    if _count(old.type) != count:
+        return WeightChange(count, note="the number of elements differs")
+    left, right = ELEMENTS.get(old.type.element), ELEMENTS.get(new.type.element)
+    for element, data in ((left, before), (right, after)):
+        if element is None or not element.bits or len(data) != raw_size(element, count):
+            return WeightChange(count, note="the data does not fit the type of the tensor")
+    assert left is not None
+    assert right is not None
+    if left is not right:
+        return compare_types(old, new, before, after)
+    if left.bits < 8:
+        return _measure_packed(left, before, after, count)
+    one = np.frombuffer(before, dtype_of(left.name) or f"<c{left.bits // 8}")
+    other = np.frombuffer(after, dtype_of(right.name) or f"<c{right.bits // 8}")
+    if is_transposed(one, other, shape_of(old.type), shape_of(new.type)):
+        return WeightChange(count, how="transposed")
+    blocks = ((one[at : at + BLOCK], other[at : at + BLOCK]) for at in range(0, len(one), BLOCK))
+    return _accumulate(blocks, count, floats=left.kind)
+
+
+def _measure_packed(element: ElementType, before: Data, after: Data, count: int) -> WeightChange:
+    """Compare elements narrower than a byte."""
+
+    def blocks() -> Iterator[tuple[Interner, Interner]]:
+        step = BLOCK // 8 * element.bits  # bytes that hold BLOCK elements
+        for at in range(0, len(before), step):
+            size = min(BLOCK, count - at // element.bits * 8)
+            parts = [_unpacked(element, data[at : at + step], size) for data in (before, after)]
+            yield parts[0], parts[1]
+
+    return _accumulate(blocks(), count, numeric=element.kind in ("int", "uint"))
+
+
+def _unpacked(element: ElementType, data: Data, count: int) -> Interner:
+    """Unpack elements: signed values for integers, else their codes."""
+    from onnxtext.tensor.packing import unpack
+
+    codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
+    if element.kind == "int":
+        return np.where(codes >> (element.bits - 1), codes - (1 << element.bits), codes)
+    return codes
+
+
+def _accumulate(
+    blocks: Iterator[tuple[Interner, Interner]],
+    count: int,
+    *,
+    floats: str = "",
+    numeric: bool = True,
+) -> WeightChange:
+    """Accumulate the differences of blocks.
+
+    Args:
+        blocks: corresponding blocks of both tensors.
+        count: number of elements.
+        floats: the kind of the element type.
+        numeric: whether numeric differences have a meaning.
+    """
+    changed = compared = 0
+    nans = [0, 0]
+    largest, total = 0.0, 0.0
+    with np.errstate(all="ignore"):
+        for one, other in blocks:
+            bits = one.dtype.itemsize
+            width = min(bits, 8)
+            differ = one.view(f"u{width}") != other.view(f"u{width}")
+            if bits > width:
+                differ = differ.reshape(-1, bits // width).any(axis=1)
+            changed += int(differ.sum())
+            wide = [
+                part.astype(np.complex128 if part.dtype.kind == "c" else np.float64)
+                for part in (one, other)
+            ]
+            missing = [np.isnan(part) for part in wide]
+            nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
+            distance = np.abs(wide[0] - wide[1])
+            distance[wide[0] == wide[1]] = 0  # of infinities too
+            known = distance[~(missing[0] | missing[1])]
+            compared += known.size
+            if known.size:
+                largest = max(largest, float(known.max()))
+                total += float(known.sum())
+    known_any = numeric and compared > 0
+    have_nans = nans if floats in ("float", "complex") else [None, None]
+    return WeightChange(
+        count,
+        changed,
+        largest if known_any else None,
+        total / compared if known_any and isfinite(total) else (total if known_any else None),
+        have_nans[0],
+        have_nans[1],
+    )
+
+
+def _raw_of_entries(element: ElementType | None, entries: bytes) -> Data | None:
+    """Convert typed data to raw data (comments of the fields of `TensorProto` in `onnx.proto`)."""
+    if element is None:
+        return None
+    if element.field == "int32_data" and element.bits != 32:
+        width = max(element.bits, 8) // 8
+        values = np.frombuffer(entries, "<i4")
+        return bytes(values.astype(f"<u{width}").data)
+    if element.field == "uint64_data" and element.bits == 32:
+        return bytes(np.frombuffer(entries, "<u8").astype("<u4").data)
+    return entries if element.bits else None

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run models with an engine, in a process of its own, and compare what two models compute.
+
+`inputs` makes the inputs, `run` runs a model, `child` is the other process, `comparison`
+compares values.
+"""
+
+from __future__ import annotations
+
+from onnxtext.engines.comparison import Difference, compare_values, run_both
+from onnxtext.engines.inputs import fill_inputs, random_inputs
+from onnxtext.engines.run import ENGINES, Values, load_model, run_model
+
+__all__ = [
+    "ENGINES",
+    "Difference",
+    "Values",
+    "compare_values",
+    "fill_inputs",
+    "load_model",
+    "random_inputs",
+    "run_both",
+    "run_model",
+]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a model in a process of its own: a crash of the engine does not end the parent.
+
+Called as `python -m onnxtext.engines.child ENGINE DIRECTORY`. The directory has `model.onnx`, and
+`inputs`, values as `values` writes them; this process writes `outputs`, or `error.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from onnxtext.engines.values import read_values, write_values
+
+
+def main(engine: str, place: str) -> int:
+    """Run the model.
+
+    Args:
+        engine: `onnx` or `onnxruntime`.
+        place: the directory.
+
+    Returns:
+        The exit status: 0, or 1 with the reason in `error.json`.
+    """
+    directory = Path(place)
+    os.dup2(2, 1)  # engines print to standard output
+    try:
+        inputs = read_values(directory / "inputs")
+        outputs = _ENGINES[engine](directory / "model.onnx", inputs)
+        write_values(directory / "outputs", outputs)
+    # Engines raise all kinds of errors, also such that derive from Exception only.
+    except Exception as error:
+        said = {"type": type(error).__name__, "message": str(error)}
+        (directory / "error.json").write_text(json.dumps(said))
+        return 1
+    return 0
+
+
+def _run_onnx(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
+    from onnx.reference import ReferenceEvaluator
+
+    session = ReferenceEvaluator(str(model))
+    found: Any = session.run(None, inputs)
+    return dict(zip(session.output_names, found, strict=True))
+
+
+def _run_onnxruntime(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
+    import onnxruntime  # type: ignore[import-untyped, unused-ignore]
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(model), options, ["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, inputs), strict=True))
+
+
+_ENGINES = {"onnx": _run_onnx, "onnxruntime": _run_onnxruntime}
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

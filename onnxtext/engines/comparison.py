@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare what two models compute, value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.engines.run import Values, run_model
+
+if TYPE_CHECKING:
+    import onnx
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a value differs between two runs.
+
+    Attributes:
+        name: the value.
+        is_output: whether it is an output of both models.
+        changed: number of elements that differ; NaNs are equal.
+        elements: number of elements.
+        largest: the largest absolute difference; None if unknown.
+        relative: the largest difference relative to the first value; None if unknown.
+        note: why the numbers are unknown, such as other shapes.
+    """
+
+    name: str
+    is_output: bool
+    changed: int
+    elements: int
+    largest: float | None = None
+    relative: float | None = None
+    note: str | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is any difference."""
+        return self.changed > 0 or self.note is not None
+
+    def exceeds(self, rtol: float, atol: float) -> bool:
+        """Whether the difference is larger than a tolerance, or unknown."""
+        if not self.differs:
+            return False
+        if self.note is not None or self.largest is None:
+            return True
+        return self.largest > atol and (self.relative is None or self.relative > rtol)
+
+
+def run_both(
+    first: onnx.ModelProto, second: onnx.ModelProto, inputs: Mapping[str, Any], *, engine: str
+) -> tuple[Values, Values, list[Difference]]:
+    """Run two models on the same inputs and compare all values that both compute.
+
+    Inner values are compared if the engine returns them; else the outputs only.
+
+    Args:
+        first: a model.
+        second: the other one; it may have fewer inputs.
+        inputs: the inputs of the first.
+        engine: as for `run_model`.
+
+    Returns:
+        The values of both models, and the differences in the order of the first.
+
+    Raises:
+        OnnxTextError: a model cannot be run.
+    """
+    common = [name for name in _computed(first) if name in set(_computed(second))]
+    taken = {value.name for value in second.graph.input}
+    theirs = {name: value for name, value in inputs.items() if name in taken}
+    try:
+        one = run_model(first, inputs, engine=engine, also=common)
+        two = run_model(second, theirs, engine=engine, also=common)
+    except OnnxTextError:
+        if not common:
+            raise
+        one = run_model(first, inputs, engine=engine)
+        two = run_model(second, theirs, engine=engine)
+    outputs = {o.name for o in first.graph.output} & {o.name for o in second.graph.output}
+    names = [name for name in dict.fromkeys((*common, *one)) if name in one and name in two]
+    return one, two, [compare_values(n, one[n], two[n], is_output=n in outputs) for n in names]
+
+
+def _computed(model: onnx.ModelProto) -> list[str]:
+    """Return the values that the nodes of the main graph compute, in order."""
+    return [name for node in model.graph.node for name in node.output if name]
+
+
+def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True) -> Difference:
+    """Compare two values.
+
+    Args:
+        name: their name.
+        first: an array, a list, a map or None.
+        second: likewise.
+        is_output: whether it is an output of both models.
+    """
+    if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
+        same = _equal(first, second)
+        return Difference(name, is_output, int(not same), 1, note=None if same else "other values")
+    if first.shape != second.shape:
+        note = f"shape {list(first.shape)}, then {list(second.shape)}"
+        return Difference(name, is_output, first.size, first.size, note=note)
+    if first.dtype != second.dtype:
+        note = f"{first.dtype.name}, then {second.dtype.name}"
+        return Difference(name, is_output, first.size, first.size, note=note)
+    if first.dtype.kind in "OSUb":
+        changed = int((first != second).sum())
+        return Difference(name, is_output, changed, first.size)
+    one, two = (array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+                for array in (first, second))  # fmt: skip
+    with np.errstate(all="ignore"):
+        equal = (one == two) | (np.isnan(one) & np.isnan(two))
+        gap = np.where(equal, 0.0, np.abs(one - two))
+        ratio = np.where(equal, 0.0, gap / np.abs(one))
+    changed = int((~equal).sum())
+    return Difference(
+        name, is_output, changed, first.size, _largest(gap), _largest(ratio)
+    )  # fmt: skip
+
+
+def _largest(values: Any) -> float:
+    """Return the largest number; infinity if one is NaN."""
+    if not values.size:
+        return 0.0
+    return float("inf") if np.isnan(values).any() else float(values.max())
+
+
+def _equal(first: Any, second: Any) -> bool:
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_equal, first, second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_equal(first[k], second[k]) for k in first)
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return not compare_values("", first, second).differs
+    return first is None and second is None

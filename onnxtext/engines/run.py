@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a model in a process of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.inputs import read_given
+
+if TYPE_CHECKING:
+    import onnx
+
+    from onnxtext.inputs import ModelSource
+
+ENGINES = ("onnx", "onnxruntime")
+"""onnx's reference implementation, and onnxruntime on the CPU."""
+
+Values = dict[str, Any]
+"""By name: an array, a list of arrays, a map, or None for an absent optional."""
+
+
+def load_model(source: ModelSource) -> onnx.ModelProto:
+    """Return a model with all of its weights, to be run.
+
+    Args:
+        source: as for `onnxtext.diff`.
+
+    Raises:
+        OnnxTextError: the model is not valid, or its external data cannot be read.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError
+    from onnx.external_data_helper import load_external_data_for_model
+
+    from onnxtext.api import to_binary
+    from onnxtext.errors import invalid_model_error
+
+    given = read_given(source).as_model()
+    data = given.content
+    if isinstance(data, str):
+        data = to_binary(data, base_dir=given.base, name=given.name)
+    try:
+        model = onnx.ModelProto.FromString(data)
+    except DecodeError as error:
+        raise invalid_model_error(data, ValueError(str(error)), given.name) from None
+    if given.base is not None:
+        try:
+            load_external_data_for_model(model, str(given.base))
+        except (OSError, ValueError, onnx.checker.ValidationError) as error:
+            raise failed(f"external data cannot be read: {error}", given.name) from None
+    return model
+
+
+def failed(message: str, name: str | None = None, help: str | None = None) -> OnnxTextError:
+    """Create the error for a model that cannot be run."""
+    return OnnxTextError(Diagnostic("run-failed", message, file=name, help=help))
+
+
+def run_model(
+    model: onnx.ModelProto,
+    inputs: Mapping[str, Any],
+    *,
+    engine: str = "onnx",
+    also: Sequence[str] = (),
+    name: str = "<model>",
+) -> Values:
+    """Run a model.
+
+    Args:
+        model: the model.
+        inputs: its inputs by name.
+        engine: one of `ENGINES`.
+        also: other values of the main graph to return besides the outputs.
+        name: the name of the model in messages.
+
+    Returns:
+        The outputs.
+
+    Raises:
+        OnnxTextError: the engine is not installed, rejects the model, or crashes.
+        ValueError: there is no such engine.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"{engine!r} is no engine: one of {', '.join(ENGINES)} is")
+    if importlib.util.find_spec(engine) is None:
+        raise failed(f"{engine} is not installed", name, f"pip install {engine}")
+    from onnxtext.engines.values import read_values, write_values
+
+    with tempfile.TemporaryDirectory(prefix="onnxtext-run-") as place:
+        directory = Path(place)
+        try:
+            (directory / "model.onnx").write_bytes(_with_outputs(model, also))
+        except ValueError as error:  # more than 2 GiB
+            raise failed(f"the model is too large: {error}", name) from None
+        write_values(directory / "inputs", dict(inputs))
+        command = [sys.executable, "-m", "onnxtext.engines.child", engine, place]
+        done = subprocess.run(command, capture_output=True, check=False)
+        reason = directory / "error.json"
+        if reason.exists():
+            said = json.loads(reason.read_text())
+            raise failed(f"{engine} cannot run the model: {_short(said)}", name)
+        if done.returncode:
+            raise failed(f"{engine} has crashed: {_death(done)}", name)
+        return read_values(directory / "outputs")
+
+
+def _with_outputs(model: onnx.ModelProto, also: Sequence[str]) -> bytes:
+    import onnx
+
+    known = {output.name for output in model.graph.output}
+    names = [name for name in dict.fromkeys(also) if name not in known]
+    if not names:
+        return model.SerializeToString()
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    declared = {value.name: value for value in made.graph.value_info}
+    for name in names:
+        made.graph.output.append(declared.get(name) or onnx.ValueInfoProto(name=name))
+    return made.SerializeToString()
+
+
+def _short(said: Mapping[str, str]) -> str:
+    message = " ".join(said["message"].split())
+    return f"{said['type']}: {message[:500]}"
+
+
+def _death(done: subprocess.CompletedProcess[bytes]) -> str:
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    last = f": {lines[-1][:200]}" if lines else ""
+    if done.returncode < 0:
+        return f"{signal.Signals(-done.returncode).name}{last}"
+    return f"exit status {done.returncode}{last}"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a reading text as HTML for notebooks: colored, and folded by a click, without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from html import escape
+
+from onnxtext.excerpt.output import Piece, escaped, style_of
+
+MOST_LINES = 5_000
+"""A page of more lines takes a browser seconds; `part_text` prints parts of such models."""
+
+MOST_OPEN = 20
+"""Longer lists of constants and types are folded at first."""
+
+_COLORS = {
+    "c": ("comment-color", "#6a737d"),
+    "e": ("error-color", "#d73a49"),
+    "k": ("keyword-color", "#8250df"),
+    "n": ("number-color", "#0550ae"),
+    "s": ("string-color", "#0a7d33"),
+    "t": ("builtin-color", "#0a7285"),
+    "a": ("attribute-color", "#953800"),
+    "o": ("def-color", "#0349b4"),
+}
+"""The colors of each class: that of JupyterLab's theme, and one for other pages."""
+
+_CLASSES = {
+    "Comment": "c",
+    "Error": "e",
+    "Keyword.Constant": "n",
+    "Keyword.Namespace": "k b",
+    "Keyword.Type": "t",
+    "Name.Attribute": "a",
+    "Name.Class": "b",
+    "Name.Decorator": "c",
+    "Name.Function": "o b",
+    "Name.Label": "t",
+    "Name.Tag": "k",
+    "Number": "n",
+    "String": "s",
+    "String.Other": "c",
+}
+"""The classes of each kind of text."""
+
+_LAYOUT = """\
+.onnxtext-model.onnxtext-model{font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px);\
+line-height:1.35;white-space:pre;overflow:auto;max-height:45em;text-align:left;padding:0 0 0 1.2em}
+.onnxtext-model summary{display:block;cursor:pointer;position:relative}
+.onnxtext-model summary::before{content:"\\25b8";position:absolute;left:-1em;opacity:.6}
+.onnxtext-model details[open]>summary::before{content:"\\25be"}
+.onnxtext-model .b{font-weight:600}
+"""
+"""The class is named twice to take precedence over the rules of JupyterLab."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line of the text.
+
+    Attributes:
+        text: it, without the line break.
+        html: the same as HTML.
+        continues: whether it begins inside of a string.
+    """
+
+    text: str = ""
+    html: str = ""
+    continues: bool = False
+
+    @property
+    def indent(self) -> int:
+        return len(self.text) - len(self.text.lstrip(" "))
+
+    @property
+    def opens(self) -> bool:
+        """Whether the lines below it stand in a bracket that it opens."""
+        return not self.continues and self.text[-1:] in tuple("([{<")
+
+
+def to_html(pieces: Iterable[Piece]) -> str:
+    """Return a text in the canonical layout as HTML, with its style.
+
+    Args:
+        pieces: the text in pieces, as from `described`.
+    """
+    lines = list(_lines(pieces))
+    more = len(lines) - MOST_LINES
+    if more > 0:
+        note = f"# {more:,} more lines: show a graph, or what lies between two values"
+        lines[MOST_LINES:] = [_Line(note, f'<span class="c">{note}</span>')]
+    rules = [
+        f".onnxtext-model .{name}{{color:var(--jp-mirror-editor-{theme},{color})}}\n"
+        for name, (theme, color) in _COLORS.items()
+    ]
+    # Where styles are not allowed, as in a notebook that is not trusted, `<pre>` keeps the layout.
+    body = "".join(_folded(lines))
+    return f'<style>{_LAYOUT}{"".join(rules)}</style><pre class="onnxtext-model">{body}</pre>'
+
+
+def _lines(pieces: Iterable[Piece]) -> Iterator[_Line]:
+    line = _Line()
+    for kind, piece in pieces:
+        classes = style_of(_CLASSES, kind)
+        for number, part in enumerate(piece.split("\n")):
+            if number:
+                yield line
+                line = _Line(continues=kind.startswith("String"))
+            if not part:
+                continue
+            line.text += part
+            shown = escape(escaped(part))
+            plain = classes is None or part.isspace()
+            line.html += shown if plain else f'<span class="{classes}">{shown}</span>'
+    if line.text:
+        yield line
+
+
+def _folded(lines: list[_Line]) -> Iterator[str]:
+    """Yield the lines; those in a bracket are in a `<details>` element with the line above it."""
+    ends = _ends(lines)
+    closing: list[int] = []
+    for number, line in enumerate(lines):
+        while closing and closing[-1] == number:
+            closing.pop()
+            yield "</details>"
+        end = ends.get(number)
+        if end is None:
+            yield f"{line.html}\n"
+            continue
+        is_long_list = line.text.endswith("<") and end - number > MOST_OPEN
+        yield f"<details{'' if is_long_list else ' open'}><summary>{line.html}</summary>"
+        closing.append(end)
+    yield "</details>" * len(closing)
+
+
+def _ends(lines: list[_Line]) -> dict[int, int]:
+    """Return the number of the line that closes the bracket of each line that opens one."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for number, line in enumerate(lines):
+        if line.continues or not line.text:
+            continue
+        while opened and lines[opened[-1]].indent >= line.indent:
+            ends[opened.pop()] = number
+        if line.opens:
+            opened.append(number)
+    ends.update(dict.fromkeys(opened, len(lines)))
+    return {start: end for start, end in ends.items() if end > start + 1}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write a reading text: colored, with the statistics of weights as comments.
+
+Everything is done while the text is written: who reads the first page of a large model waits for
+the weights of that page only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from onnxtext.diagnostics.safe import visible
+from onnxtext.excerpt.reading import Reading
+from onnxtext.highlight import classify
+
+_COLORS = {
+    "Comment": "2",
+    "Error": "31",
+    "Keyword.Constant": "35",
+    "Keyword.Namespace": "1",
+    "Keyword.Type": "36",
+    "Name.Attribute": "33",
+    "Name.Class": "1",
+    "Name.Decorator": "2",
+    "Name.Function": "1;34",
+    "Name.Label": "36",
+    "Name.Tag": "34",
+    "Number": "35",
+    "String": "32",
+    "String.Other": "2",
+}
+"""The SGR parameters of each kind of text; others have the color of the terminal."""
+
+
+Piece = tuple[str, str]
+"""The kind of a piece of text in the spelling of Pygments (`Name.Function`), and the piece."""
+
+
+def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Iterator[str]:
+    """Yield a text in parts, with statistics at the end of each line that names weights.
+
+    Args:
+        text: a printed model or a part of one.
+        reading: the model.
+        color: whether to color it.
+        terminal: whether to escape characters that could control a terminal.
+    """
+    for kind, piece in described(text, reading):
+        yield _colored(escaped(piece) if terminal else piece, kind, color)
+
+
+def described(text: str, reading: Reading) -> Iterator[Piece]:
+    """Yield the pieces of a text, with statistics at the end of each line that names weights.
+
+    Args:
+        text: a printed model or a part of one.
+        reading: the model.
+    """
+    comments: list[str] = []
+    arguments: list[str] | None = None  # those of an open `external(…)`
+    for _, kind, piece in classify(text):
+        shown = piece
+        if kind == "String.Other" and piece.startswith('blob"'):
+            digest = piece[5:-1]
+            shown = f'blob"{reading.digest(digest)}"'
+            found = reading.statistics(digest)
+            if found is not None:
+                comments.append(found)
+        elif piece == "external" and kind == "Name.Function":
+            arguments = []
+        elif arguments is not None and kind.startswith(("String", "Number")):
+            arguments.append(piece)
+        elif arguments is not None and piece == ")":
+            found = reading.external_statistics(tuple(arguments))
+            comments += [] if found is None else [found]
+            arguments = None
+        if comments and "\n" in piece and kind == "Whitespace":
+            yield "Comment", f" # {'; '.join(comments)}"
+            comments.clear()
+        yield kind, shown
+    if comments:
+        yield "Comment", f" # {'; '.join(comments)}"
+
+
+def _colored(text: str, kind: str, color: bool) -> str:
+    if not color:
+        return text
+    sgr = style_of(_COLORS, kind)
+    if sgr is None or text.isspace():
+        return text
+    # Pagers color each line on its own.
+    lines = text.split("\n")
+    return "\n".join([f"\x1b[{sgr}m{line}\x1b[0m" if line else "" for line in lines])
+
+
+def style_of(styles: Mapping[str, str], kind: str) -> str | None:
+    """Return the style of a kind, or of the next more general one; None if it has none."""
+    while kind:
+        if kind in styles:
+            return styles[kind]
+        kind = kind.rpartition(".")[0]
+    return None
+
+
+def escaped(text: str) -> str:
+    """Escape what could control a terminal."""
+    if text.isprintable():
+        return text
+    return "".join([c if c == "\n" or c.isprintable() else visible(c) for c in text])

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the statements of a model that match a pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from onnxtext.ast.model import Function, Graph, Node
+from onnxtext.ast.visit import attribute_graphs
+from onnxtext.excerpt.bodies import Body
+from onnxtext.excerpt.errors import ShowError
+from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.layout import STEP
+from onnxtext.printer.printer import graph_printer
+
+
+def search(
+    bodies: Sequence[Body], pattern: re.Pattern[str], context: int, file: str
+) -> Iterator[str]:
+    """Yield the lines of the statements that match, with their neighbours.
+
+    Args:
+        bodies: the graphs to search.
+        pattern: searched in the text of each statement.
+        context: the number of neighbours on either side.
+        file: the name of the model's file.
+
+    Raises:
+        ShowError: no statement matches.
+    """
+    printer = graph_printer()
+    separator = ""
+    for body in bodies:
+        statements = list(_statements(body.graph, printer))
+        matches = [at for at, text in enumerate(statements) if pattern.search(text)]
+        if not matches:
+            continue
+        count = f"{len(matches)} of {len(statements)} statements match"
+        yield f"{separator}# {comment(body.title)}: {count}\n"
+        separator = "\n"
+        yield from _excerpts(statements, matches, context)
+    if not separator:
+        raise ShowError.of(f"no statement matches `{pattern.pattern}`", file)
+
+
+def _excerpts(statements: Sequence[str], matches: Sequence[int], context: int) -> Iterator[str]:
+    shown = 0
+    for match in matches:
+        start = max(shown, match - context)
+        if start > shown:
+            yield f"{STEP}# … {start - shown} more\n"
+        end = min(len(statements), match + context + 1)
+        yield from [f"{STEP}{statement}\n" for statement in statements[start:end]]
+        shown = max(shown, end)
+    if shown < len(statements):
+        yield f"{STEP}# … {len(statements) - shown} more\n"
+
+
+def _statements(graph: Graph | Function, printer: GraphPrinter) -> Iterator[str]:
+    """Yield the statements of a graph: its inputs, outputs, values and nodes."""
+    for kind, values in (("input", graph.inputs), ("output", graph.outputs)):
+        for value in values:
+            yield f"{printer.value_text(value, STEP)} # {kind}"
+    for value in graph.values:
+        yield printer.value_text(value, STEP)
+    for node in graph.nodes:
+        yield _node_text(node, printer)
+
+
+def _node_text(node: Node, printer: GraphPrinter) -> str:
+    """Return a node; nested graphs, which are searched on their own, are only mentioned."""
+    nesting = [item for item in node.attributes if any(attribute_graphs((item,)))]
+    if not nesting:
+        return printer.node_text(node, STEP)
+    plain = tuple([item for item in node.attributes if item not in nesting])
+    names = comment(", ".join([item.name for item in nesting]))
+    return f"{printer.node_text(replace(node, attributes=plain), STEP)} # and the graphs: {names}"
+
+
+def comment(text: str) -> str:
+    """Return a text as it is written in a comment."""
+    return text if text.isprintable() else ascii(text)

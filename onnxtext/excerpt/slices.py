@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cut the part of a graph that lies between values."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.types import Type
+from onnxtext.ast.visit import nested_graphs
+from onnxtext.excerpt.bodies import Body
+from onnxtext.excerpt.errors import ShowError
+
+
+def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
+    """Cut the nodes on the paths from any of the starts to any of the ends.
+
+    The result is a graph whose inputs are the values that enter it.
+
+    Args:
+        bodies: the graphs to search; the first that has all values is cut.
+        starts: names of values or labels of nodes; none for all nodes that lead to the ends.
+        ends: likewise; none for all nodes that depend on the starts.
+        file: the name of the model's file.
+
+    Raises:
+        ShowError: a value is unknown, or no path connects them.
+    """
+    wanted = [*starts, *ends]
+    flows = []
+    for body in bodies:
+        flow = Flow(body.graph)
+        if all(map(flow.resolve, wanted)):
+            return _cut(body, flow, starts, ends, file)
+        flows.append(flow)
+    known = dict.fromkeys(name for flow in flows for name in flow.names())
+    for name in wanted:
+        if not any(flow.resolve(name) for flow in flows):
+            raise ShowError.unknown("value or node", name, list(known), file)
+    names = ", ".join(f"`{name}`" for name in wanted)
+    raise ShowError.of(
+        f"no graph has all of {names}", file, "for a value of a nested graph, name its node"
+    )
+
+
+def _cut(body: Body, flow: Flow, starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
+    first = [name for start in starts for name in flow.resolve(start)]
+    last = [name for end in ends for name in flow.resolve(end)]
+    chosen = flow.between(first, last)
+    if not chosen:
+        raise _no_path(flow, starts, ends, first, last, file)
+    graph = as_graph(body.graph, flow, chosen, first, last)
+    total = len(body.graph.nodes)
+    where = " ".join(
+        [f"from {_listed(starts)}"] * bool(starts) + [f"to {_listed(ends)}"] * bool(ends)
+    )
+    count = f"{len(chosen)} of {total} node{'s' * (total != 1)}"
+    return Body(graph, f"{count} of {body.title}: {where}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _no_path(
+    flow: Flow,
+    starts: Sequence[str],
+    ends: Sequence[str],
+    first: list[str],
+    last: list[str],
+    file: str,
+) -> ShowError:
+    if not ends:
+        return ShowError.of(f"no node depends on {_listed(starts)}", file)
+    if not starts:
+        return ShowError.of(f"no node computes {_listed(ends)}", file)
+    help = None
+    if flow.between(last, first):
+        help = f"a path leads from {_listed(ends)} to {_listed(starts)}: exchange --from and --to"
+    message = f"no path leads from {_listed(starts)} to {_listed(ends)}"
+    return ShowError.of(message, file, help)
+
+
+class Flow:
+    """Which node defines and uses each value of a graph."""
+
+    def __init__(self, graph: Graph | Function) -> None:
+        self.graph = graph
+        self.makers: dict[str, int] = {}
+        self.users: defaultdict[str, list[int]] = defaultdict(list)
+        self._labels: dict[str, int] = {}
+        for number, node in enumerate(graph.nodes):
+            for name in uses(node):
+                self.users[name].append(number)
+            for name in node.outputs:
+                if name:
+                    self.makers.setdefault(name, number)
+            if node.name:
+                self._labels.setdefault(node.name, number)
+        self._declared = dict.fromkeys(v.name for v in (*graph.inputs, *graph.values) if v.name)
+
+    def names(self) -> Iterable[str]:
+        """Return all names that `resolve` knows."""
+        return [*self._declared, *self.makers, *self.users, *self._labels]
+
+    def resolve(self, name: str) -> Sequence[str]:
+        """Return the values that a name means: a value, or the outputs of a node; () if none."""
+        if name in self.makers or name in self.users or name in self._declared:
+            return (name,)
+        number = self._labels.get(name)
+        return () if number is None else [o for o in self.graph.nodes[number].outputs if o]
+
+    def between(self, starts: Sequence[str], ends: Sequence[str]) -> list[int]:
+        """Return the numbers of the nodes on paths, in the order of the graph."""
+        if not ends:
+            return sorted(self._after(starts))
+        if not starts:
+            return sorted(self._before(ends))
+        return sorted(self._after(starts) & self._before(ends))
+
+    def _after(self, names: Sequence[str]) -> set[int]:
+        found: set[int] = set()
+        stack = list(names)
+        while stack:
+            for number in self.users.get(stack.pop(), ()):
+                if number not in found:
+                    found.add(number)
+                    stack += [name for name in self.graph.nodes[number].outputs if name]
+        return found
+
+    def _before(self, names: Sequence[str]) -> set[int]:
+        found: set[int] = set()
+        stack = list(names)
+        while stack:
+            number = self.makers.get(stack.pop())
+            if number is not None and number not in found:
+                found.add(number)
+                stack += uses(self.graph.nodes[number])
+        return found
+
+
+def uses(node: Node) -> list[str]:
+    """Return the values that a node uses, also in its nested graphs, each once."""
+    found = dict.fromkeys(name for name in node.inputs if name)
+    for graph in nested_graphs((node,)):
+        found.update(dict.fromkeys(_captured(graph)))
+    return list(found)
+
+
+def _captured(graph: Graph) -> list[str]:
+    """Return the values that a graph, or a graph in it, takes from outside."""
+    own = {value.name for value in (*graph.inputs, *graph.values)}
+    own.update(name for node in graph.nodes for name in node.outputs)
+    used = [name for node in graph.nodes for name in uses(node)]
+    used += [value.name for value in graph.outputs if value.name]
+    return [name for name in used if name not in own]
+
+
+def as_graph(
+    graph: Graph | Function,
+    flow: Flow,
+    chosen: Sequence[int],
+    starts: Sequence[str],
+    ends: Sequence[str],
+) -> Graph:
+    """Return some nodes as a graph, with the values that enter and leave them."""
+    nodes = [graph.nodes[number] for number in chosen]
+    made = {name for node in nodes for name in node.outputs if name}
+    used = dict.fromkeys(name for node in nodes for name in uses(node) if name not in made)
+    declared = {value.name: value for value in (*graph.inputs, *graph.outputs, *graph.values)}
+    weights = [v for v in graph.values if v.data is not None and v.name in used]
+    stored = {value.name for value in weights}
+    types = types_of(graph)
+    entering = [name for name in dict.fromkeys((*starts, *used)) if name in used]
+    inputs = [
+        declared[name] if name in declared else ValueInfo(name, types.get(name))
+        for name in entering
+        if name not in stored
+    ]
+    members = set(chosen)
+    outside = {value.name for value in graph.outputs}
+    leaving = list(ends) or [
+        name
+        for name in made
+        if name in outside or any(user not in members for user in flow.users.get(name, ()))
+    ]
+    order = [name for node in nodes for name in node.outputs if name in set(leaving)]
+    outputs = [ValueInfo(name, types.get(name)) for name in dict.fromkeys(order)]
+    shown = {value.name for value in outputs}
+    infos = [v for v in graph.values if v.data is None and v.name in made and v.name not in shown]
+    return Graph(graph.name, inputs, outputs, weights + infos, nodes)
+
+
+def types_of(graph: Graph | Function) -> dict[str, Type]:
+    """Return the declared types of a graph's values."""
+    found: dict[str, Type] = {}
+    for node in graph.nodes:
+        for name, type in zip(node.outputs, node.output_types, strict=False):
+            if type is not None:
+                found[name] = type
+    for value in (*graph.values, *graph.inputs, *graph.outputs):
+        if value.type is not None:
+            found[value.name] = value.type
+    return found

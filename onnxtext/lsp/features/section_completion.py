@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Complete blocks, names, keys and values in sections, and the arguments of decorators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lsprotocol import types as t
+
+from onnxtext.ast.paths import Step
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import plain_domain
+from onnxtext.lsp.index.completion_context import Context
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
+from onnxtext.lsp.index.section_scopes import node_labels, section_scope
+from onnxtext.lsp.index.sections import SectionName, name_of
+from onnxtext.printer.strings import quoted, word
+from onnxtext.source import Span
+
+Item = Callable[..., t.CompletionItem]
+
+_MOST_VALUES = 20
+_LONGEST_VALUE = 80
+_KEYWORD = t.CompletionItemKind.Keyword
+_VARIABLE = t.CompletionItemKind.Variable
+_PROPERTY = t.CompletionItemKind.Property
+_VALUE = t.CompletionItemKind.Value
+
+_BLOCKS = ("node", "value", "tensor", "output", "value_info", "graph", "function")
+_BINDING = '{key}: ["$1": "$2"]'
+_KEYS = {
+    "training": {
+        "initialization": "initialization: $1 () => () {{\n  $0\n}}",
+        "algorithm": "algorithm: $1 () => () {{\n  $0\n}}",
+        "initialization_binding": _BINDING,
+        "update_binding": _BINDING,
+    },
+    "configuration": {"num_devices": "{key}: $1", "device": '{key}: ["$1"]'},
+    "order": {"@value_info": "{key}($1)", "@initializers": "{key}($1)"},
+    "resources": {"store": '{key}: "$1"', "safetensors": '{key}: "$1"'},
+}
+_ANNOTATION = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
+_PARTS = {
+    "value_info": ("initializers", "inputs", "outputs", "values", "nodes"),
+    "initializers": ("inputs", "values"),
+}
+
+
+def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
+    """Yield what can be written at a place in a section, the likeliest first.
+
+    Args:
+        document: the document.
+        context: the place.
+        item: makes an item.
+    """
+    section = context.section
+    assert section is not None
+    maker = _SectionItems(document, context, section, item)
+    match section.kind:
+        case "block":
+            yield from maker.blocks()
+        case "key":
+            yield from maker.keys()
+        case "value":
+            yield from maker.values()
+        case "name":
+            yield from maker.names()
+        case "pair-key" | "pair-value":
+            yield from maker.pairs()
+
+
+class _SectionItems:
+    """Makes the items of one request."""
+
+    def __init__(
+        self, document: Document, context: Context, section: SectionContext, item: Item
+    ) -> None:
+        self.document = document
+        self.index = document.version.index
+        self.text = document.version.text
+        self.context = context
+        self.section = section
+        self.item = item
+
+    def blocks(self) -> Iterator[t.CompletionItem]:
+        """Yield the kinds of blocks."""
+        for name in _BLOCKS:
+            if name == "function" and len(self.section.blocks) > 1:
+                continue
+            named = "graph {" if name == "graph" else f"{name} $1 {{"
+            yield self.item(name, _KEYWORD, snippet=f"{named}\n  $0\n}}", order="0")
+        if len(self.section.blocks) > 1:
+            yield from self.keys()
+
+    def keys(self) -> Iterator[t.CompletionItem]:
+        """Yield keys: in metadata those that the text has elsewhere, the most frequent first."""
+        if self.section.section != "metadata":
+            for key, snippet in _KEYS.get(self.section.section, {}).items():
+                text = f"{key}(" if key.startswith("@") else f"{key}: "
+                yield self.item(key, _PROPERTY, text=text, snippet=snippet.format(key=key))
+            return
+        given, above = self.section.block.entries, self.section.above
+        for key in above:
+            if key not in given:
+                spelled = f"{word(key)}: above"
+                yield self.item(spelled, _PROPERTY, detail="as in the block above", order="1")
+        for number, (key, values) in enumerate(_by_frequency(metadata_entries(self.text))):
+            if key not in given:
+                yield self.item(
+                    key,
+                    _PROPERTY,
+                    text=f"{word(key)}: ",
+                    snippet=f'{_plain(word(key))}: "$1"',
+                    detail=f"{values.total()} in this text",
+                    order=f"2{number:05}",
+                )
+
+    def values(self) -> Iterator[t.CompletionItem]:
+        """Yield values: `above`, and those that the key has elsewhere."""
+        if self.section.section == "quantization":
+            pairs = ", ".join(f'"{name}": "${at}"' for at, name in enumerate(_ANNOTATION, 1))
+            yield self.item(f"[{_ANNOTATION[0]}, …]", _VALUE, text="[", snippet=f"[{pairs}]")
+            return
+        if self.section.section != "metadata":
+            return
+        key = self.section.key
+        if key in self.section.above:
+            yield self.item("above", _KEYWORD, detail=_short(self.section.above[key]), order="0")
+        found = metadata_entries(self.text).get(key, Counter())
+        for number, (value, count) in enumerate(found.most_common(_MOST_VALUES)):
+            if value and len(value) <= _LONGEST_VALUE:
+                detail = f"{count} in this text"
+                yield self.item(
+                    name_of(value), _VALUE, text=value, detail=detail, order=f"1{number:05}"
+                )
+
+    # ---- Names ------------------------------------------------------------------------------
+
+    def names(self) -> Iterator[t.CompletionItem]:
+        """Yield the names of parts of the model: nodes by label or output, values, functions."""
+        tokens = self.section.tokens
+        kind = self.section.section
+        if kind == "metadata":
+            kind, tokens = str(tokens[0]), tokens[1:]
+        if kind == "function":
+            yield from self._functions()
+            return
+        steps = _steps([str(token) for token in tokens])
+        count = len(steps) // 2 * 2
+        path = tuple(zip(steps[:count:2], steps[1:count:2], strict=True))
+        scope = self._scope(path)
+        if scope is None:
+            return
+        if len(steps) % 2:
+            yield from self._attributes(scope, steps[-1])
+            return
+        in_brackets = bool(tokens) and tokens[-1] == "["
+        if kind in ("node", "graph", "quantization") or in_brackets:
+            yield from self._nodes(scope, kind, in_brackets)
+        if kind not in ("node", "graph") and not in_brackets:
+            for name, detail in _values_of(scope, kind):
+                type = self.document.type_of(scope, name)
+                yield self.item(name, _VARIABLE, text=word(name), detail=type or detail, order="0")
+
+    def _scope(self, path: tuple[tuple[Step, Step], ...]) -> Scope | None:
+        if self.index.subject is None:
+            return None
+        span = Span(self.section.at, self.section.at)
+        name = SectionName(self.section.at, "", span, path, self.section.function)
+        return section_scope(self.index, name)
+
+    def _nodes(self, scope: Scope, kind: str, in_brackets: bool) -> Iterator[t.CompletionItem]:
+        labels = Counter(node.name for node in scope.nodes if node.name)
+        closing = "" if self.text[self.context.span.end :].startswith("]") else "]"
+        for place, node in enumerate(scope.nodes):
+            if kind == "graph" and place not in scope.children:
+                continue
+            if kind == "quantization" and not in_brackets and place not in scope.children:
+                continue
+            output = next(filter(None, node.outputs), "")
+            if node.name and (labels[node.name] == 1 or in_brackets):
+                label = word(node.name)
+                text = f"{label}{closing}" if in_brackets else f"[{label}]"
+                shown = node.name if in_brackets else f"[{node.name}]"
+                yield self.item(shown, _VARIABLE, text=text, detail=node.op_type, order="1")
+            elif output and not in_brackets:
+                yield self.item(
+                    output, _VARIABLE, text=word(output), detail=node.op_type, order="1"
+                )
+
+    def _attributes(self, scope: Scope, node: Step) -> Iterator[t.CompletionItem]:
+        """Yield the attributes of a node that are graphs."""
+        places = node_labels(self.index, scope) if node.is_label else scope.position
+        children = scope.children.get(places.get(node.name, -1), ())
+        for name, count in Counter(child.attribute for child in children).items():
+            for number in range(count):
+                text = word(name) if count == 1 else f"{word(name)}[{number}]"
+                yield self.item(text, _PROPERTY, detail="graph")
+
+    def _functions(self) -> Iterator[t.CompletionItem]:
+        for domain, name, overload in self.index.functions():
+            parts = [*filter(None, plain_domain(domain).split(".")), name]
+            text = ".".join(map(word, parts)) + (f":{word(overload)}" if overload else "")
+            yield self.item(text, t.CompletionItemKind.Function)
+
+    # ---- Pairs ------------------------------------------------------------------------------
+
+    def pairs(self) -> Iterator[t.CompletionItem]:
+        """Yield a side of a pair `"name": "name"`, as a string."""
+        is_key = self.section.kind == "pair-key"
+        if self.section.section == "quantization" and is_key:
+            for name in _ANNOTATION:
+                yield self.item(name, _PROPERTY, text=quoted(name))
+            return
+        scope = None if self.index.subject is None else self.index.subject.main
+        if scope is None or self.section.section not in ("quantization", "training"):
+            return
+        names = [value.name for value in scope.initializers]
+        if self.section.section == "training" and not is_key:
+            graph = "algorithm" if self.section.key == "update_binding" else "initialization"
+            names = [
+                value.name
+                for other in self.index.scopes
+                if other.kind == graph
+                for value in other.outputs
+            ]
+        for name in names:
+            yield self.item(name, _VARIABLE, text=quoted(name))
+
+
+def argument_items(
+    document: Document, scope: Scope | None, context: Context, item: Item
+) -> Iterator[t.CompletionItem]:
+    """Yield arguments of a decorator: the parts and names in a list, the keys of `@meta`."""
+    if context.attribute == "meta":
+        for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.text))):
+            snippet = f'{_plain(quoted(key))}: "$1"'
+            yield item(key, _PROPERTY, text=quoted(key), snippet=snippet, order=f"{number:05}")
+        return
+    if context.attribute not in (*_PARTS, "without"):
+        return
+    for number, name in enumerate(_PARTS.get(context.attribute, ())):
+        if name not in context.given:
+            yield item(name, _KEYWORD, order=f"0{number}")
+    if context.attribute == "value_info" and "without" not in context.given:
+        yield item("without", _KEYWORD, text="without: [", snippet='without: ["$1"]', order="1")
+    if scope is None:
+        return
+    groups = [scope.initializers]
+    if context.attribute != "initializers":
+        groups += [scope.inputs, scope.outputs]
+    names = [value.name for values in groups for value in values]
+    for number, name in enumerate(dict.fromkeys(names)):
+        if name not in context.given:
+            detail = document.type_of(scope, name)
+            yield item(name, _VARIABLE, text=quoted(name), detail=detail, order=f"2{number:05}")
+
+
+def _by_frequency(entries: dict[str, Counter[str]]) -> list[tuple[str, Counter[str]]]:
+    return sorted(entries.items(), key=lambda entry: -entry[1].total())
+
+
+def _steps(tokens: list[str]) -> list[Step]:
+    """Return the complete steps of a path: those before its last dot."""
+    steps: list[Step] = []
+    for place, token in enumerate(tokens):
+        if token in (".", "[", "]"):
+            continue
+        if token.startswith("[") and steps:
+            number = token.strip("[] \t")
+            steps[-1] = steps[-1]._replace(number=int(number) if number.isdigit() else None)
+            continue
+        steps.append(Step(name_of(token), None, place > 0 and tokens[place - 1] == "["))
+    return steps
+
+
+def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
+    """Yield the values that a block of a kind can name, and what they are."""
+    groups: dict[str, list[Any]] = {
+        "input": scope.inputs, "output": scope.outputs, "value info": scope.infos,
+        "initializer": scope.initializers,
+    }  # fmt: skip
+    wanted = {
+        "tensor": ("initializer",), "output": ("output",),
+        "value_info": ("value info", "initializer"),
+        "value": ("input", "output", "value info"),
+    }.get(kind, tuple(groups))  # fmt: skip
+    seen: set[str] = set()
+    for group in wanted:
+        for value in groups[group]:
+            if value.name not in seen:
+                seen.add(value.name)
+                yield value.name, group
+    if kind in ("tensor", "output"):
+        return
+    for node in scope.nodes:
+        for number, name in enumerate(node.outputs):
+            typed = number < len(node.output_types) and node.output_types[number] is not None
+            if name and name not in seen and (typed or kind == "quantization"):
+                seen.add(name)
+                yield name, node.op_type
+
+
+def _plain(text: str) -> str:
+    """Escape text for a snippet (LSP, Snippet Syntax)."""
+    return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
+
+
+def _short(value: str) -> str:
+    line = value.strip().strip('"').strip().partition("\n")[0]
+    return line if len(line) <= _LONGEST_VALUE else line[:_LONGEST_VALUE] + "…"

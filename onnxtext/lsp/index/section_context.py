@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find what can be written at an offset in a section at the end of a model (SPEC 13)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from onnxtext.lsp.index.sections import name_of
+from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
+
+SECTIONS = (
+    "metadata",
+    "quantization",
+    "training",
+    "configuration",
+    "order",
+    "encoding",
+    "resources",
+)
+SECTION = re.compile(rf"^(?:{'|'.join(SECTIONS)})\b", re.MULTILINE)
+_MOST_CHARACTERS = 400_000
+
+Kind = Literal["block", "name", "key", "value", "pair-key", "pair-value", "nothing"]
+
+
+@dataclass(slots=True)
+class Block:
+    """A block of the metadata section, or a section.
+
+    Attributes:
+        kind: its kind, or the name of the section.
+        path: the tokens between the kind and the brace.
+        entries: the values of its entries before the offset, by key.
+        last: the block inside that was read last, if no entry follows it.
+        above: the block directly above.
+    """
+
+    kind: str
+    path: list[Token] = field(default_factory=list)
+    entries: dict[str, str] = field(default_factory=dict)
+    last: Block | None = None
+    above: Block | None = None
+
+
+@dataclass(slots=True)
+class SectionContext:
+    """What can be written at an offset in a section.
+
+    Attributes:
+        section: the name of the section.
+        at: its offset.
+        kind: the kind of the next item: a block or key, the name of a part of the model, the value
+            of a key, or the left or right side of a pair in a list.
+        blocks: the section and the blocks around the offset, outermost first.
+        tokens: the tokens since the last complete item.
+    """
+
+    section: str
+    at: int
+    kind: Kind
+    blocks: list[Block]
+    tokens: list[Token]
+
+    @property
+    def block(self) -> Block:
+        """The innermost block around the offset."""
+        return self.blocks[-1]
+
+    @property
+    def key(self) -> str:
+        """The key before a value or list; "" if there is none."""
+        return name_of(self.tokens[0]) if len(self.tokens) > 1 else ""
+
+    @property
+    def above(self) -> dict[str, str]:
+        """The entries of the block directly above."""
+        above = self.block.above
+        return {} if above is None else above.entries
+
+    @property
+    def function(self) -> tuple[str, str, str] | None:
+        """The domain, name and overload of the function around the block, if any."""
+        for block in self.blocks[1:]:
+            if block.kind == "function":
+                overload = ""
+                tokens = [str(token) for token in block.path]
+                if ":" in tokens:
+                    colon = tokens.index(":")
+                    overload = name_of("".join(tokens[colon + 1 :]))
+                    tokens = tokens[:colon]
+                names = [name_of(token) for token in tokens if token != "."]
+                return (".".join(names[:-1]), names[-1], overload) if names else None
+        return None
+
+
+def section_context(text: str, offset: int) -> SectionContext | None:
+    """Return the context at an offset; None outside of sections and in graphs of training."""
+    start = max((found.start() for found in SECTION.finditer(text, 0, offset)), default=-1)
+    if start < 0 or offset - start > _MOST_CHARACTERS:
+        return None
+    tokens = load_lexer().tokens(text, start, offset)
+    opening = next((n for n, token in enumerate(tokens[:3]) if token == "{"), 0)
+    if not opening:
+        return None
+    section = str(tokens[0])
+    reader = _Reader(Block(section))
+    for token in tokens[opening + 1 :]:
+        reader.read(token)
+        if not reader.blocks:
+            return None
+    if text.count('"""', start, offset) % 2:
+        kind: Kind = "nothing"
+    elif section == "training" and "{" in reader.waiting:
+        return None
+    elif section == "order" and reader.waiting:
+        return None  # as in decorators elsewhere
+    else:
+        kind = _kind(section, reader)
+    return SectionContext(section, start, kind, reader.blocks, reader.waiting)
+
+
+class _Reader:
+    """Reads the tokens of a section."""
+
+    def __init__(self, section: Block) -> None:
+        self.blocks = [section]
+        self.waiting: list[Token] = []
+        self.brackets = 0
+
+    def read(self, token: Token) -> None:
+        """Read the next token."""
+        block, waiting = self.blocks[-1], self.waiting
+        other = token == "{" and self.blocks[0].kind != "metadata"
+        if self.brackets or other or token in ("[", "<") or token.endswith("("):
+            self._in_brackets(token)
+        elif token == "{":
+            kind = str(waiting[0]) if waiting else ""
+            self.blocks.append(Block(kind, waiting[1:], above=block.last))
+            self.waiting = []
+        elif token == "}":
+            self.blocks.pop()
+            if self.blocks:
+                self.blocks[-1].last = block
+            self.waiting = []
+        else:
+            waiting.append(token)
+            if len(waiting) == 3 and waiting[1] == ":" and self._is_value(token):
+                block.entries[name_of(waiting[0])] = str(token)
+                block.last = None
+                self.waiting = []
+
+    def _is_value(self, token: Token) -> bool:
+        """Whether a token after a colon is a complete value."""
+        if self.blocks[0].kind in ("training", "quantization"):
+            return False
+        return self.blocks[0].kind == "metadata" or token.startswith('"')
+
+    def _in_brackets(self, token: Token) -> None:
+        """Read a list, the label of a node, or a graph."""
+        self.brackets += token in ("[", "<", "{") or token.endswith("(")
+        self.brackets -= token in ("]", ">", ")", "}")
+        self.waiting.append(token)
+        decorator = self.waiting[0].startswith("@")
+        labels = ":" not in self.waiting
+        if not self.brackets and (decorator or (not labels and token in ("]", "}"))):
+            self.waiting = []
+
+
+def _kind(section: str, reader: _Reader) -> Kind:
+    block, waiting = reader.blocks[-1], reader.waiting
+    last = str(waiting[-1]) if waiting else ""
+    words = [str(token) for token in waiting]
+    if ":" in words and words.index(":") > 0 and "[" in words[words.index(":") :]:
+        if last in ("[", ","):
+            return "pair-key"
+        return "pair-value" if last == ":" else "nothing"
+    if not waiting:
+        nested = block.kind in ("function", "metadata")
+        if section == "metadata":
+            return "block" if nested else "key"
+        return "name" if section == "quantization" else "key"
+    if last == ":":
+        return "value" if len(waiting) == 2 or section == "quantization" else "nothing"
+    named = waiting[0] in BLOCKS and section == "metadata"
+    if (named and len(waiting) == 1) or (last in (".", "[") and (named or section != "metadata")):
+        return "name"
+    return "nothing"
+
+
+_STRING = r'"(?!"")(?:[^"\\\n]|\\.)*"'
+_ENTRY = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"""|#[^\n]*'
+    rf"|(?:^|(?<=[\s{{}}]))([A-Za-z_]\w*|{_STRING})[ \t]*:[ \t]*({_STRING})?",
+    re.MULTILINE,
+)
+_META = re.compile(rf"@meta\(\s*({_STRING})\s*:\s*({_STRING})")
+
+
+def metadata_entries(text: str) -> dict[str, Counter[str]]:
+    """Return the keys in the metadata section and in `@meta(…)`, and their values of one line."""
+    found: dict[str, Counter[str]] = {}
+    start = text.rfind("\nmetadata {")
+    if start >= 0:
+        end = text.find("\n}", start)
+        end = len(text) if end < 0 else end
+        for entry in _ENTRY.finditer(text, start, min(end, start + _MOST_CHARACTERS)):
+            if entry[1] is not None:
+                found.setdefault(name_of(entry[1]), Counter())[entry[2] or ""] += 1
+    for entry in _META.finditer(text, 0, _MOST_CHARACTERS):
+        found.setdefault(name_of(entry[1]), Counter())[entry[2]] += 1
+    return found

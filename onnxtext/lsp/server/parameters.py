@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Validate the parameters of messages, which pygls would convert or drop."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+GRAPH = "onnxtext/graph"
+GRAPH_PLACE = "onnxtext/graphPlace"
+GRAPH_NODE = "onnxtext/graphNode"
+GRAPH_FIND = "onnxtext/graphFind"
+GRAPH_COMPARE = "onnxtext/graphCompare"
+
+_STRINGS = frozenset(
+    ("uri", "newName", "query", "ch", "text", "languageId", "label", "name", "command", "title",
+     "message", "previousResultId")
+)  # fmt: skip
+_NUMBERS = frozenset(("line", "character", "version", "tabSize"))
+_FLAGS = frozenset(("includeDeclaration", "insertSpaces"))
+_ANYTHING = frozenset(("data", "arguments", "settings"))
+_DEEPEST = 20
+
+CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "onnxtext/fromBinary": {"uri": str},
+    "onnxtext/toBinary": {
+        "text": str,
+        "original": str,
+        "target": (str, type(None)),
+        "digest": (str, type(None)),
+    },
+    "onnxtext/convert": {
+        "uri": str,
+        "target": str,
+        "direction": str,
+        "force": (bool, type(None)),
+    },
+    "onnxtext/verify": {"uri": str},
+    "onnxtext/checked": {"uri": str},
+    GRAPH: {
+        "uri": str,
+        "opened": (list, type(None)),
+        "closed": (list, type(None)),
+        "position": (dict, type(None)),
+    },
+    GRAPH_PLACE: {"uri": str, "position": (dict, type(None)), "id": (str, type(None))},
+    GRAPH_NODE: {"uri": str, "id": str},
+    GRAPH_COMPARE: {"uri": str, "against": (str, type(None))},
+    GRAPH_FIND: {"uri": str, "words": str},
+}
+"""The parameters of custom requests; those that may be None may be missing."""
+
+
+def check_types(params: Any, depth: int = 0) -> None:
+    """Check the types of parameters: pygls would convert them.
+
+    Raises:
+        TypeError: a parameter has the wrong type.
+    """
+    if isinstance(params, list) and depth < _DEEPEST:
+        for item in params:
+            check_types(item, depth + 1)
+    elif isinstance(params, dict) and depth < _DEEPEST:
+        for key, value in params.items():
+            if key in _ANYTHING:
+                continue
+            if key in _STRINGS and not isinstance(value, str):
+                raise TypeError(key)
+            number = isinstance(value, int) and not isinstance(value, bool)
+            if key in _NUMBERS and value is not None and not number:
+                raise TypeError(key)
+            if key in _FLAGS and not isinstance(value, bool):
+                raise TypeError(key)
+            check_types(value, depth + 1)
+
+
+def check_custom(wanted: dict[str, type | tuple[type, ...]], params: Any) -> None:
+    """Check the parameters of a custom request.
+
+    Raises:
+        TypeError: a parameter is missing or has the wrong type.
+    """
+    if not isinstance(params, dict):
+        raise TypeError("params")
+    for key, kind in wanted.items():
+        if not isinstance(params.get(key), kind):
+            raise TypeError(key)
+
+
+Field = TypeVar("Field", str, int)
+
+
+def data_field(data: Any, name: str, default: Field) -> Field:
+    """Return a field of the data that an editor sends back with an item.
+
+    Args:
+        data: the data of the item, which the editor may have changed.
+        name: the name of the field.
+        default: the result if the field is absent or has another type.
+    """
+    value = data.get(name) if isinstance(data, dict) else getattr(data, name, None)
+    return value if isinstance(value, type(default)) else default

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write conflict markers where the resolved versions of a merge differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from onnxtext.merger.merged_tree import Markers
+from onnxtext.sequences import rising
+
+
+def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
+    """Join three resolved versions of a merge to one text with conflict markers.
+
+    Args:
+        base: the merge with its conflicts resolved to the base.
+        ours: resolved to ours.
+        theirs: resolved to theirs.
+        markers: format of conflict markers.
+
+    Returns:
+        The text, and the number of conflicts marked in it.
+    """
+    versions = [text.split("\n") for text in (base, ours, theirs)]
+    by_line = [dict(_pairs(versions[1], versions[at])) for at in (0, 2)]
+    made: list[str] = []
+    conflicts = 0
+    ats = [0, 0, 0]
+    for line in range(len(versions[1]) + 1):
+        ends = [by_line[0].get(line), line, by_line[1].get(line)]
+        if line == len(versions[1]):
+            ends = [len(lines) for lines in versions]
+        if ends[0] is None or ends[2] is None or ends[0] < ats[0] or ends[2] < ats[2]:
+            continue
+        parts = [lines[at:end] for lines, at, end in zip(versions, ats, ends, strict=True)]
+        if parts[1] == parts[2]:
+            made += parts[1]
+        else:
+            conflicts += 1
+            texts = ["".join([f"{one}\n" for one in part]) for part in parts]
+            made += markers.lines(*texts).split("\n")
+        if line < len(versions[1]):
+            made.append(versions[1][line])
+        ats = [end + 1 for end in ends if end is not None]
+    return "\n".join(made), conflicts
+
+
+def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
+    """Match lines of two texts in order: equal ones at both ends, unique ones between them."""
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    places = {line: at for at, line in enumerate(other[start : len(other) - end], start)}
+    counts = Counter(one[start : len(one) - end])
+    others = Counter(other[start : len(other) - end])
+    shared = [
+        (at, places[line])
+        for at, line in enumerate(one[start : len(one) - end], start)
+        if counts[line] == 1 and others[line] == 1
+    ]
+    kept = rising([at for _, at in shared])
+    middle = [pair for pair, stays in zip(shared, kept, strict=True) if stays]
+    last = [(len(one) - at, len(other) - at) for at in range(end, 0, -1)]
+    return [*[(at, at) for at in range(start)], *middle, *last]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge texts that do not parse line by line, with `git merge-file`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from onnxtext.merger.merged_tree import Markers
+
+_MOST_CONFLICTS = 127
+"""The exit status of `git merge-file` is the number of conflicts, at most this."""
+
+
+def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int, bool]:
+    """Merge three texts line by line.
+
+    Args:
+        base: the common ancestor.
+        ours: one version.
+        theirs: the other version.
+        markers: format of conflict markers.
+
+    Returns:
+        The text, the number of conflicts, and whether git has merged it. Without git the whole
+        texts are one conflict.
+    """
+    names = markers.labels
+    command = ["git", "merge-file", "-p", "--diff3", f"--marker-size={markers.size}"]
+    command += ["-L", names[1], "-L", names[0], "-L", names[2], "ours", "base", "theirs"]
+    try:
+        with tempfile.TemporaryDirectory(prefix="onnxtext-merge-") as directory:
+            for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
+                (Path(directory) / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+            done = subprocess.run(
+                command, cwd=directory, capture_output=True, check=False, env=_environment()
+            )
+    except OSError:
+        done = None
+    if done is None or not 0 <= done.returncode <= _MOST_CONFLICTS:
+        return whole_conflict(base, ours, theirs, markers), 1, False
+    return done.stdout.decode("utf-8", "surrogateescape"), done.returncode, True
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without git's variables, which name a repository."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+
+def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
+    """Return the whole texts as one conflict."""
+    texts = [
+        text if not text or text.endswith("\n") else f"{text}\n" for text in (base, ours, theirs)
+    ]
+    return f"{markers.lines(*texts)}\n"

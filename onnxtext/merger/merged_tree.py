@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree of a merged text with its conflicts, and a writer for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+from onnxtext.merger.parts import Item
+
+Body = Union[str, "Joined", "Choice", "Listed"]
+Versions = tuple[str | None, str | None, str | None]
+"""A text in the base, in ours and in theirs; None if it is absent there."""
+
+
+@dataclass(slots=True)
+class Joined:
+    """Consecutive parts, each with the whitespace and comments before it."""
+
+    parts: list[tuple[str, Body]]
+
+
+@dataclass(slots=True)
+class Choice:
+    """A conflict in a part of a construct."""
+
+    versions: Versions
+
+
+@dataclass(slots=True, eq=False)
+class Chunk:
+    """An item of a merged list.
+
+    Attributes:
+        lead: comments and whitespace before it, as in `Item`.
+        body: the item itself; "" for a conflict.
+        tail: comment and whitespace behind it on its line, as in `Item`.
+        versions: the item in the base, in ours and in theirs.
+        conflict: whether both sides changed it in different ways.
+        forced: whether it could be merged but is part of a semantic conflict.
+        dropped: whether it is a blob that the merge does not need.
+    """
+
+    lead: str
+    body: Body
+    tail: str
+    versions: tuple[Item | None, Item | None, Item | None]
+    conflict: bool = False
+    forced: bool = False
+    dropped: bool = False
+
+    @property
+    def origin(self) -> str:
+        """The grammar rule of the item."""
+        return next(item for item in self.versions if item is not None).part.origin
+
+
+@dataclass(slots=True, eq=False)
+class Listed:
+    """A merged list.
+
+    Attributes:
+        head: the parts of the construct before the opening bracket.
+        opening: the opening bracket.
+        behind: comment and whitespace behind it on its line.
+        chunks: in order.
+        suffix: comments and whitespace before the closing bracket.
+        closing: the closing bracket.
+        commas: whether commas separate the items.
+        trailing: whether a comma follows the last item.
+    """
+
+    head: Body
+    opening: str
+    behind: str
+    chunks: list[Chunk]
+    suffix: str
+    closing: str
+    commas: bool
+    trailing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """The format of conflict markers, as in git.
+
+    Attributes:
+        size: length of a marker.
+        labels: names of the base, ours and theirs.
+        swapped: whether ours and theirs were swapped for the merge.
+    """
+
+    size: int = 7
+    labels: tuple[str, str, str] = ("base", "ours", "theirs")
+    swapped: bool = False
+
+    def lines(self, base: str, ours: str, theirs: str) -> str:
+        """Format a conflict of versions that are empty or whole lines; no final line end."""
+        names = [f" {label}" if label else "" for label in self.labels]
+        if self.swapped:
+            ours, theirs = theirs, ours
+        return (
+            f"{'<' * self.size}{names[1]}\n{ours}{'|' * self.size}{names[0]}\n{base}"
+            f"{'=' * self.size}\n{theirs}{'>' * self.size}{names[2]}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """The span of a chunk in the written text."""
+
+    start: int
+    end: int
+    chunk: Chunk
+    listed: Listed
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes a merged tree as text.
+
+    Attributes:
+        markers: format of conflict markers; None to resolve conflicts to ours.
+        out: the text so far.
+        placed: spans of the chunks, inner before outer ones.
+        conflicts: number of conflicts written.
+    """
+
+    markers: Markers | None = None
+    out: list[str] = field(default_factory=list)
+    placed: list[ChunkSpan] = field(default_factory=list)
+    conflicts: int = 0
+    _size: int = 0
+    _open: bool = False
+    _last: str = "\n"
+    _indent: str = ""
+
+    def text(self) -> str:
+        """Return the written text."""
+        return "".join(self.out)
+
+    def body(self, body: Body) -> None:
+        """Write a body."""
+        match body:
+            case str():
+                self._tokens(body)
+            case Joined():
+                for glue, part in body.parts:
+                    self._blanks(glue)
+                    self.body(part)
+            case Choice():
+                self._choice(body)
+            case Listed():
+                self.listed(body)
+
+    def listed(self, listed: Listed) -> None:
+        """Write a list."""
+        self.body(listed.head)
+        self._tokens(listed.opening)
+        self._blanks(listed.behind)
+        shown = [c for c in listed.chunks if self.markers or not c.conflict or c.versions[1]]
+        indent = self._indent
+        broken = self.markers is not None and any(c.conflict or c.forced for c in shown)
+        for number, chunk in enumerate(shown):
+            comma = listed.commas and (number + 1 < len(shown) or listed.trailing)
+            own_line = listed.opening and broken and "\n" not in chunk.lead
+            lead = f"{chunk.lead.rstrip(' ')}\n{indent}  " if own_line else chunk.lead
+            self._chunk(chunk, lead, listed, "," if comma else "")
+        flat = listed.closing and broken and "\n" not in listed.suffix
+        self._blanks(f"{listed.suffix.rstrip(' ')}\n{indent}" if flat else listed.suffix)
+        self._tokens(listed.closing)
+
+    def _chunk(self, chunk: Chunk, lead: str, listed: Listed, comma: str) -> None:
+        if (chunk.conflict or chunk.forced) and self.markers is not None:
+            self._marked(chunk, lead, comma)
+            return
+        body, tail = chunk.body, chunk.tail
+        if chunk.conflict:
+            ours = chunk.versions[1]
+            assert ours is not None
+            lead, body, tail = ours.lead, ours.part.body, ours.tail
+        self._blanks(lead)
+        start = self._size
+        self.body(body)
+        self.placed.append(ChunkSpan(start, self._size, chunk, listed))
+        self._write(comma)
+        self._blanks(tail)
+
+    def _marked(self, chunk: Chunk, lead: str, comma: str) -> None:
+        """Write a conflict, behind the comments and blank lines that all versions share."""
+        leads = {item.lead for item in chunk.versions if item is not None}
+        shared = leads.pop() if len(leads) == 1 else ""
+        cut = shared.rfind("\n") + 1
+        self._blanks(shared[:cut])
+        indent = lead.rpartition("\n")[2] if "\n" in lead else ""
+        base, ours, theirs = [_lines(item, comma, cut, indent) for item in chunk.versions]
+        self._conflict(base, ours, theirs)
+
+    def _choice(self, choice: Choice) -> None:
+        base, ours, theirs = choice.versions
+        if self.markers is None:
+            self._tokens(ours or "")
+        else:
+            self._conflict(*[f"{text}\n" if text else "" for text in (base, ours, theirs)])
+
+    def _conflict(self, base: str, ours: str, theirs: str) -> None:
+        assert self.markers is not None
+        if self._last != "\n":
+            self._write("\n")
+        self._write(self.markers.lines(base, ours, theirs))
+        self.conflicts += 1
+        self._open = True
+
+    def _tokens(self, text: str) -> None:
+        """Write text that begins and ends with tokens."""
+        if not text:
+            return
+        if self._open:
+            self._write("\n")
+        elif _is_wordlike(self._last) and _is_wordlike(text[0]):
+            self._write(" ")
+        self._write(text)
+        self._open = False
+
+    def _blanks(self, text: str) -> None:
+        """Write text between tokens; end a line that is open after a comment or marker."""
+        if self._open and "\n" not in text and "#" not in text:
+            return  # the line end that follows separates the tokens
+        if not text:
+            return
+        if self._open and text.lstrip(" \t\r")[:1] != "\n":
+            self._write("\n")
+            self._open = False
+        line = text.rpartition("\n")
+        self._open = "#" in line[2] or (self._open and not line[1])
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        if text:
+            self.out.append(text)
+            self._size += len(text)
+            line = text.rpartition("\n")
+            if line[1]:
+                self._indent = line[2][: len(line[2]) - len(line[2].lstrip(" \t"))]
+            self._last = text[-1]
+
+
+def _lines(item: Item | None, comma: str, cut: int, indent: str) -> str:
+    """Format a version of a conflict as whole lines.
+
+    Args:
+        item: the version.
+        comma: the separator behind it.
+        cut: number of characters of its lead written before the conflict.
+        indent: the indentation of a version that is not on its own line.
+    """
+    if item is None:
+        return ""
+    lead = item.lead[cut:]
+    if not cut:
+        lead = lead.lstrip("\r\n") if "\n" in lead else indent
+    return f"{lead}{item.part.body}{comma}{item.tail}\n"
+
+
+def _is_wordlike(character: str) -> bool:
+    return character.isalnum() or character in "_\"'-"
+
+
+def all_chunks(listed: Listed) -> Iterator[tuple[Listed, Chunk]]:
+    """Return every chunk of a list and of nested lists."""
+    for chunk in listed.chunks:
+        yield listed, chunk
+        if not chunk.conflict:
+            for inner in _lists_in(chunk.body):
+                yield from all_chunks(inner)
+
+
+def _lists_in(body: Body) -> Iterator[Listed]:
+    stack: list[Body] = [body]
+    while stack:
+        found = stack.pop()
+        if isinstance(found, Listed):
+            yield found
+            stack.append(found.head)
+        elif isinstance(found, Joined):
+            stack += [part for _, part in found.parts]
+
+
+def write(listed: Listed, markers: Markers | None) -> Writer:
+    """Write a merged model."""
+    writer = Writer(markers)
+    writer.listed(listed)
+    return writer

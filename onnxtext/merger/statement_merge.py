@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge texts: constructs part by part, lists item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.format.tree import Tree
+from onnxtext.merger import constructs
+from onnxtext.merger.constructs import MergeConflict
+from onnxtext.merger.matching import ABSENT, match, text_match_rules
+from onnxtext.merger.merged_tree import Body, Choice, Chunk, Joined, Listed, Markers, Writer
+from onnxtext.merger.order import Orders
+from onnxtext.merger.parts import Item, Items, Part, read_list
+from onnxtext.merger.trivia_merge import merge_blanks, merge_tails, missing_comments, with_comments
+
+
+class Merger:
+    """Merges three versions of a text.
+
+    Attributes:
+        orders: sorts merged lists.
+        notes: warnings for the user.
+        split_all: whether to split constructs that only one side has changed, so that each of their
+            statements can become a conflict.
+        about_comments: number of conflicts that concern comments only.
+    """
+
+    def __init__(self, orders: Orders, *, split_all: bool = False) -> None:
+        self.orders = orders
+        self.split_all = split_all
+        self.about_comments = 0
+        self.notes: list[str] = []
+
+    def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
+        """Merge whole texts.
+
+        Args:
+            base: the items of the common ancestor; empty if there is none.
+            ours: the items of one version.
+            theirs: the items of the other version.
+        """
+        merged = self._list("", base, ours, theirs)
+        merged.chunks.sort(key=constructs.top_level_rank)
+        return merged
+
+    # ---- Lists ------------------------------------------------------------------------------
+
+    def _list(self, origin: str, base: Items, ours: Items, theirs: Items) -> Listed:
+        rules = text_match_rules(base.items)
+        triples = match(base.items, ours.items, theirs.items, rules)
+        chunks: dict[int, Chunk] = {}
+        for triple in triples:
+            chunk = self._chunk(
+                _at(base, triple.base), _at(ours, triple.ours), _at(theirs, triple.theirs)
+            )
+            if chunk is not None:
+                chunks[id(triple)] = chunk
+        order, _ = self.orders.arrange([triple for triple in triples if id(triple) in chunks])
+        made = [chunks[id(triple)] for triple in order]
+        there = [items for items in (ours, theirs, base) if items.opening]
+        brackets = there[0] if there else ours
+        listed = Listed(
+            head=self._head(base, ours, theirs),
+            opening=brackets.opening,
+            behind=_blanks("behind", base, ours, theirs),
+            chunks=made,
+            suffix=_blanks("suffix", base, ours, theirs),
+            closing=brackets.closing,
+            commas=origin not in constructs.WITHOUT_COMMAS
+            and (origin != "record" or _has_commas(ours, theirs)),
+            trailing=_trailing(base, ours, theirs),
+        )
+        _break_evenly(listed)
+        if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
+            for chunk in listed.chunks[1:]:
+                chunk.lead = chunk.lead or " "  # first on its side, not in the merge
+            if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
+                for chunk in listed.chunks[:1]:
+                    chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, not on its side
+        return listed
+
+    def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
+        """Merge the parts before the opening bracket of a section or block."""
+        heads = [items.head for items in (base, ours, theirs)]
+        if not any(heads):
+            return ""
+        texts = [constructs.token_texts(head) if head else None for head in heads]
+        chosen = heads[1] or heads[2]
+        if texts[0] == texts[1] and texts[2] is not None:
+            chosen = heads[2]
+        elif None not in (*texts[1:],) and texts[1] != texts[2] and texts[0] != texts[2]:
+            raise MergeConflict
+        return Joined([("", f"{_between(chosen)} ")])
+
+    def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
+        """Merge the versions of an item; None if it is deleted."""
+        versions = (base, ours, theirs)
+        if ours is None and theirs is None:
+            return None
+        if self._is_encoding(base, ours, theirs):
+            return None
+        conflict = False
+        body: Body | None
+        try:
+            body = self.part(_part(base), _part(ours), _part(theirs))
+            if body is None and constructs.has_new_comments(base, ours or theirs):
+                self.about_comments += constructs.can_be_marked(versions)
+                raise MergeConflict
+        except MergeConflict:
+            if not constructs.can_be_marked(versions):
+                raise
+            body, conflict = "", True
+        if body is None:
+            return None
+        lead = merge_blanks(*[None if item is None else item.lead for item in versions])
+        tail, more = merge_tails(*[None if item is None else item.tail for item in versions])
+        lead = with_comments(lead, more)
+        if not conflict and any("#" in item.part.body for item in (ours, theirs) if item):
+            writer = Writer(Markers())
+            writer.body(body)
+            lead = with_comments(lead, missing_comments(*versions, writer.text()))
+        return Chunk(lead, body, tail, versions, conflict)
+
+    def _is_encoding(self, base: Item | None, ours: Item | None, theirs: Item | None) -> bool:
+        """Whether an item is an encoding section that does not apply to the merged model."""
+        item = ours or theirs
+        assert item is not None
+        if item.part.origin != "section" or not item.part.body.startswith("encoding"):
+            return False
+        if len({None if i is None else i.part.body for i in (base, ours, theirs)}) == 1:
+            return False
+        self.notes.append(
+            "the encoding section was left out: it describes the bytes of one side only"
+        )
+        return True
+
+    # ---- Constructs -------------------------------------------------------------------------
+
+    def part(self, base: Part | None, ours: Part | None, theirs: Part | None) -> Body | None:
+        """Merge a construct; None if it is absent.
+
+        Raises:
+            MergeConflict: both sides changed it in different ways.
+        """
+        bodies = [None if part is None else part.body for part in (base, ours, theirs)]
+        known = [part for part in (base, ours, theirs) if part is not None]
+        if not known:
+            return None
+        origin = known[0].origin
+        if origin == "resource" and constructs.is_blob(known[0]):
+            return bodies[1] or bodies[2]  # identified by content; `text_review` drops unused blobs
+        if (
+            not self.split_all
+            or len(known) < 3
+            or len(set(bodies)) == 1
+            or not constructs.holds_statements(ours)
+        ):
+            if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
+                return bodies[1]
+            if bodies[0] == bodies[1]:
+                return bodies[2]
+        if any(constructs.punctuation(part) == "" and part.origin != origin for part in known):
+            raise MergeConflict
+        if ours is None or theirs is None or base is None:
+            return self._present(base, ours, theirs, origin)
+        if origin in constructs.PARTS and not (origin == "training_item" and read_list(ours)):
+            return self._parts(base, ours, theirs, origin)
+        lists = (
+            [read_list(part) for part in (base, ours, theirs)] if origin in constructs.LISTS else []
+        )
+        if lists and all(lists):
+            return self._list(origin, *lists)  # type: ignore[arg-type]
+        if origin == "section" and not any(lists):
+            return self._parts(base, ours, theirs, origin)
+        return self._single_part(base, ours, theirs)
+
+    def _present(
+        self, base: Part | None, ours: Part | None, theirs: Part | None, origin: str
+    ) -> Body | None:
+        """Merge a construct that one version lacks."""
+        allowed = constructs.MERGE_IF_BOTH_ADD if base is None else constructs.OPTIONAL
+        if origin in allowed:
+            lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
+            if all(items is not None for items in lists):
+                merged = self._list(origin, *lists)  # type: ignore[arg-type]
+                return merged if merged.chunks or base is None else None
+        if ours is not None and theirs is not None and origin in (*constructs.GRAPHS, "head"):
+            return self._parts(None, ours, theirs, origin)
+        known = [part for part in (base, ours, theirs) if part is not None]
+        if len(known) == 2 and constructs.are_equivalent(known[0], known[1]):
+            return None if base is not None else known[0].body
+        raise MergeConflict
+
+    def _single_part(self, base: Part, ours: Part, theirs: Part) -> Body:
+        """Merge a construct with one part, positional parts, or none."""
+        versions = (base, ours, theirs)
+        if all(isinstance(part.tree, Tree) for part in versions):
+            children = [part.children() for part in versions]
+            counts = {len(part) for part in children}
+            if counts == {1}:
+                body = self.part(children[0][0], children[1][0], children[2][0])
+                assert body is not None
+                return body
+            if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
+                return self._places(children, versions)
+        texts = [part.token_texts() for part in versions]
+        if texts[1] == texts[2] or texts[0] == texts[2]:
+            return ours.body
+        if texts[0] == texts[1]:
+            return theirs.body
+        raise MergeConflict
+
+    def _places(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
+        """Merge a positional list, such as the inputs of a node.
+
+        One side may add or remove items at the end.
+        """
+        base, ours, theirs = children
+        if len(ours) != len(base) != len(theirs) and len(ours) != len(theirs):
+            raise MergeConflict
+        longer = theirs if len(ours) == len(base) else ours
+        other = ours if longer is theirs else theirs
+        count = min(len(base), len(longer))
+        if any(
+            [constructs.punctuation(part) for part in parts[:count]]
+            != [constructs.punctuation(p) for p in base[:count]]
+            for parts in children
+        ):
+            raise MergeConflict
+        if constructs.token_texts(other[count:]) != constructs.token_texts(base[count:]):
+            raise MergeConflict
+        made: list[tuple[str, Body]] = []
+        at = versions[1].start
+        for old, mine, others in zip(base[:count], ours, theirs, strict=False):
+            body = self.part(old, mine, others)
+            assert body is not None
+            made.append((mine.source[at : mine.start], body))
+            at = mine.end
+        if len(longer) > count:
+            whole = versions[2] if longer is theirs else versions[1]
+            made.append(
+                (
+                    whole.source[longer[count - 1].end : longer[count].start],
+                    whole.source[longer[count].start : whole.end],
+                )
+            )
+        return Joined(made)
+
+    def _parts(self, base: Part | None, ours: Part, theirs: Part, origin: str) -> Body:
+        """Merge a construct part by part, in the order and layout of the side that changed them."""
+        versions = [
+            {} if part is None else constructs.roles_of(part) for part in (base, ours, theirs)
+        ]
+        constructs.check_together(origin, *versions)
+        first, second = versions[1], versions[2]
+        if list(versions[0]) == list(first):
+            first, second = second, first
+        order = list(first)
+        before = ""
+        for role in second:
+            if role not in first:
+                order.insert(order.index(before) + 1 if before in order else 0, role)
+            before = role
+        made: list[tuple[str, Body]] = []
+        before = ""
+        for role in order:
+            found = [version.get(role) for version in versions]
+            parts = [None if entry is None else entry[1] for entry in found]
+            body = self._role(parts, origin)
+            if body is not None:
+                glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
+                if before == "decorators" and made and not glue:
+                    glue = _behind_decorators(versions)  # first on its side, not in the merge
+                before = role
+                made.append((glue if made else glue.lstrip(), body))
+        return Joined(made)
+
+    def _role(self, parts: list[Part | None], origin: str) -> Body | None:
+        try:
+            return self.part(*parts)
+        except MergeConflict:
+            if origin not in constructs.GRAPHS:
+                raise
+            base, ours, theirs = [None if part is None else part.body for part in parts]
+            return Choice((base, ours, theirs))
+
+
+def _behind_decorators(versions: Sequence[dict[str, tuple[str, Part]]]) -> str:
+    """Return the whitespace behind the decorators of a construct."""
+    for version in versions[1:]:
+        roles = list(version)
+        if "decorators" in roles[:-1]:
+            return version[roles[roles.index("decorators") + 1]][0]
+    return " "
+
+
+def _at(items: Items, at: int) -> Item | None:
+    return None if at == ABSENT else items.items[at]
+
+
+def _part(item: Item | None) -> Part | None:
+    return None if item is None else item.part
+
+
+def _between(parts: Sequence[Part]) -> str:
+    return parts[0].source[parts[0].start : parts[-1].end]
+
+
+def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
+    present = [
+        getattr(items, which) if items.opening or not _have_brackets(base, ours, theirs) else None
+        for items in (base, ours, theirs)
+    ]
+    return merge_blanks(*present)
+
+
+def _have_brackets(*versions: Items) -> bool:
+    """Whether a version of a list has brackets."""
+    return any(items.opening for items in versions)
+
+
+def _has_commas(*versions: Items) -> bool:
+    return any(item.comma for items in versions for item in items.items)
+
+
+def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
+    """Whether a comma follows the last item."""
+    flags = [items.items[-1].comma if items.items else None for items in (base, ours, theirs)]
+    if flags[1] is None or flags[0] == flags[1]:
+        return bool(flags[1] if flags[2] is None else flags[2])
+    return bool(flags[1])
+
+
+def _break_evenly(listed: Listed) -> None:
+    """Put every item on its own line if most items are."""
+    leads = [chunk.lead for chunk in listed.chunks]
+    broken = next((lead for lead in leads if "\n" in lead), None)
+    if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):
+        return
+    line = "\n" + broken.rpartition("\n")[2]
+    for chunk in listed.chunks if listed.opening else listed.chunks[1:]:
+        if "\n" not in chunk.lead and "#" not in chunk.lead:
+            chunk.lead = line
+    if listed.closing and "\n" not in listed.suffix:
+        listed.suffix += line.removesuffix("  ")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge whitespace and comments between tokens, keeping every comment of both sides."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from onnxtext.merger.parts import Item, comments_in
+
+
+def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
+    """Merge a trivia span; None if a version lacks one of its tokens.
+
+    If both sides have changed it, take ours, add the comments that theirs added and remove those
+    that theirs removed.
+    """
+    if ours is None or theirs is None:
+        return ours if ours is not None else theirs or ""
+    if theirs in (base, ours):
+        return ours
+    if base == ours:
+        return theirs
+    before, mine, others = comments_in(base or ""), comments_in(ours), comments_in(theirs)
+    return with_comments(_without(ours, before - others), list((others - before - mine).elements()))
+
+
+def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple[str, list[str]]:
+    """Merge the trivia behind an item on its line; return comments that do not fit there too."""
+    if ours is None or theirs is None or theirs in (base, ours) or base == ours:
+        return merge_blanks(base, ours, theirs), []
+    mine, others = comments_in(ours), comments_in(theirs) - comments_in(base or "")
+    if not mine:
+        return theirs, []
+    if mine == comments_in(base or "") and not comments_in(theirs):
+        return theirs, []
+    return ours, list((others - mine).elements())
+
+
+def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) -> Counter[str]:
+    """Return the comments that a merge keeps: added by a side, or removed by neither."""
+    return (ours - base) | (theirs - base) | (base & ours & theirs)
+
+
+def with_comments(blanks: str, comments: list[str]) -> str:
+    """Insert comments into whitespace: after the token before it if possible, else on own lines."""
+    if not comments:
+        return blanks
+    lines, end, indent = blanks.rpartition("\n")
+    if not end:
+        return "\n".join(
+            [blanks, *comments] if "#" in blanks else [f"  {comments[0]}", *comments[1:]]
+        )
+    last = lines.rpartition("\n")[2]
+    before = last[: -len(last.lstrip())] if last.lstrip()[:1] == "#" else indent
+    return f"{lines}\n{''.join([f'{before}{comment}{chr(10)}' for comment in comments])}{indent}"
+
+
+def _without(blanks: str, comments: Counter[str]) -> str:
+    if not comments:
+        return blanks
+    kept: list[str] = []
+    for line in blanks.split("\n"):
+        comment = line[line.find("#") :].rstrip() if "#" in line else ""
+        if not comment or comments[comment] <= 0:
+            kept.append(line)
+            continue
+        comments[comment] -= 1
+        if not kept:
+            kept.append("")  # the comment followed a token
+    return "\n".join(kept)
+
+
+def missing_comments(
+    base: Item | None, ours: Item | None, theirs: Item | None, merged: str
+) -> list[str]:
+    """Return the comments in an item that a merge would lose."""
+    before, mine, others = (
+        Counter() if item is None else comments_in(item.part.body) for item in (base, ours, theirs)
+    )
+    if not mine and not others:
+        return []
+    return list((kept_comments(before, mine, others) - comments_in(merged)).elements())

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verify the laws (docs/laws.md) on a file of the user.
+
+- L1: `to_binary` restores the bytes that were given to `from_binary`.
+- L3: printed text parses to the same tree, and is printed the same again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal
+
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.filetype import TEXT_SUFFIXES
+from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.wire.writer import Piece
+
+LAWS = ("L1", "L3")
+_SHOWN = 8
+"""Maximum number of differing bytes that are shown."""
+_LONGEST = 80
+"""Maximum number of characters of a differing value that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A violation of a law.
+
+    Attributes:
+        law: the law.
+        message: what differs.
+        offset: the first byte that differs, if bytes do.
+        path: the model path at that offset.
+        line: the first line of the printed text that differs (1-based), if texts do.
+    """
+
+    law: str
+    message: str
+    offset: int | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of verifying a file.
+
+    Attributes:
+        kind: whether the file is binary or text.
+        differences: all violations; empty if the laws hold.
+    """
+
+    kind: Literal["binary", "text"]
+    differences: tuple[Difference, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all laws hold."""
+        return not self.differences
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        """Return the violations, one a line; `ok` if there are none."""
+        return "\n".join([f"{one.law}: {one.message}" for one in self.differences]) or "ok"
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The laws that hold."""
+        broken = {difference.law for difference in self.differences}
+        return tuple([law for law in LAWS if law not in broken])
+
+
+def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
+    """Verify the laws on the content of a file.
+
+    Args:
+        data: a binary model or, if the name has a suffix of texts, a text in UTF-8.
+        name: the name of the file.
+
+    Raises:
+        OnnxTextError: the file is neither a model nor a valid text.
+    """
+    if PurePath(name).suffix.lower() in TEXT_SUFFIXES:
+        from onnxtext.filetype import decode_text
+
+        base = PurePath(name).parent
+        return verify_text(decode_text(data, name), base_dir=base, name=name)
+    return verify_binary(data, name=name)
+
+
+def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
+    """Verify the laws on a binary model.
+
+    Raises:
+        OnnxTextError: the bytes are not a valid `ModelProto`.
+    """
+    from onnxtext.api import from_binary, parse
+    from onnxtext.conversion import FilesBeside, encode
+
+    text = from_binary(data, name=name)
+    printed = f"{name} as text"
+    try:
+        model = parse(text, name=printed)
+    except OnnxTextError as error:
+        return Verdict("binary", (_unreadable("L1", error), _unreadable("L3", error)))
+    found: list[Difference] = []
+    try:
+        pieces = encode(model, Source(text, printed), elsewhere=FilesBeside(model, None))
+        found += _compare_bytes(data, pieces)
+        del pieces
+    except OnnxTextError as error:
+        found.append(_unreadable("L1", error))
+    found += _compare_model(data, model)
+    found += _compare_printed(text, model)
+    return Verdict("binary", tuple(found))
+
+
+def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<string>") -> Verdict:
+    """Verify the laws on a text.
+
+    Args:
+        text: the text.
+        base_dir: its directory, as for `onnxtext.to_binary`.
+        name: its name in messages.
+
+    Raises:
+        OnnxTextError: the text has errors, or cannot be encoded.
+    """
+    from onnxtext.api import from_binary, parse
+    from onnxtext.conversion import FilesBeside, encode, encode_text, joined
+
+    model = parse(text, name=name)
+    data = joined(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
+    printed = f"{name} as printed"
+    found: list[Difference] = []
+    if not _is_printed(text, model):  # a printed text needs no second round
+        found += _compare_with_printed(model, data, base_dir, printed)
+    del model
+    try:
+        back = from_binary(data, name=f"{name} as binary")
+        found += _compare_bytes(data, encode_text(back, name=printed))
+    except OnnxTextError as error:
+        found.append(_unreadable("L1", error))
+    return Verdict("text", tuple(found))
+
+
+def _compare_with_printed(
+    model: Model, data: bytes, base_dir: PurePath | None, name: str
+) -> list[Difference]:
+    """Compare a model with what its printed text parses to, and is printed as again."""
+    from onnxtext.api import parse
+    from onnxtext.conversion import FilesBeside, encode
+    from onnxtext.printer import print_model
+    from onnxtext.wire.compare import pieces_equal
+
+    text = print_model(model)
+    found: list[Difference] = []
+    try:
+        made = parse(text, name=name)
+        found += _compare_trees(model, made)
+        found += _compare_printed(text, made)
+        # The pieces are not joined, to avoid a copy of large weights.
+        pieces = encode(made, Source(text, name), elsewhere=FilesBeside(made, base_dir))
+        if not pieces_equal(pieces, data):
+            found.append(Difference("L3", "the printed text is encoded differently"))
+    except OnnxTextError as error:
+        found.append(_unreadable("L3", error))
+    return found
+
+
+def _compare_model(data: bytes, model: Model) -> list[Difference]:
+    """Compare a parsed text with the binary that it was printed from."""
+    from onnxtext.printing import lift_placed
+
+    return _compare_trees(lift_placed(data), model)
+
+
+def _compare_trees(wanted: object, made: object) -> list[Difference]:
+    if wanted == made:
+        return []
+    path, left, right = _first_unequal(wanted, made, "")
+    message = f"the printed text is another model: {path or 'the model'} is {left}, then {right}"
+    return [Difference("L3", message, path=path or None)]
+
+
+def _first_unequal(left: object, right: object, path: str) -> tuple[str, str, str]:
+    """Return the path of the innermost part of two trees that differs, and both parts."""
+    parts: list[tuple[str, object, object]] = []
+    if type(left) is type(right):
+        if dataclasses.is_dataclass(left):
+            names = [field.name for field in dataclasses.fields(left) if field.compare]
+            parts = [(f".{name}", getattr(left, name), getattr(right, name)) for name in names]
+        elif isinstance(left, list | tuple) and isinstance(right, list | tuple):
+            pairs = enumerate(zip(left, right, strict=False))
+            parts = [(f"[{at}]", one, other) for at, (one, other) in pairs]
+    for step, one, other in parts:
+        if one != other:
+            return _first_unequal(one, other, (path + step).removeprefix("."))
+    return path, _short(left), _short(right)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _compare_printed(text: str, model: Model) -> list[Difference]:
+    """Compare a printed text with the print of the tree that it was parsed to."""
+    from onnxtext.printer import print_model
+
+    if _is_printed(text, model):
+        return []
+    again = print_model(model)
+    before, after = text.split("\n"), again.split("\n")
+    pairs = enumerate(zip(before, after, strict=False))
+    same = min(len(before), len(after))
+    line = next((at for at, (left, right) in pairs if left != right), same)
+    left, right = [lines[line] if line < len(lines) else "" for lines in (before, after)]
+    looks = f"{_short(left)}, then {_short(right)}"
+    message = f"line {line + 1} is printed differently the second time: {looks}"
+    return [Difference("L3", message, line=line + 1)]
+
+
+def _is_printed(text: str, model: Model) -> bool:
+    """Whether printing a model gives this text. The print is not joined: it may be gigabytes."""
+    from onnxtext.printer.printer import model_parts
+
+    at = 0
+    for part in model_parts(model):
+        if not text.startswith(part, at):
+            return False
+        at += len(part)
+    return at == len(text)
+
+
+def _compare_bytes(wanted: bytes, pieces: Sequence[Piece]) -> list[Difference]:
+    from onnxtext.conversion import joined
+    from onnxtext.wire.compare import pieces_equal
+
+    if pieces_equal(pieces, wanted):
+        return []
+    from onnxtext.proto.wire_places import path_at
+
+    made = joined(pieces)
+
+    at = first_difference(wanted, made)
+    path = path_at(wanted, at) or None
+    have = wanted[at : at + _SHOWN].hex(" ") or "nothing"
+    got = made[at : at + _SHOWN].hex(" ") or "nothing"
+    place = f"byte {at:#x}" + (f" ({path})" if path else "")
+    sizes = "" if len(wanted) == len(made) else f"; {len(wanted):,} bytes became {len(made):,}"
+    message = f"the bytes differ from {place} on: {have} became {got}{sizes}"
+    return [Difference("L1", message, offset=at, path=path)]
+
+
+def first_difference(left: bytes, right: bytes) -> int:
+    """Return the offset of the first byte that differs, or the length of the shorter string."""
+    low, high = 0, min(len(left), len(right))
+    a, b = memoryview(left), memoryview(right)
+    while low < high:  # equal up to `low`; the difference is not after `high`
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _unreadable(law: str, error: OnnxTextError) -> Difference:
+    first = error.diagnostics[0]
+    line = None
+    if first.source is not None and first.labels:
+        line = first.source.position(first.labels[0].span.start).line
+    where = f" in line {line}" if line else ""
+    return Difference(law, f"the printed text cannot be parsed{where}: {first.message}", line=line)

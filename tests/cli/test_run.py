@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext run` as a process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import onnxtext
+from tests.cli.command import BAD_TEXT, run
+
+TEXT = """\
+<onnxtext: 1, ir_version: 10, opset_import: ["": 21]>
+g (float[N, 2] x, int64 n) => (float[N, 2] y, int64 m) {
+  a = Neg (x)
+  f = Cast <to = 1> (n)
+  y = Mul (a, f)
+  m = Identity (n)
+}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A directory with a text, its binary model, and an input."""
+    (tmp_path / "m.onnxtxt").write_text(TEXT)
+    (tmp_path / "m.onnx").write_bytes(onnxtext.to_binary(TEXT))
+    (tmp_path / "other.onnxtxt").write_text(TEXT.replace("Neg", "Abs"))
+    np.save(tmp_path / "x.npy", np.array([[1, 2], [3, 4]], np.float32))
+    return tmp_path
+
+
+def test_inputs_and_outputs(files: Path) -> None:
+    words = ("--input", "x=@x.npy", "--input", "n=3", "--output", "y.npy", "--output", "m=n.npy")
+    for file in ("m.onnxtxt", "m.onnx"):
+        done = run("run", file, *words, cwd=files)
+        assert (done.status, done.err) == (0, "")
+        assert done.out.decode() == (
+            "y: float[2, 2]\n  [[ -3.  -6.]\n   [ -9. -12.]]\nm: int64\n  3\n"
+        )
+        np.testing.assert_array_equal(np.load(files / "y.npy"), [[-3, -6], [-9, -12]])
+        assert np.load(files / "n.npy") == 3
+        (files / "y.npy").unlink()
+
+
+def test_random_inputs_and_json(files: Path) -> None:
+    words = ("run", "m.onnxtxt", "--random", "--dim", "N=3", "--input", "n=2", "--json")
+    first = run(*words, cwd=files)
+    assert first.status == 0
+    made = json.loads(first.out)
+    assert (made["y"]["type"], made["y"]["shape"]) == ("float", [3, 2])
+    assert made["m"]["values"] == 2
+    assert run(*words, cwd=files).out == first.out
+    assert run(*words, "--seed", "1", cwd=files).out != first.out
+
+
+def test_stdin() -> None:
+    done = run("run", "-", "--random", stdin=TEXT.encode())
+    assert done.status == 0
+
+
+def test_large_outputs_have_statistics(files: Path) -> None:
+    done = run("run", "m.onnx", "--random", "--dim", "N=100", "--input", "n=1", cwd=files)
+    assert b"y: float[100, 2]  # min -" in done.out
+    assert b"..." in done.out
+
+
+def test_comparison(files: Path) -> None:
+    words = ("--input", "x=@x.npy", "--input", "n=3")
+    same = run("run", "m.onnx", "--compare", "m.onnxtxt", *words, cwd=files)
+    assert (same.status, same.err) == (0, "")
+    assert "  y  equal\n  m  equal\n" in same.out.decode()
+    other = run("run", "m.onnx", "--compare", "other.onnxtxt", *words, cwd=files)
+    assert other.status == 1
+    assert other.out.decode().splitlines() == [
+        "m.onnx and other.onnxtxt: 4 values of both compared",
+        "outputs:",
+        "  y  4 of 4 elements differ, by up to 24, relative 2",
+        "  m  equal",
+        "inner values that differ: 1, the largest differences:",
+        "  a  4 of 4 elements differ, by up to 8, relative 2",
+        "the first value that differs: a",
+    ]
+    wide = run("run", "m.onnx", "--compare", "other.onnxtxt", *words, "--atol", "50", cwd=files)
+    assert wide.status == 0
+    found = run("run", "m.onnx", "--compare", "other.onnxtxt", *words, "--json", cwd=files)
+    rows = json.loads(found.out)
+    assert [row["name"] for row in rows if row["changed"]] == ["a", "y"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ([], 1, "error[run-input]: inputs are missing: `x`, `n`"),
+        (["--random", "--input", "z=1"], 1, "error[run-input]: the model has no input `z`"),
+        (["--random", "--input", "n=1.5"], 1, "error[run-input]: `n` is int64"),
+        (["--random", "--input", "x=[1, 2]"], 1, "`x` has the shape [N, 2], not [2]"),
+        (["--random", "--input", "x=[[1]]"], 1, "`x` has the shape [N, 2], not [1, 1]"),
+        (["--random", "--input", "x=hello"], 2, "error[no-input]: 'hello' is no array"),
+        (["--random", "--input", "x=@none.npy"], 2, "error[cannot-read]: cannot read none.npy"),
+        (["--random", "--input", "x=@m.onnx"], 2, "error[no-input]: m.onnx is no .npy file"),
+        (["--random", "--output", "z.npy"], 2, "error[no-input]: there is no output z"),
+        (["--random", "--output", "y=no/y.npy"], 2, "error[cannot-write]"),
+        (["--random", "--dim", "N=x"], 2, "The size of N is not a number"),
+        (["--input", "x"], 2, "'x' is not of the form NAME=VALUE"),
+        (["--engine", "nothing"], 2, "'nothing' is not one of"),
+        (["--random", "--compare", "none.onnx"], 2, "error[cannot-read]: cannot read none.onnx"),
+    ],
+)
+def test_errors(words: list[str], status: int, said: str, files: Path) -> None:
+    done = run("run", "m.onnx", *words, cwd=files)
+    assert done.status == status
+    assert said in done.err
+
+
+def test_models_that_the_engine_rejects(files: Path) -> None:
+    (files / "m.onnxtxt").write_text(TEXT.replace("Neg", "Nagg"))
+    done = run("run", "m.onnxtxt", "--random", cwd=files)
+    assert (done.status, done.out) == (1, b"")
+    assert "error[run-failed]: onnx cannot run the model: " in done.err
+
+
+def test_invalid_models(files: Path) -> None:
+    (files / "bad.onnxtxt").write_text(BAD_TEXT)
+    done = run("run", "bad.onnxtxt", "--random", cwd=files)
+    assert (done.status, done.out) == (1, b"")
+    assert run("run", "none.onnx", cwd=files).status == 2

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matching of nodes: a diff lists exactly the edits."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onnxtext
+from onnxtext.ast import Node
+from onnxtext.differ import ModelDiff, Side, compare
+from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+from tests.differ.graphs import axis, chain, diff, mesh, model, rename_inside, renamed
+
+
+def listed(made: ModelDiff) -> list[tuple[str, ...]]:
+    """Return the actions on nodes with their positions in the new model, else in the old one."""
+    found = []
+    for item in made.items:
+        place = item.new or item.old
+        assert place is not None
+        found.append((*item.actions, place.path))
+    return found
+
+
+def test_no_differences() -> None:
+    assert diff(model(chain(9)), model(chain(9))).verdict == "same"
+
+
+def test_an_attribute() -> None:
+    nodes = chain(9)
+    changed = [*nodes[:4], replace(nodes[4], attributes=axis(1)), *nodes[5:]]
+    assert listed(diff(model(nodes), model(changed))) == [("changed", "graph.node[4]")]
+
+
+def test_an_operator() -> None:
+    nodes = mesh(30, 1)
+    changed = [*nodes[:14], replace(nodes[14], op_type="Erf"), *nodes[15:]]
+    assert listed(diff(model(nodes), model(changed))) == [("changed", "graph.node[14]")]
+
+
+def test_an_operator_and_all_names() -> None:
+    nodes = mesh(60, 1)
+    changed = [*nodes[:14], replace(nodes[14], op_type="Erf", attributes=()), *nodes[15:]]
+    made = diff(model(nodes), model(renamed(changed, lambda name: "w" + name)))
+    assert listed(made) == [("changed", "graph.node[14]")]
+    assert {(r.old, r.new) for r in made.renames} == {(f"v{i}", f"wv{i}") for i in range(59)}
+
+
+def test_a_node_is_inserted_and_values_are_renumbered() -> None:
+    """As exporters do it: behind the new node every name belongs to another value."""
+    nodes = mesh(60, 2)
+    at = 20
+    value = nodes[at].outputs[0]
+    new = Node("Sigmoid", (value,), ("new",))
+    behind = [
+        replace(node, inputs=tuple(["new" if name == value else name for name in node.inputs]))
+        for node in nodes[at + 1 :]
+    ]
+    before = [f"v{i}" for i in range(at + 1)]
+    values = [*before, "new", *[f"v{i}" for i in range(at + 1, 59)]]
+    numbers = {name: f"v{i}" for i, name in enumerate(values)}
+    edited = renamed([*nodes[: at + 1], new, *behind], numbers.__getitem__)
+    plain = [replace(node, name=None) for node in nodes]
+    made = diff(model(plain), model([replace(node, name=None) for node in edited]))
+    users = [i for i, node in enumerate(nodes) if i > at and value in node.inputs]
+    assert sorted(listed(made)) == sorted(
+        [
+            ("added", f"graph.node[{at + 1}]"),
+            *[("changed", f"graph.node[{i + 1}]") for i in users],
+        ]
+    )
+
+
+def test_a_node_is_removed() -> None:
+    nodes = mesh(40, 3)
+    unused = [
+        i for i, node in enumerate(nodes[:-1])
+        if not any(node.outputs[0] in other.inputs for other in nodes)
+    ]  # fmt: skip
+    index = unused[0]
+    made = diff(model(nodes), model(nodes[:index] + nodes[index + 1 :]))
+    assert listed(made) == [("removed", f"graph.node[{index}]")]
+
+
+def test_a_node_is_moved() -> None:
+    nodes = [Node("Relu", ("x",), (f"r{i}",)) for i in range(10)]
+    order = [*nodes[:2], *nodes[3:8], nodes[2], *nodes[8:]]
+    made = diff(model(nodes), model(order))
+    assert listed(made) == [("moved", "graph.node[7]")]
+    assert made.without(["order"]).verdict == "same"
+
+
+def test_two_swapped_values() -> None:
+    old = [
+        Node("Relu", ("x",), ("a",)),
+        Node("Tanh", ("x",), ("b",)),
+        Node("Sub", ("a", "b"), ("y",)),
+    ]
+    new = [old[0], old[1], Node("Sub", ("b", "a"), ("y",))]
+    made = diff(model(old), model(new))
+    assert listed(made) == [("changed", "graph.node[2]")]
+    assert [f.path for f in made.items[0].fields] == ["input[0]", "input[1]"]
+    # But if the names change places everywhere, nothing else has changed.
+    swapped = renamed(old, {"a": "b", "b": "a"}.__getitem__)
+    assert diff(model(old), model(swapped)).verdict == "names-differ"
+
+
+def test_an_output_that_becomes_another_value() -> None:
+    nodes = chain(5)
+    made = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))
+    assert listed(made) == [("changed", 'graph.output["y"]')]
+    assert [(r.kind, r.old, r.new) for r in made.renames] == [("value", "y", "z")]
+    assert made.without(["names"]).verdict == "differ"
+
+
+def test_an_input_is_renamed() -> None:
+    made = diff(model(chain(5)), model([replace(chain(5)[0], inputs=("z",)), *chain(5)[1:]], ["z"]))
+    assert made.items == ()
+    assert [(r.kind, r.old, r.new, r.category) for r in made.renames] == [
+        ("input", "x", "z", "model")
+    ]
+    assert made.verdict == "differ"  # names of the interface are no internal ones
+    assert made.without(["names"]).verdict == "differ"
+
+
+def test_a_text_that_was_printed_without_metadata() -> None:
+    text = (
+        '<onnxtext: 1>\n@meta("a": "b")\ng () => (float y) {\n'
+        '  @meta("k": "v", "l": "w")\n  y = Neg (x)\n}\n'
+    )
+    short = onnxtext.from_binary(onnxtext.to_binary(text), metadata="none")
+    made = compare(Side.of_text(text), Side.of_text(short, label="short"))
+    assert made.verdict == "same"
+    assert made.notes == ("short was printed without its metadata",)
+    other = short.replace("Neg", "Abs")
+    assert compare(Side.of_text(text), Side.of_text(other)).verdict == "differ"
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.booleans(), st.integers(1, 5))
+def test_edited_attributes_are_found_whatever_is_renamed(
+    seed: int, rename: bool, edits: int
+) -> None:
+    nodes = mesh(60, seed)
+    chosen = random.Random(seed).sample(range(len(nodes)), edits)
+    edited = [
+        replace(node, attributes=axis(1000 + i)) if i in chosen else node
+        for i, node in enumerate(nodes)
+    ]
+    if rename:
+        edited = renamed(edited, lambda name: "other_" + name)
+    made = diff(model(nodes), model(edited))
+    actions = {(*item.actions, item.new and item.new.path) for item in made.items}
+    if not rename:
+        assert actions == {("changed", f"graph.node[{i}]") for i in chosen}
+    else:
+        # Two nodes with the same operator and inputs may be taken for one another.
+        assert len(actions) <= 4 * edits
+
+
+@pytest.mark.parametrize("file", wheel_models())
+def test_wheel_models_under_renaming(file: str) -> None:
+    _check_renamed((onnx_directory() / file).read_bytes())
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("file", shared_models())
+def test_shared_models_under_renaming(file: str) -> None:
+    _check_renamed(shared_model(file))
+
+
+def _check_renamed(data: bytes) -> None:
+    proto = onnx.ModelProto.FromString(data)
+    if rename_inside(proto):
+        made = compare(Side.of_binary(data), Side.of_binary(proto.SerializeToString()))
+        assert made.verdict == "names-differ"
+        assert made.items == ()
+        assert made.without(["names"]).verdict in ("same", "stored-differently")

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weights that follow from others: transposed, cast, quantized; no Δ between element types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from onnxtext.differ import ModelDiff, Side, WeightChange, compare
+from onnxtext.differ.render import text
+
+Array = NDArray[Any]
+
+
+def made_of(weights: dict[str, Array], *nodes: onnx.NodeProto) -> bytes:
+    tensors = []
+    for name, array in weights.items():
+        if array.dtype == ml_dtypes.bfloat16:
+            shape, raw = array.shape, array.tobytes()
+            tensors.append(helper.make_tensor(name, TensorProto.BFLOAT16, shape, raw, raw=True))
+        else:
+            tensors.append(numpy_helper.from_array(array, name))
+    graph = helper.make_graph(nodes or [], "g", [], [], tensors)
+    data: bytes = helper.make_model(graph).SerializeToString()
+    return data
+
+
+def diff_of(old: bytes, new: bytes) -> ModelDiff:
+    return compare(Side.of_binary(old), Side.of_binary(new))
+
+
+def only(made: ModelDiff) -> WeightChange:
+    """The change of the only weight, which is neither added nor removed."""
+    found = [
+        change.weights
+        for item in made.items
+        for change in item.fields
+        if item.kind == "initializer" and change.weights is not None
+    ]
+    assert not [i for i in made.items if i.kind == "initializer" and i.actions[0] == "removed"]
+    (weights,) = found
+    return weights
+
+
+def normal(*shape: int) -> Array:
+    return np.random.default_rng(7).standard_normal(shape).astype(np.float32)
+
+
+@given(st.permutations([0, 1, 2, 3]), st.booleans())
+@settings(max_examples=15)
+def test_transposed(order: list[int], renamed: bool) -> None:
+    array = normal(2, 3, 4, 5)
+    turned = np.ascontiguousarray(array.transpose(order))
+    name = "other" if renamed else "w"
+    made = diff_of(made_of({"w": array}), made_of({name: turned}))
+    if order == [0, 1, 2, 3]:
+        assert not made.items
+        return
+    assert only(made).how == "transposed"
+    assert only(made).max_abs is None
+    assert "#  transposed, 120 elements\n" in text.render(made)
+    assert [(r.old, r.new) for r in made.renames] == ([("w", "other")] if renamed else [])
+
+
+def test_a_square_transposed_under_its_own_name() -> None:
+    array = normal(16, 16)
+    made = diff_of(made_of({"w": array}), made_of({"w": np.ascontiguousarray(array.T)}))
+    assert only(made).how == "transposed"
+    symmetric = array + array.T
+    assert not diff_of(made_of({"w": symmetric}), made_of({"w": symmetric.T.copy()})).items
+
+
+def test_almost_transposed_is_measured() -> None:
+    array = normal(8, 8)
+    turned = np.ascontiguousarray(array.T)
+    turned[7, 6] += 1
+    weights = only(diff_of(made_of({"w": array}), made_of({"w": turned})))
+    assert weights.how is None
+    assert weights.changed is not None
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float16, np.float64, ml_dtypes.bfloat16], ids=["float16", "double", "bfloat16"]
+)
+@pytest.mark.parametrize("name", ["w", "w_half"])
+def test_cast(dtype: Any, name: str) -> None:
+    array = normal(5, 7)
+    array[0, :2] = np.inf, np.nan
+    made = diff_of(made_of({"w": array}), made_of({name: array.astype(dtype)}))
+    assert (only(made).how or "").startswith("cast from float to ")
+    assert only(made).max_abs is None
+    assert "|Δ|" not in text.render(made)
+
+
+def test_other_values_of_another_type_have_no_difference() -> None:
+    array = normal(4, 4)
+    half = array.astype(np.float16)
+    half[0, 0] += 1
+    weights = only(diff_of(made_of({"w": array}), made_of({"w": half})))
+    assert (weights.how, weights.changed, weights.max_abs) == (None, 1, None)
+    codes = np.arange(16, dtype=np.uint8).reshape(4, 4)
+    weights = only(diff_of(made_of({"w": array}), made_of({"w": codes})))
+    assert (weights.how, weights.changed, weights.max_abs, weights.mean_abs) == (None,) * 4
+    assert weights.note == "float and uint8 have no meaningful Δ"
+
+
+def quantized(array: Array, axis: int | None) -> tuple[Array, Array, Array, float]:
+    """Codes, scales, zero points, and the largest error."""
+    over = tuple(i for i in range(array.ndim) if i != axis) if axis is not None else None
+    low, high = array.min(over, keepdims=True), array.max(over, keepdims=True)
+    scale = ((high - low) / 255).astype(np.float32)
+    zero = np.round(-low / scale).astype(np.uint8)
+    codes = np.clip(np.round(array / scale) + zero, 0, 255).astype(np.uint8)
+    back = (codes.astype(np.float64) - zero) * scale.astype(np.float64)
+    error = float(np.abs(back - array).max())
+    shape: Any = () if axis is None else (-1,)
+    return codes, scale.reshape(shape), zero.reshape(shape), error
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("name", ["w", "w_quantized"])
+def test_quantized_by_the_graph(axis: int | None, name: str) -> None:
+    """`DequantizeLinear` has the scale and the axis; both axes are as long."""
+    array = normal(8, 8) * np.arange(1, 9, dtype=np.float32)
+    codes, scale, zero, error = quantized(array, axis)
+    node = helper.make_node("DequantizeLinear", [name, "s", "z"], ["d"], axis=axis or 0)
+    made = diff_of(made_of({"w": array}), made_of({name: codes, "s": scale, "z": zero}, node))
+    (weights,) = [
+        change.weights
+        for item in made.items
+        for change in item.fields
+        if change.weights is not None
+    ]
+    assert weights.how == "quantized from float to uint8"
+    assert weights.max_abs == pytest.approx(error)
+    back = diff_of(made_of({name: codes, "s": scale, "z": zero}, node), made_of({name: array}))
+    (again,) = [c.weights for i in back.items for c in i.fields if c.weights is not None]
+    assert again.how == "dequantized from uint8 to float"
+    assert again.max_abs == pytest.approx(error)
+
+
+def test_quantized_by_the_names_of_onnxruntime() -> None:
+    array = normal(6, 9)
+    codes, scale, zero, error = quantized(array, None)
+    new = {"w_quantized": codes, "w_scale": scale, "w_zero_point": zero}
+    made = diff_of(made_of({"w": array}), made_of(new))
+    assert only(made).max_abs == pytest.approx(error)
+    codes, scale, zero, error = quantized(array, 1)
+    new = {"w_quantized": codes, "w_scale": scale, "w_zero_point": zero}
+    assert only(diff_of(made_of({"w": array}), made_of(new))).max_abs == pytest.approx(error)
+
+
+def test_an_ambiguous_axis_is_not_guessed() -> None:
+    array = normal(6, 6)
+    codes, scale, zero, _ = quantized(array, 1)
+    new = {"w_quantized": codes, "w_scale": scale, "w_zero_point": zero}
+    weights = only(diff_of(made_of({"w": array}), made_of(new)))
+    assert (weights.how, weights.max_abs) == (None, None)
+
+
+def test_nothing_of_other_weights_is_claimed() -> None:
+    """Other values of a fitting shape and type are neither transposed nor cast."""
+    made = diff_of(made_of({"a": normal(4, 6)}), made_of({"b": normal(6, 4) + 1}))
+    assert sorted(item.actions for item in made.items) == [("added",), ("removed",)]

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No quadratic time: graphs that are hard to match are compared in seconds.
+
+The limits are generous, for machines that are busy; what was measured is a tenth of them.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from onnxtext.ast import (
+    Attribute,
+    AttributeType,
+    Graph,
+    Model,
+    Node,
+    Presence,
+    TensorType,
+    ValueInfo,
+)
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.differ import ModelDiff
+from tests.differ.graphs import chain, diff, model
+
+pytestmark = pytest.mark.thorough
+
+N = 20_000
+LIMIT = 40.0
+
+
+@pytest.fixture(autouse=True)
+def _in_seconds() -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    assert time.perf_counter() - start < LIMIT
+
+
+def actions(made: ModelDiff) -> Counter[tuple[str, ...]]:
+    return Counter(item.actions for item in made.items)
+
+
+def test_identical_nodes() -> None:
+    same = [Node("Relu", ("x",), ("y",))] * N
+    assert actions(diff(model(same), model(same[:-1]))) == {("removed",): 1}
+
+
+def test_identical_nodes_without_outputs() -> None:
+    same = [Node("Print", ("x",))] * N
+    assert actions(diff(model(same), model(same[: N // 2]))) == {("removed",): N // 2}
+
+
+def test_all_names_changed() -> None:
+    made = diff(model(chain(N)), model(chain(N, "w")))
+    assert made.verdict == "names-differ"
+    assert len(made.renames) == N - 1
+
+
+def test_all_operators_changed() -> None:
+    made = diff(model(chain(N)), model(chain(N, operator="Gelu")))
+    assert actions(made) == {("changed",): N}
+
+
+def test_all_operators_and_names_changed() -> None:
+    made = diff(model(chain(N)), model(chain(N, "w", "Gelu")))
+    assert made.verdict == "differ"
+
+
+@pytest.mark.parametrize("prefix", ["v", "w"])
+def test_reversed(prefix: str) -> None:
+    made = diff(model(chain(N)), model(chain(N, prefix)[::-1]))
+    assert actions(made) == {("moved",): N - 1}
+    assert len(made.renames) == (0 if prefix == "v" else N - 1)
+
+
+def test_shuffled() -> None:
+    nodes = chain(N)
+    random.Random(1).shuffle(nodes)
+    assert set(actions(diff(model(chain(N)), model(nodes)))) == {("moved",)}
+
+
+def test_many_inputs() -> None:
+    names = [f"x{i}" for i in range(100_000)]
+    old, new = Node("Concat", tuple(names), ("y",)), Node("Concat", tuple(names[::-1]), ("y",))
+    made = diff(model([old]), model([new]))
+    assert actions(made) == {("changed",): 1}
+    assert len(made.items[0].fields) == 100_000
+    assert len(made.items[0].new_text or "") < 1000
+
+
+def test_many_consumers() -> None:
+    old = [Node("A", ("x",), ("m",)), *[Node(f"Op{i % 7}", ("m",), (f"a{i}",)) for i in range(N)]]
+    new = [Node("B", ("x",), ("n",)), *[Node(f"Op{i % 7}", ("n",), (f"b{i}",)) for i in range(N)]]
+    assert actions(diff(model(old), model(new))) == {("changed",): 1}
+
+
+def test_cycle() -> None:
+    def cycle(prefix: str) -> list[Node]:
+        return [Node("Relu", (f"{prefix}{(i - 1) % N}",), (f"{prefix}{i}",)) for i in range(N)]
+
+    assert diff(model(cycle("v")), model(cycle("w"))).verdict == "names-differ"
+
+
+def test_one_name_defined_by_all() -> None:
+    old, new = Node("Relu", ("x",), ("v",)), Node("Relu", ("v",), ("v",))
+    assert actions(diff(model([old] * N), model([new] * N))) == {("changed",): N}
+
+
+def test_many_graphs_in_nodes() -> None:
+    def branches(prefix: str) -> list[Node]:
+        nodes = []
+        for i in range(N // 4):
+            inner = Node("Relu", (f"{prefix}{i - 1}" if i else "x",), ("q",))
+            graph = Graph("b", nodes=[inner], outputs=[ValueInfo("q")])
+            attributes = (Attribute("then_branch", AttributeType.GRAPH, graph),)
+            nodes.append(Node("If", ("x",), (f"{prefix}{i}",), attributes))
+        return nodes
+
+    assert diff(model(branches("v")), model(branches("w"))).verdict == "names-differ"
+
+
+def test_many_values_in_another_order() -> None:
+    old, new = model(chain(3)), model(chain(3))
+    values = [ValueInfo(f"z{i}", TensorType("float", (i,))) for i in range(N)]
+    old.graph.values, new.graph.values = values, values[::-1]
+    assert actions(diff(old, new)) == {("moved",): N - 1}
+
+
+def nested(depth: int, operator: str) -> Model:
+    outputs = [ValueInfo("y", TensorType("float", ()))]
+    graph = Graph("leaf", [], outputs, nodes=[Node(operator, ("x",), ("y",))])
+    for level in range(depth):
+        attributes = (Attribute("body", AttributeType.GRAPH, graph),)
+        graph = Graph(f"g{level}", [], outputs, nodes=[Node("Loop", ("x",), ("y",), attributes)])
+    return Model(graph, presence=Presence(version=1))
+
+
+def test_deep() -> None:
+    made = diff(nested(30, "Relu"), nested(30, "Neg"))
+    assert [item.new and item.new.path for item in made.items] == [
+        "graph" + '.node[0].attribute["body"].g' * 30 + ".node[0]"
+    ]
+
+
+def test_too_deep() -> None:
+    with pytest.raises(OnnxTextError, match="nested too deep"):
+        diff(nested(2000, "Relu"), nested(2000, "Neg"))

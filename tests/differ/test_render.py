@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rendered diffs of `golden/old.onnxtxt` and `golden/new.onnxtxt` in all formats.
+
+Run `python3 dev.py bless tests/differ/test_render.py` to write the golden files anew;
+read the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from onnxtext.ast import Node
+from onnxtext.differ import ModelDiff, Side, compare
+from onnxtext.differ.render import json, markdown, stat, text
+from tests.differ.graphs import chain, diff, model
+
+GOLDEN = Path(__file__).parent / "golden"
+FORMS: dict[str, Callable[[ModelDiff], str]] = {
+    "text.diff": text.render,
+    "color.diff": lambda made: text.render(made, color=True),
+    "json.json": json.render,
+    "stat.txt": stat.render,
+    "markdown.md": markdown.render,
+}
+
+
+@pytest.fixture(scope="module")
+def example() -> ModelDiff:
+    sides = [
+        Side.of_text((GOLDEN / name).read_text(encoding="utf-8"), label=name)
+        for name in ("old.onnxtxt", "new.onnxtxt")
+    ]
+    return compare(*sides)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_golden(name: str, example: ModelDiff) -> None:
+    shown = FORMS[name](example)
+    golden = GOLDEN / name
+    if os.environ.get("ONNXTEXT_BLESS"):
+        golden.write_text(shown, encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8")
+
+
+def test_equal_models_have_empty_output() -> None:
+    same = diff(model(chain(3)), model(chain(3)))
+    assert text.render(same) == ""
+    assert stat.render(same) == ""
+    assert json_module.loads(json.render(same))["verdict"] == "same"
+    assert "The models are the same." in markdown.render(same)
+
+
+def test_color_only_adds_escapes(example: ModelDiff) -> None:
+    colored = text.render(example, color=True)
+    assert re.sub("\x1b\\[[0-9;]*m", "", colored) == text.render(example)
+
+
+def test_control_characters_are_escaped(example: ModelDiff) -> None:
+    assert all(line.isprintable() for line in text.render(example).split("\n"))
+    hostile = replace(example, old_label="a\x1b[2J\nb", notes=("\x07\u202e",))
+    assert all(line.isprintable() for line in text.render(hostile).split("\n"))
+
+
+def test_markdown_is_fenced() -> None:
+    old = model([Node("Relu", ("x",), ("y",))])
+    new = model([Node("```\n@all <script> | `", ("x",), ("y",))])
+    made = replace(diff(old, new), new_label="``x`` | <b>\n# no title")
+    shown = markdown.render(made)
+    lines = shown.split("\n")
+    fences = [index for index, line in enumerate(lines) if line.startswith("````")]
+    assert len(fences) == 2
+    outside = [*lines[: fences[0]], *lines[fences[1] + 1 :]]
+    assert not any("script" in line or "@all" in line for line in outside)
+    assert not any(line.startswith("# no title") for line in lines)
+
+
+def test_markdown_fits_into_a_comment() -> None:
+    nodes = [Node("Relu", ("x",), (f"a{i}",)) for i in range(5000)]
+    made = diff(model([]), model(nodes))
+    assert len(markdown.render(made)) < 1000  # grouped
+    shown = markdown.render(made, every=True)
+    assert len(shown) < 65_536
+    assert "more differences do not fit" in shown
+
+
+def test_many_renames_are_cut_short_in_text_only() -> None:
+    made = diff(model(chain(200)), model(chain(200, "w")))
+    assert text.render(made).count("\n") < 40
+    assert "179 more; --all shows them" in text.render(made)
+    assert text.render(made, every=True).count("\n~value") == 199
+    assert len(json_module.loads(json.render(made))["renames"]) == 199
+
+
+def test_infinities_are_json() -> None:
+    tensor = "g () => () <float[1] w = [{}]> {{}}"
+    sides = [Side.of_text("<onnxtext: 1>\n" + tensor.format(n)) for n in ("0", "inf")]
+    (item,) = json_module.loads(json.render(compare(*sides)))["items"]
+    assert item["fields"][0]["weights"]["max_abs"] == "inf"

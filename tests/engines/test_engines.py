@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run models in a process of its own, and compare what they compute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+import onnxtext
+from onnxtext import engines
+from onnxtext.engines import compare_values
+from onnxtext.engines.values import read_values, write_values
+from tests.corpus import REPOSITORY
+
+TEXT = """\
+<onnxtext: 1, ir_version: 10, opset_import: ["": 21]>
+g (float[N, 2] x, int64 n = {3}) => (float[N, 2] y) {
+  a = Neg (x)
+  f = Cast <to = 1> (n)
+  y = Mul (a, f)
+}
+"""
+
+
+def onnxruntime() -> str:
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
+    return "onnxruntime"
+
+
+@pytest.mark.parametrize("engine", ["onnx", "onnxruntime"])
+def test_run(engine: str) -> None:
+    if engine == "onnxruntime":
+        onnxruntime()
+    model = engines.load_model(TEXT)
+    inputs = engines.fill_inputs(model, {"x": np.array([[1, 2]])})  # integers become floats
+    made = engines.run_model(model, inputs, engine=engine)
+    assert made["y"].dtype == np.float32
+    np.testing.assert_array_equal(made["y"], [[-3, -6]])
+    inputs = engines.fill_inputs(model, {"x": np.ones((1, 2)), "n": np.array(5)})
+    made = engines.run_model(model, inputs, engine=engine, also=["a"])
+    np.testing.assert_array_equal(made["y"], [[-5, -5]])
+    np.testing.assert_array_equal(made["a"], [[-1, -1]])
+
+
+def test_both_engines_compute_the_same() -> None:
+    engine = onnxruntime()
+    for name in ("classifier", "convnet", "feed_forward", "temperature", "extensions"):
+        model = engines.load_model(REPOSITORY / "examples" / f"{name}.onnxtxt")
+        inputs = engines.random_inputs(model, seed=2, sizes={"N": 3})
+        one = engines.run_model(model, inputs)
+        other = engines.run_model(model, inputs, engine=engine)
+        for key, value in one.items():
+            assert not compare_values(key, value, other[key]).exceeds(1e-4, 1e-6)
+
+
+def test_random_inputs_depend_on_name_and_seed_only() -> None:
+    model = engines.load_model(TEXT)
+    first = engines.random_inputs(model, seed=1, sizes={"N": 4})["x"]
+    assert first.shape == (4, 2)
+    np.testing.assert_array_equal(first, engines.random_inputs(model, seed=1, sizes={"N": 4})["x"])
+    assert (first != engines.random_inputs(model, seed=2, sizes={"N": 4})["x"]).any()
+    assert engines.random_inputs(model)["x"].shape == (1, 2)
+    assert "n" not in engines.random_inputs(model)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "inputs are missing: `x`"),
+        ({"xx": np.ones(1)}, "the model has no input `xx`"),
+        ({"x": np.ones((1, 2)), "n": np.array(1.5)}, "`n` is int64: the given float64 would"),
+        ({"x": np.array([["a", "b"]])}, "`x` is float32, not"),
+    ],
+)
+def test_wrong_inputs(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(onnxtext.OnnxTextError, match=said) as caught:
+        engines.fill_inputs(engines.load_model(TEXT), given)
+    assert caught.value.diagnostics[0].code == "run-input"
+
+
+def test_engines_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = engines.load_model(TEXT.replace("Neg", "Nagg"))
+    with pytest.raises(onnxtext.OnnxTextError, match=r"onnx cannot run the model: .*Nagg") as error:
+        engines.run_model(model, {"x": np.ones((1, 2), np.float32)})
+    assert error.value.diagnostics[0].code == "run-failed"
+    with pytest.raises(ValueError, match="'other' is no engine: one of onnx, onnxruntime is"):
+        engines.run_model(model, {}, engine="other")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(onnxtext.OnnxTextError, match="onnxruntime is not installed"):
+        engines.run_model(model, {}, engine="onnxruntime")
+
+
+def test_a_crash_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\necho why >&2\nkill -SEGV $$\n")
+    script.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(script))
+    with pytest.raises(onnxtext.OnnxTextError, match="onnx has crashed: SIGSEGV: why"):
+        engines.run_model(engines.load_model(TEXT), {})
+
+
+def test_external_data(tmp_path: Path) -> None:
+    weight = numpy_helper.from_array(np.arange(2, dtype=np.float32), "w")
+    model = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("Identity", ["w"], ["y"])], "g", [],
+            [helper.make_tensor_value_info("y", 1, [2])], [weight],
+        )
+    )  # fmt: skip
+    onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, size_threshold=0)
+    made = engines.run_model(engines.load_model(tmp_path / "m.onnx"), {})
+    np.testing.assert_array_equal(made["y"], [0, 1])
+    next(path for path in tmp_path.iterdir() if path.name != "m.onnx").unlink()
+    with pytest.raises(onnxtext.OnnxTextError, match="external data cannot be read"):
+        engines.load_model(tmp_path / "m.onnx")
+
+
+VALUES: dict[str, Any] = {
+    "float": np.array([1.5, np.nan, -np.inf]),
+    "scalar": np.array(3, np.int8),
+    "strings": np.array(["a", "ü"], object),
+    "bool": np.array([True]),
+    "complex": np.array([1 + 2j], np.complex64),
+    "bfloat16": np.array([1, 2], ml_dtypes.bfloat16),
+    "int4": np.array([1, -2], ml_dtypes.int4),
+    "sequence": [np.zeros(2), np.ones((1, 1))],
+    "nothing": None,
+    "empty": np.zeros((0, 3), np.float32),
+}
+
+
+def test_values_survive_the_way_between_processes(tmp_path: Path) -> None:
+    write_values(tmp_path / "values", VALUES)
+    made = read_values(tmp_path / "values")
+    assert list(made) == list(VALUES)
+    for name, value in VALUES.items():
+        assert not compare_values(name, value, made[name]).differs
+        assert getattr(value, "dtype", None) == getattr(made[name], "dtype", None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "changed", "largest", "relative"),
+    [
+        ([1.0, 2.0], [1.0, 2.5], 1, 0.5, 0.25),
+        ([np.nan, 1.0], [np.nan, 1.0], 0, 0, 0),
+        ([np.nan], [1.0], 1, np.inf, np.inf),
+        ([np.inf], [np.inf], 0, 0, 0),
+        ([0.0], [1e-9], 1, 1e-9, np.inf),
+        ([], [], 0, 0, 0),
+    ],
+)
+def test_compared_values(
+    first: list[float], second: list[float], changed: int, largest: float, relative: float
+) -> None:
+    found = compare_values("v", np.array(first), np.array(second))
+    assert (found.changed, found.largest, found.relative) == (changed, largest, relative)
+    assert found.differs == bool(changed)
+
+
+def test_what_cannot_be_compared() -> None:
+    other = compare_values("v", np.zeros(2), np.zeros(3))
+    assert other.note == "shape [2], then [3]"
+    assert other.exceeds(1, 1)
+    assert compare_values("v", np.zeros(2), np.zeros(2, np.float32)).note == "float64, then float32"
+    assert compare_values("v", [np.zeros(2)], [np.ones(2)]).differs
+    assert not compare_values("v", None, None).differs
+
+
+def test_tolerances() -> None:
+    found = compare_values("v", np.array([100.0]), np.array([100.001]))
+    assert found.differs
+    assert not found.exceeds(1e-4, 1e-6)
+    assert found.exceeds(1e-6, 1e-6)
+    assert not found.exceeds(0, 1)
+
+
+def test_run_both() -> None:
+    first, second = engines.load_model(TEXT), engines.load_model(TEXT.replace("{3}", "{4}"))
+    inputs = engines.random_inputs(first)
+    one, two, found = engines.run_both(first, second, inputs, engine="onnx")
+    assert [each.name for each in found] == ["a", "f", "y"]
+    assert [each.name for each in found if each.differs] == ["f", "y"]
+    assert [each.name for each in found if each.is_output] == ["y"]
+    np.testing.assert_allclose(one["y"] * 4, two["y"] * 3, rtol=1e-5)

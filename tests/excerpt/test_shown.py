@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext.show`: the same text in a terminal, as a string and as HTML."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onnxtext
+from onnxtext.excerpt.html import MOST_LINES, MOST_OPEN, to_html
+from onnxtext.excerpt.output import escaped
+from tests.corpus import REPOSITORY, onnx_directory, wheel_models
+from tests.excerpt.test_reading import weighted
+from tests.strategies import models
+
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Page(HTMLParser):
+    """The text of a page, and its folds; fails if elements are not nested properly."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text = ""
+        self.folds: list[bool] = []
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in ("style", "pre", "span", "details", "summary"), tag
+        self._open.append(tag)
+        if tag == "details":
+            self.folds.append(("open", None) in attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+        if tag == "summary":
+            self.text += "\n"
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self._open:
+            self.text += data
+
+
+def assert_alike(shown: onnxtext.Shown) -> Page:
+    """All forms have the same text, but for controls that could harm terminals and pages."""
+    html = shown._repr_html_()
+    page = Page(html)
+    text = escaped(str(shown)).rstrip("\n")
+    assert page.text.rstrip("\n") == text
+    assert repr(shown) == text  # the tests have no terminal
+    return page
+
+
+@given(models())
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+def test_any_model(model: bytes) -> None:
+    assert_alike(onnxtext.show(onnx.ModelProto.FromString(model)))
+
+
+@pytest.mark.parametrize("path", wheel_models()[::12])
+def test_real_models(path: str) -> None:
+    page = assert_alike(onnxtext.show(onnx_directory() / path))
+    assert "metadata {" not in page.text
+
+
+@given(st.lists(st.tuples(st.sampled_from(["Whitespace", "String.Doc", "Name", "Comment"]),
+                          st.text(alphabet='a <>{}()[]"\n&\x07é', max_size=9))))  # fmt: skip
+def test_any_pieces(pieces: list[tuple[str, str]]) -> None:
+    text = "".join([piece for _, piece in pieces])
+    page = Page(to_html(pieces))
+    assert page.text.rstrip("\n") == escaped(text).rstrip("\n")
+
+
+def test_nothing_is_markup() -> None:
+    evil = "</div><script>alert(1)</script>"
+    text = f'g (float["{evil}"] "{evil}") => () {{ y = Op <s = """\n{evil}\n"""> () # {evil}\n}}'
+    shown = onnxtext.show(text)
+    assert evil in str(shown)
+    assert_alike(shown)
+
+
+def test_parts_and_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = weighted()
+    path = tmp_path / "m.onnx"
+    path.write_bytes(data)
+    model = onnx.ModelProto.FromString(data)
+    texts = {str(onnxtext.show(item)) for item in (data, path, model, onnxtext.from_binary(data))}
+    assert len(texts) == 1
+    assert "# min 0" in texts.pop()
+    assert "main (" in str(onnxtext.show(model.graph))
+    assert "Add (x, w)" in str(onnxtext.show(model.graph.node[0]))
+    with pytest.raises(TypeError, match="pathlib"):
+        onnxtext.show("model.onnx")
+    cut = str(onnxtext.show(data, start="z", end=["y"]))
+    assert "Relu (z)" in cut
+    assert "Add (" not in cut
+    assert "Exp" in str(onnxtext.show(data, graph="yes"))
+    assert "Abs" not in str(onnxtext.show(data, find="Relu", context=0))
+    with pytest.raises(onnxtext.OnnxTextError, match="did you mean"):
+        onnxtext.show(data, graph="yess")
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    colored = repr(onnxtext.show(data))
+    assert COLOR.search(colored)
+    assert COLOR.sub("", colored) == str(onnxtext.show(data)).rstrip("\n")
+
+
+def test_folds() -> None:
+    values = ",\n".join([f"float w{number} = 1" for number in range(MOST_OPEN + 2)])
+    nodes = "\n".join([f"y{number} = A (x)" for number in range(3)])
+    page = assert_alike(onnxtext.show(f"g (x) => (y0) <{values}> {{ {nodes} }}"))
+    assert page.folds == [False, True]  # the constants, the nodes
+    few = (REPOSITORY / "examples" / "classifier.onnxtxt").read_text("utf-8")
+    assert False not in assert_alike(onnxtext.show(few)).folds
+
+
+def test_long_texts_are_cut() -> None:
+    nodes = "\n".join([f"y{number} = A (x)" for number in range(MOST_LINES + 50)])
+    page = Page(onnxtext.show(f"g (x) => (y0) {{ {nodes} }}")._repr_html_())
+    assert page.text.count("\n") <= MOST_LINES + 1
+    assert "more lines" in page.text

@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws of a three-way merge, on drawn models and edits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onnxtext
+from onnxtext.merger import merge
+from tests.cli.command import TEXT, binary
+from tests.corpus import REPOSITORY
+from tests.merger.laws import merged, resolved, statements
+
+# ---- Any bytes --------------------------------------------------------------------------------
+
+FILES = st.one_of(
+    st.binary(max_size=20),
+    st.sampled_from([TEXT.encode(), binary(), TEXT.encode()[:60], b"\xef\xbb\xbf" + TEXT.encode()]),
+    st.sampled_from([TEXT.replace("\n", "\r\n").encode(), TEXT.replace("Relu", "Tanh").encode()]),
+    st.sampled_from([binary(TEXT.replace("Relu", "Abs")), binary(TEXT.replace("20", "21"))]),
+)
+
+
+@given(FILES, FILES)
+def test_changes_of_one_side_are_kept_byte_for_byte(base: bytes, side: bytes) -> None:
+    for versions in ((base, base, side), (base, side, base), (base, side, side)):
+        result = merge(*versions)
+        assert (result.content, result.conflicts, result.notes) == (side, 0, ())
+
+
+@given(FILES, FILES, FILES)
+def test_any_bytes_are_merged_or_a_conflict(base: bytes, ours: bytes, theirs: bytes) -> None:
+    result = merge(base, ours, theirs)
+    if result.conflicts and not result.is_binary:
+        assert result.content.count(b"<<<<<<<") >= 1
+
+
+# ---- Drawn models and edits -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A node and its text."""
+
+    name: str
+    operator: str = "Op"
+    attributes: tuple[tuple[str, int], ...] = (("a", 1), ("b", 2))
+    lead: tuple[str, ...] = ()
+    tail: str = ""
+    broken: bool = False
+    blank: bool = False
+
+    def text(self) -> str:
+        lines = ["\n"] * self.blank + [f"  # {comment}\n" for comment in self.lead]
+        pairs = [f"{key} = {value}" for key, value in self.attributes]
+        if self.broken and pairs:
+            inside = "".join([f"    {pair},\n" for pair in pairs])
+            call = f"{self.operator} (x) <\n{inside}  >"
+        else:
+            attributes = ", ".join(pairs)
+            call = f"{self.operator} <{attributes}> (x)" if pairs else f"{self.operator} (x)"
+        tail = f"  # {self.tail}" if self.tail else ""
+        return f"{''.join(lines)}  {self.name} = {call}{tail}\n"
+
+
+def render(nodes: list[Statement]) -> str:
+    head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => () {\n"
+    return f"{head}{''.join([node.text() for node in nodes])}}}\n"
+
+
+@dataclass
+class Side:
+    """The edits of one side; it uses its own numbers and names."""
+
+    name: str
+    edits: list[tuple[str, int]] = field(default_factory=list)
+
+    def apply(self, nodes: list[Statement]) -> list[Statement]:
+        made = list(nodes)
+        for number, (kind, at) in enumerate(self.edits):
+            target = nodes[at % len(nodes)].name
+            place = next((n for n, node in enumerate(made) if node.name == target), None)
+            if place is None:
+                continue
+            new = f"{self.name}{number}"
+            value = 10_000 * (1 + (self.name == "theirs")) + number
+            node = made[place]
+            match kind:
+                case "edit":
+                    values = dict(node.attributes)
+                    values[next(iter(values)) if values else "a"] = value
+                    made[place] = replace(node, attributes=tuple(values.items()))
+                case "extend":
+                    made[place] = replace(node, attributes=(*node.attributes, (new, value)))
+                case "break":
+                    made[place] = replace(node, broken=not node.broken)
+                case "operator":
+                    made[place] = replace(node, operator=f"Op{new}")
+                case "above":
+                    made[place] = replace(node, lead=(*node.lead, f"above {new}"))
+                case "behind":
+                    made[place] = replace(node, tail=f"behind {new}")
+                case "insert":
+                    made.insert(place + 1, Statement(f"v_{new}", attributes=((new, value),)))
+                case "delete":
+                    del made[place]
+                case "move":
+                    made.insert((at * 7) % len(made), made.pop(place))
+        return made
+
+
+KINDS = ("edit", "extend", "break", "operator", "above", "behind", "insert", "delete", "move")
+ANY = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 11)), min_size=1, max_size=4)
+NODES = st.lists(
+    st.builds(
+        lambda attributes, comment, tail, broken, blank: Statement(
+            "", "Op", attributes, (comment,) if comment else (), tail, broken, blank
+        ),
+        st.sampled_from([(), (("a", 1),), (("a", 1), ("b", 2))]),
+        st.sampled_from(["", "about this", 'with "quotes" and """']),
+        st.sampled_from(["", "behind"]),
+        st.booleans(),
+        st.booleans(),
+    ),
+    min_size=2,
+    max_size=8,
+).map(lambda nodes: [replace(node, name=f"n{at}") for at, node in enumerate(nodes)])
+
+
+@given(NODES, ANY, ANY)
+@settings(max_examples=150, deadline=None)
+def test_any_edits(
+    nodes: list[Statement], ours: list[tuple[str, int]], theirs: list[tuple[str, int]]
+) -> None:
+    texts = [render(nodes)]
+    texts += [render(Side("ours", ours).apply(nodes)), render(Side("theirs", theirs).apply(nodes))]
+    text = merged(*texts).content.decode()
+    # What a side has written is in the merge, if only in a conflict.
+    for side in texts[1:]:
+        for word in set(re.findall(r"\w+", side)) - set(re.findall(r"\w+", texts[0])):
+            assert word in text
+
+
+def on_even(edits: list[tuple[str, int]], odd: int) -> list[tuple[str, int]]:
+    return [(kind, at // 2 * 2 + odd) for kind, at in edits]
+
+
+@given(NODES, ANY, ANY)
+@settings(max_examples=150, deadline=None)
+def test_edits_of_different_statements(
+    nodes: list[Statement], ours: list[tuple[str, int]], theirs: list[tuple[str, int]]
+) -> None:
+    nodes = nodes[: len(nodes) // 2 * 2]  # so that the numbers below stay even or odd
+    # A node that only one side moves, so that the order is its own.
+    one, two = Side("ours", on_even(ours, 0)), Side("theirs", on_even(theirs, 1))
+    base, mine, others = render(nodes), render(one.apply(nodes)), render(two.apply(nodes))
+    result = merged(base, mine, others)
+    assert not result.conflicts
+    text = result.content.decode()
+    # Both edits of the syntax tree, wherever the nodes stand.
+    before = statements(base)
+    gone = (before - statements(mine)) + (before - statements(others))
+    new = (statements(mine) - before) + (statements(others) - before)
+    assert statements(text) == before - gone + new
+
+
+@given(NODES, ANY, st.permutations(range(8)))
+@settings(max_examples=100, deadline=None)
+def test_one_side_reorders_and_the_other_edits(
+    nodes: list[Statement], theirs: list[tuple[str, int]], order: list[int]
+) -> None:
+    moved = [nodes[at] for at in order if at < len(nodes)]
+    edits = [(kind, at) for kind, at in theirs if kind != "move"]
+    edited = Side("theirs", edits).apply(nodes)
+    result = merged(render(nodes), render(moved), render(edited))
+    assert not result.conflicts
+    names = {node.name for node in edited}
+    found = [node.outputs[0] for node in onnxtext.parse(result.content.decode()).graph.nodes]
+    assert set(found) == names
+    kept = [node.name for node in moved if node.name in names]
+    assert [name for name in found if name in kept] == kept
+
+
+@given(NODES, ANY)
+@settings(max_examples=60, deadline=None)
+def test_untouched_statements_keep_their_bytes(
+    nodes: list[Statement], edits: list[tuple[str, int]]
+) -> None:
+    edits = [(kind, 1) for kind, _ in edits if kind != "move"]
+    first = replace(nodes[0], operator="Mine")
+    base, ours = render(nodes), render([first, *nodes[1:]])
+    result = merged(base, ours, render(Side("theirs", edits).apply(nodes)))
+    assert not result.conflicts
+    for node in nodes[2:]:
+        assert node.text() in result.content.decode()
+
+
+# ---- Files ------------------------------------------------------------------------------------
+
+
+def test_line_ends_and_byte_order_mark_of_ours_are_kept() -> None:
+    base = TEXT.replace("y = Relu (x)", "a = Neg (x)\n  y = Relu (a)")
+    ours = ("\ufeff" + base.replace("Neg", "Abs")).replace("\n", "\r\n").encode()
+    theirs = base.replace("Relu", "Tanh").encode()
+    expected = base.replace("Neg", "Abs").replace("Relu", "Tanh")
+    assert merge(base.encode(), ours, theirs).content == (
+        ("\ufeff" + expected).replace("\n", "\r\n").encode()
+    )
+    assert merge(base.encode(), theirs, ours).content == expected.replace("\n", "\r\n").encode()
+
+
+def test_binary_models() -> None:
+    base = TEXT.replace("y = Relu (x)", "a = Neg (x)\n  y = Relu (a)")
+    versions = [base, base.replace("Neg", "Abs"), base.replace("Relu", "Tanh")]
+    expected = versions[1].replace("Relu", "Tanh")
+    result = merge(*map(binary, versions))
+    assert result.is_binary
+    assert (result.content, result.conflicts, result.notes) == (binary(expected), 0, ())
+    mixed = merge(binary(versions[0]), versions[1].encode(), binary(versions[2]))
+    assert (mixed.content.decode(), mixed.conflicts) == (expected, 0)
+    conflict = merge(*map(binary, (versions[0], versions[1], base.replace("Neg", "Cos"))))
+    assert conflict.conflicts == 1
+    assert not conflict.is_binary
+    assert binary(resolved(conflict.content.decode(), "ours")) == binary(versions[1])
+    assert "text" in conflict.notes[-1]
+    added = merge(b"", binary(versions[1]), binary(versions[1].replace("a = ", "[k] a = ")))
+    assert added.conflicts == 1
+
+
+def with_weights(first: bytes, second: bytes) -> bytes:
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+
+    nodes = [helper.make_node("Add", ["x", "v"], ["a"]), helper.make_node("Add", ["a", "w"], ["y"])]
+    values = [helper.make_tensor_value_info(name, TensorProto.UINT8, [200]) for name in "xy"]
+    data = [np.full(200, content[0], np.uint8) for content in (first, second)]
+    made = [numpy_helper.from_array(one, name) for one, name in zip(data, "vw", strict=True)]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], made)
+    return helper.make_model(graph).SerializeToString()
+
+
+def test_weights_of_binary_models() -> None:
+    versions = [with_weights(b"1", b"2"), with_weights(b"3", b"2"), with_weights(b"1", b"1")]
+    result = merge(*versions)
+    assert (result.content, result.conflicts) == (with_weights(b"3", b"1"), 0)
+    conflict = merge(with_weights(b"1", b"2"), with_weights(b"3", b"2"), with_weights(b"4", b"2"))
+    assert conflict.conflicts == 1
+    for side, content in (("ours", b"3"), ("theirs", b"4")):
+        text = resolved(conflict.content.decode(), side)
+        assert onnxtext.to_binary(text) == with_weights(content, b"2")
+
+
+def test_an_outdated_encoding_section_is_left_out() -> None:
+    def oddly(text: str) -> bytes:
+        """A model whose version is encoded as an overlong varint."""
+        data = binary(text)
+        assert data[:2] == b"\x08\x0a"
+        return b"\x08\x8a\x00" + data[2:]
+
+    base = TEXT.replace("y = Relu (x)", "a = Neg (x)\n  y = Relu (a)")
+    texts = [base, base.replace("Neg", "Abs"), base.replace("Relu", "Tanh")]
+    versions = [onnxtext.from_binary(oddly(text)) for text in texts]
+    assert all("encoding {" in text for text in versions)
+    expected = texts[1].replace("Relu", "Tanh")
+    result = merge(*[text.encode() for text in versions])
+    assert "encoding section was left out" in result.notes[0]
+    assert onnxtext.to_binary(result.content.decode()) == binary(expected)
+    models = merge(*map(oddly, texts))
+    assert (models.content, models.conflicts) == (binary(expected), 0)
+
+
+def test_different_presence_defaults_give_a_note() -> None:
+    base = TEXT.replace("y = Relu (x)", "a = Neg (x)\n  y = Relu (a)")
+    ours = base.replace("  ir_version", "  explicit: [node.domain],\n  ir_version")
+    result = merge(base.encode(), ours.encode(), base.replace("Neg", "Abs").encode())
+    assert "presence defaults" in result.notes[0]
+
+
+def test_markers() -> None:
+    texts = [TEXT.replace("Relu", name).encode() for name in ("Relu", "Tanh", "Abs")]
+    result = merge(texts[0], texts[1], texts[2], marker_size=9, labels=("old", "HEAD", ""))
+    lines = result.content.decode().split("\n")
+    assert [line for line in lines if line[:1] in "<|=>" and len(line) > 8] == [
+        "<<<<<<<<< HEAD",
+        "||||||||| old",
+        "=========",
+        ">>>>>>>>>",
+    ]
+
+
+@pytest.mark.parametrize("mark", ["ours", "theirs", "base"])
+def test_texts_with_conflicts_are_merged_line_by_line(mark: str) -> None:
+    broken = TEXT.replace("  y = ", "<<<<<<< a\n  y = Abs (x)\n=======\n  y = ")
+    broken = broken.replace("Relu (x)\n", "Relu (x)\n>>>>>>> b\n")
+    versions = {"base": TEXT, "ours": TEXT, "theirs": TEXT.replace("20", "21"), mark: broken}
+    if mark == "theirs":
+        versions["ours"] = TEXT.replace("20", "21")
+    result = merge(*[versions[name].encode() for name in ("base", "ours", "theirs")])
+    if result.notes:
+        assert "line by line" in result.notes[0]
+    assert b"21" in result.content
+
+
+def test_without_git_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    ours, theirs = TEXT.replace("Relu (x)", "Relu (x"), TEXT.replace("20", "21")
+    result = merge(TEXT.encode(), ours.encode(), theirs.encode())
+    text = result.content.decode()
+    assert result.conflicts == 1
+    assert "git cannot merge lines" in result.notes[0]
+    assert resolved(text, "ours") == ours
+    assert resolved(text, "theirs") == theirs
+
+
+def test_deep_nesting() -> None:
+    def nested(depth: int, name: str) -> str:
+        inside = f"y = {name} (x)"
+        for _ in range(depth):
+            inside = f"y = If (x) <then_branch = t () => (float y) {{ {inside} }}>"
+        return f"g (bool x) => (float y) {{ {inside} }}\n"
+
+    for depth in (20, 3000):
+        texts = [nested(depth, name) for name in ("Relu", "Abs", "Neg")]
+        result = merge(*[text.encode() for text in texts])
+        assert result.conflicts == 1
+        if depth == 20:
+            assert "Abs" in resolved(result.content.decode(), "ours")
+
+
+@pytest.mark.parametrize("file", sorted((REPOSITORY / "examples").glob("*.onnxtxt")))
+def test_one_side_formats_and_the_other_edits(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    # As people write who know no formatter.
+    base = re.sub(r"(?m)^  (\w+) = (\w+) \((\w+)(.*)\)$", r"   \1  =\2(\3\4 )", text)
+    base = base.replace(",\n>", "\n>").replace("  onnxtext: 1,\n", "onnxtext:1,\n")
+    theirs = re.sub(r"opset_import: \[(\d+)", "opset_import: [19", base)
+    theirs = theirs.replace("}\n", "  more = Identity (more0)\n}\n", 1)
+    if "# " in text:
+        theirs = theirs.replace("# ", "# A new comment.\n# ", 1)
+    assert onnxtext.format_text(base) == text
+    for versions in ((base, text, theirs), (base, theirs, text)):
+        result = merge(*[version.encode() for version in versions])
+        assert not result.conflicts, result.content.decode()
+        assert onnxtext.parse(result.content.decode()) == onnxtext.parse(theirs)
+
+
+@pytest.mark.parametrize("order", ["", "@value_info(initializers)\n", '@value_info("v", values)\n'])
+def test_value_infos_of_a_deleted_node_in_binary_models(order: str) -> None:
+    """A conflict is found in the merged list, in which some initializers have an entry too."""
+    text = f"""\
+<onnxtext: 1, ir_version: 10, opset_import: [20]>
+{order}g (float x) => (y) <float w = {{1}}, float v = {{2}}> {{
+  a = Relu (x)
+  b = Abs (x)
+  y = Sum (a, w, v)
+}}
+"""
+    ours = text.replace("  b = Abs (x)\n", "")
+    theirs = text.replace("<float w", "<float b, float w")
+    result = merge(*map(binary, (text, ours, theirs)))
+    assert (result.conflicts, result.is_binary) == (1, False)
+    assert "float b = Abs" in result.content.decode()
+
+
+def test_a_decorator_that_names_a_deleted_value() -> None:
+    """One side renames an initializer; the other one adds it to `value_info`, by the decorator."""
+    base = """\
+<onnxtext: 1, ir_version: 10, opset_import: [20]>
+g (float x) => (y) <float w = 1, float v = 2> {
+  y = Sum (x, w, v)
+}
+"""
+    ours = base.replace("w =", "renamed =").replace(", w,", ", renamed,")
+    theirs = base.replace("g (", '@value_info("w")\ng (')
+    for versions in ((base, ours, theirs), (base, theirs, ours)):
+        result = merge(*[text.encode() for text in versions])
+        assert result.conflicts == 1
+        assert any("`w`" in note for note in result.notes)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements that are tokenized late give the same tree as statements tokenized at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import onnxtext
+from onnxtext import OnnxTextError
+from onnxtext.format.tokens import Token
+from onnxtext.format.tree import Tree
+from onnxtext.merger import lazy_read
+from onnxtext.merger.parts import Items, Part
+from tests.corpus import REPOSITORY, SHARED, index
+
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+
+
+def shape(source: str, tree: Tree | Token) -> Any:
+    """Return a tree with all its tokens, for comparisons."""
+    part = Part.of(source, tree)
+    if part is None:
+        return (tree.origin,) if isinstance(tree, Tree) else None
+    tree = part.tree
+    if isinstance(tree, Token):
+        return tree.at, tree.text, tree.terminal
+    return tree.origin, tree.alias, [shape(source, child) for child in tree.parts]
+
+
+def listed(source: str, items: Items) -> Any:
+    return items.suffix, [
+        (shape(source, item.part.tree), item.lead, item.tail, item.comma) for item in items.items
+    ]
+
+
+def check(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Compare both ways of reading; return the number of statements not tokenized at first."""
+    model = onnxtext.parse(text)
+    short = listed(text, lazy_read.read_model(text, model))
+    cuts = len(list(lazy_read.lazy_statements(text, model.graph.nodes, "node")))
+    with monkeypatch.context() as context:
+        context.setattr(lazy_read, "lazy_statements", lambda *_: iter(()))
+        assert short == listed(text, lazy_read.read_model(text, model))
+    return cuts
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_examples(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(file.read_text(encoding="utf-8"), monkeypatch)
+
+
+@pytest.mark.data
+def test_official_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert SHARED is not None
+    texts = cuts = 0
+    for entry in index("official_texts"):
+        file = SHARED / "official_texts" / entry["file"]
+        try:
+            text = file.read_bytes().decode()
+            onnxtext.parse(text)
+        except (OnnxTextError, UnicodeDecodeError):
+            continue
+        cuts += check(text, monkeypatch)
+        texts += 1
+    assert texts > 100
+    assert cuts > 100

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys that identify the statements of a text, and the detection of moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, compress
+from random import Random
+
+import pytest
+
+from benchmarks.merge_trial import models, spelled
+from onnxtext.format.tree import Tree
+from onnxtext.merger import keys
+from onnxtext.merger.lazy_read import read_model
+from onnxtext.merger.order import rising_through
+from onnxtext.merger.parts import Part
+from onnxtext.sequences import rising
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+from tests.corpus import SHARED
+
+KEYS = (keys.key_of, keys.first_output_of, keys.label_of, keys.call_of, keys.kind_of)
+
+
+def unread(part: Part) -> Iterator[Part]:
+    """Return the statements in a part that are not tokenized."""
+    if part.item is not None:
+        yield part
+    elif isinstance(part.tree, Tree):
+        for child in part.children():
+            yield from unread(child)
+
+
+@pytest.mark.data
+def test_keys_of_tokenized_and_untokenized_statements_agree() -> None:
+    assert SHARED is not None
+    draw = Random(1)
+    count = 0
+    for _, data in draw.sample(models(SHARED), 60):
+        text = spelled(data, draw)
+        for item in read_model(text, parse_model(Source(text, ""))).items:
+            for part in unread(item.part):
+                found = [key(part) for key in KEYS]
+                assert part.tree is not None  # reads it
+                assert part.item is None
+                assert [key(part) for key in KEYS] == found, part.body
+                count += 1
+    assert count > 200
+
+
+def test_increasing_subsequences_through_wanted_numbers() -> None:
+    draw = Random(2)
+    for _ in range(500):
+        numbers = draw.sample(range(9), draw.randrange(8))
+        wanted = [draw.random() < 0.3 for _ in numbers]
+        longest = sum(rising(numbers))
+        there = [
+            set(found)
+            for found in combinations(numbers, longest)
+            if list(found) == sorted(found) and set(compress(numbers, wanted)) <= set(found)
+        ]
+        made = rising_through(numbers, wanted, longest)
+        assert (made is None) == (not there)
+        assert made is None or set(compress(numbers, made)) in there
