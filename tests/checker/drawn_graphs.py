@@ -128,7 +128,9 @@ def _is_valid(node: NodeProto, values: dict[str, Array], made: list[Array]) -> b
         return bool(len(values[node.input[0]]) == values[node.input[1]].sum())
     if node.op_type == "Reshape":
         return bool(values[node.input[1]].min(initial=0) >= -1)
-    if node.op_type == "Flatten":
+    if node.op_type == "TopK":
+        return bool(made[0].shape.count(values[node.input[1]][0]) > 0)
+    if node.op_type in ("Flatten", "Gather"):
         return bool(values[node.input[0]].ndim > 0)
     if node.op_type == "Tile":
         return bool(values[node.input[0]].ndim == len(values[node.input[1]]))
@@ -296,7 +298,7 @@ def _body(choose: random.Random, name: str, outputs: list[str]) -> NodeProto:
     """Return a node of a body, which keeps, doubles or cuts its first input."""
     op_type = choose.choice(["Identity", "Relu", "Concat", "ReduceSum"])
     given = [name, name] if op_type == "Concat" else [name]
-    more = {"axis": 0} if op_type == "Concat" else {}
+    more: dict[str, Any] = {"axis": 0} if op_type == "Concat" else {}
     return helper.make_node(op_type, given, outputs, **more)
 
 
@@ -306,13 +308,15 @@ def _infos(kinds: dict[str, int]) -> list[onnx.ValueInfoProto]:
 
 def _loop(graph: Drawn) -> None:
     choose, at = graph.choose, f"l{graph.count}_"
-    carried = [graph.floats(), graph.floats()]
+    # The reference stacks results only if they are lists.
+    flat = graph.some(lambda value: value.dtype == np.float32 and value.ndim == 1) or "m"
+    carried = [graph.floats(), flat]
     i, c, a, b, d, e, f, g = [at + letter for letter in "icabdefg"]
     nodes = [
         helper.make_node("Identity", [c], [d]),
         _body(choose, a, [e]),
         _body(choose, choose.choice([a, b]), [f]),
-        _body(choose, choose.choice([b, carried[0]]), [g]),
+        _body(choose, choose.choice([b, flat]), [g]),
     ]
     bool_, float_ = TensorProto.BOOL, TensorProto.FLOAT
     body = helper.make_graph(

@@ -109,6 +109,29 @@ FOLLOWED = {
     "a recurrent network": ("y = LSTM <hidden_size = 128> (steps, rw, rr)",
                             "float[seq, 1, 1, 128]"),
 }  # fmt: skip
+CONTRIB = {
+    "ms.BiasGelu (x, bias)": "float[batch, seq, 64]",
+    "ms.FusedMatMul <transB = 1> (p, t)": "float[past, seq]",
+    "ms.FusedMatMul <transA = 1> (p, nm)": "float[64, m]",
+    "ms.MatMulNBits <K = 64, N = 32> (x, bias)": "float[batch, seq, 32]",
+    "ms.SkipLayerNormalization (x, x, bias)": "float[batch, seq, 64]",
+    "ms.Other (x)": None,
+}
+
+
+@pytest.mark.parametrize("node", CONTRIB)
+def test_operators_of_onnxruntime(node: str) -> None:
+    source = text(
+        f"r = {node.replace('ms.', 'com.microsoft.')}\ny = Relu (r)",
+        inputs=f"{INPUTS}, float[64] bias",
+        outputs="y",
+        opsets='21, "com.microsoft": 1',
+    )
+    subject, _ = find_in(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    assert value_types(subject)[subject.main.place.at].get("y") == CONTRIB[node]
+
+
 HEADER = '<domain: "my", opset_import: ["": 21]>'
 HEADS = (
     f"{HEADER}\nheads (x, b, l) => (y) {{\n  n = Constant <value = int64[2] {{4, 16}}> ()\n"

@@ -112,6 +112,7 @@ SPELLED = [
     (greatest_of(minus(n, 1), 0), "max(0, n - 1)"),
     (least_of(least_of(n, 3), 5), "min(3, n)"),
     (least_of(n, plus(n, b)), "n"),
+    (sized("N+1"), "N+1"),
 ]
 
 
@@ -120,6 +121,12 @@ def test_spellings(size: Extent, written: str) -> None:
     assert size is not None
     assert text(size) == written
     assert read(written) == size
+
+
+def test_names_with_operators_are_in_parentheses() -> None:
+    size = plus(times(2, sized("N+1")), n)
+    assert size is not None
+    assert text(size) == "2*(N+1) + n"
 
 
 EQUAL = [

@@ -185,6 +185,8 @@ class ShapeInference(ScopeWalk[Shapes]):
         if any(map(self._is_wrong, bodies)):
             return (), ()
         given = self._bodies(node, bodies, inputs, environment) if bodies else None
+        if target is None and id(node) not in self._wrong:
+            return self._step.contrib(node, inputs), ()
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
             return (), ()
         if len(self.findings) > before:

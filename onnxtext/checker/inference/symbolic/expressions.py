@@ -174,6 +174,8 @@ def text(size: int | Size) -> str:
     """Return a size as it is written: `2*seq`, `past + seq`, `(seq + 1) // 2`."""
     if isinstance(size, int):
         return str(size)
+    if size.shifted is not None and not size.constant:
+        return size.shifted[0]
     terms = sorted(size.terms, key=lambda item: (not item[0], item[1] < 0))
     if terms[0][1] < 0 and not terms[-1][0] and terms[-1][1] > 0:
         terms.insert(0, terms.pop())
@@ -192,7 +194,8 @@ def _product(product: Monomial, coefficient: int, *, alone: bool) -> str:
     factors = [str(coefficient)] if coefficient != 1 or not product else []
     for factor in product:
         if isinstance(factor, str):
-            factors.append(factor)
+            # A name such as `N+1` would read as two operands.
+            factors.append(factor if factor.isidentifier() else f"({factor})")
         elif factor.kind == "//":
             dividend, divisor = factor.parts
             quotient = f"{_operand(dividend)} // {_operand(divisor)}"

@@ -60,10 +60,11 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 def _matmul(call: OperatorCall) -> SymbolicShape:
     left, right = call.shape(0), call.shape(1)
-    return None if left is None or right is None else _multiplied(call, left, right)
+    return None if left is None or right is None else multiplied(call, left, right)
 
 
-def _multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicShape:
+def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicShape:
+    """Return the shape of a matrix product."""
     if not left or not right:
         return None
     call.equal(left[-1], right[-2] if len(right) > 1 else right[0])
@@ -74,7 +75,7 @@ def _multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSh
 
 def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
     left, right = call.shape(0), call.shape(3)
-    return None if left is None or right is None else _multiplied(call, left, right)
+    return None if left is None or right is None else multiplied(call, left, right)
 
 
 def _gemm(call: OperatorCall) -> SymbolicShape:

@@ -13,6 +13,7 @@ from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.contrib import CONTRIB, DOMAIN, contrib
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
 from onnxtext.checker.inference.symbolic.operators import infer
 from onnxtext.checker.inference.symbolic.sizes import Sizes
@@ -86,6 +87,16 @@ class SymbolicStep:
             known = self._known[key] = types, followed
             self._kept += (signature, *inputs, *found, *node.attributes)
         return known
+
+    def contrib(self, node: Node, inputs: Sequence[Type | None]) -> Types:
+        """Return the types of the outputs of a node of onnxruntime; empty if unknown."""
+        if node.domain != DOMAIN or node.op_type not in CONTRIB:
+            return ()
+        if any(type(attribute.value) is Reference for attribute in node.attributes):
+            return ()
+        call = OperatorCall(node, list(map(self.shape, inputs)), [], self._sizes, 13)
+        elements, shape = contrib(node, inputs, call)
+        return (refined(elements, shape),)
 
 
 def refined(found: Type | None, shape: SymbolicShape) -> Type | None:

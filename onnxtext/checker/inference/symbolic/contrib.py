@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer the outputs of common operators of onnxruntime, which onnx does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operators import OPERATORS, broadcast, multiplied
+
+DOMAIN = "com.microsoft"
+
+Shape = Callable[[OperatorCall], SymbolicShape]
+
+
+def _same(call: OperatorCall) -> SymbolicShape:
+    return call.shape(0)
+
+
+def _standard(name: str) -> Shape:
+    """Return the function of a standard operator with the same shapes."""
+
+    def infer(call: OperatorCall) -> SymbolicShape:
+        made = OPERATORS[name](call)
+        return made[0] if made else None
+
+    return infer
+
+
+def _added(call: OperatorCall) -> SymbolicShape:
+    one, other = call.shape(0), call.shape(3)
+    return None if one is None or other is None else broadcast(call, [one, other])
+
+
+def _product(call: OperatorCall) -> SymbolicShape:
+    left, right = call.shape(0), call.shape(1)
+    if not left or not right or call.integer("transBatchA", 0) or call.integer("transBatchB", 0):
+        return None
+    if call.integer("transA", 0):
+        left = (*left[:-2], *reversed(left[-2:]))
+    if call.integer("transB", 0):
+        right = (*right[:-2], *reversed(right[-2:]))
+    return multiplied(call, left, right)
+
+
+def _packed_product(call: OperatorCall) -> SymbolicShape:
+    shape, columns = call.shape(0), call.integer("N", 0)
+    return (*shape[:-1], columns) if shape and columns else None
+
+
+def _pool(call: OperatorCall) -> SymbolicShape:
+    return None if call.integer("channels_last", 0) else _standard("AveragePool")(call)
+
+
+def _global_pool(call: OperatorCall) -> SymbolicShape:
+    return None if call.integer("channels_last", 0) else _standard("GlobalAveragePool")(call)
+
+
+CONTRIB: dict[str, tuple[Shape, int]] = {
+    **dict.fromkeys(
+        ("BiasGelu", "FastGelu", "Gelu", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
+         "QuickGelu", "RotaryEmbedding", "SkipLayerNormalization",
+         "SkipSimplifiedLayerNormalization"),
+        (_same, 0),
+    ),
+    "DequantizeLinear": (_same, 1),
+    "DynamicQuantizeMatMul": (_product, 0),
+    "FusedConv": (_standard("Conv"), 0),
+    "FusedGemm": (_standard("Gemm"), 0),
+    "FusedMatMul": (_product, 0),
+    "MatMulIntegerToFloat": (_product, 2),
+    "MatMulNBits": (_packed_product, 0),
+    "QLinearAdd": (_added, 0),
+    "QLinearAveragePool": (_pool, 0),
+    "QLinearGlobalAveragePool": (_global_pool, 0),
+    "QLinearMul": (_added, 0),
+}  # fmt: skip
+"""The shape of each operator's first output, and the input whose elements it has."""
+
+
+def contrib(
+    node: Node, inputs: Sequence[Type | None], call: OperatorCall
+) -> tuple[TensorType | None, SymbolicShape]:
+    """Return the elements of a node's first output, and its shape; None where unknown."""
+    shape, source = CONTRIB[node.op_type]
+    type = inputs[source] if source < len(inputs) else None
+    if not isinstance(type, TensorType):
+        return None, None
+    return TensorType(type.element, None), shape(call)
