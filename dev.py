@@ -21,14 +21,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 OLDEST = (3, 10)
 EXAMPLE = "examples/classifier.onnxtxt"
+SITE = "build/site"
+EXTENSION = "vscode-extension/onnxtext.vsix"
 DOCS = (
     "tests/test_readme.py",
     "tests/test_docs.py",
+    "tests/test_site.py",
+    "tests/test_walkthroughs.py",
     "tests/test_spec.py",
     "tests/git/test_page.py",
     "tests/differ/test_docs.py",
@@ -36,16 +41,17 @@ DOCS = (
 )
 VENV = ("-m", "venv")
 INSTALL = ("install", "-e")
-BENCHMARKS = ("check", "diff", "fmt", "lsp", "merge", "weights")
+BENCHMARKS = ("check", "diff", "fmt", "lsp", "merge", "shapes", "weights")
 HELP = """
 commands:
   try       set up, then convert an example to binary and back, and print it
   test      the quick tests (under 3 minutes); --all: every test; --rest: only the thorough ones
   lint      ruff and mypy; --fix applies automatic fixes
-  docs      execute the commands and examples of README, docs/ and grammar/SPEC.md
+  docs      build the site in build/site, then execute the commands and examples of README, docs/
+            and grammar/SPEC.md; --site: only build the site
   bench     the benchmarks; `bench NAME` runs benchmarks/NAME.py
   bless     rewrite the golden files, then show what changed
-  release   build and check the packages; --draft: even if the version is not ready
+  release   build and check the packages and the site; --draft: even if the version is not ready
   setup     set up only
 
 Other arguments are passed to the tool: `python3 dev.py test tests/merger -k rename`.
@@ -116,8 +122,15 @@ def lint(words: list[str]) -> int:
 
 
 def docs(words: list[str]) -> int:
-    """Execute the commands and examples of README, docs/ and the language reference."""
-    return run(set_up("dev"), "-m", "pytest", "-m", "not slow", *DOCS, *words)
+    """Build the site; execute the examples of README, docs/ and the language reference."""
+    python = set_up("dev")
+    # The variable turns off a warning of material about a future mkdocs.
+    if status := run(python, "-m", "mkdocs", "build", "--quiet", NO_MKDOCS_2_WARNING="true"):
+        return status
+    print(f"The site is in {SITE}: open {SITE}/index.html.", flush=True)
+    if words == ["--site"]:
+        return 0
+    return run(python, "-m", "pytest", "-m", "not slow", *DOCS, *words)
 
 
 def bench(words: list[str]) -> int:
@@ -155,11 +168,11 @@ def golden_tests(words: list[str]) -> list[str]:
 
 
 def release(words: list[str]) -> int:
-    """Build the packages in dist/, and test the wheel in a new environment."""
+    """Build the packages in dist/ and the site, and test the wheel in a new environment."""
     draft = words == ["--draft"]
     if words and not draft:
         return usage("release takes nothing but --draft")
-    problems = release_problems(ROOT)
+    problems = [*release_problems(ROOT), *extension_problems(ROOT)]
     for problem in problems:
         print(f"release: {problem}", file=sys.stderr)
     if problems and not draft:
@@ -178,6 +191,11 @@ def release(words: list[str]) -> int:
             # -I: the package in this directory is not imported.
             if status := run(fresh, "-I", "-m", "onnxtext", *step):
                 return status
+        if not (Path(directory) / "venv" / "share" / "man" / "man1" / "onnxtext.1").exists():
+            print("release: the wheel has no manual page", file=sys.stderr)
+            return 1
+    if status := docs(["--site"]):
+        return status
     print("\n".join(["The packages are in dist:", *sorted(path.name for path in dist.iterdir())]))
     return 0
 
@@ -201,6 +219,23 @@ def release_problems(root: Path) -> list[str]:
     elif git(root, "tag", "--list", f"v{version}"):
         problems.append(f"version {version} is already released: the tag v{version} exists")
     return problems
+
+
+def extension_problems(root: Path) -> list[str]:
+    """Return the reasons why the package of the VS Code extension is not ready for a release."""
+    version = package_version(root)
+    with (root / EXTENSION).with_name("package.json").open(encoding="utf-8") as file:
+        own = json.load(file)["version"]
+    if own != version:
+        return [f"vscode-extension/package.json has the version {own}, the package {version}"]
+    try:
+        with zipfile.ZipFile(root / EXTENSION) as archive:
+            packed = json.loads(archive.read("extension/package.json"))["version"]
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return [f"there is no package {EXTENSION}: `.ci/extension` builds it"]
+    if packed != version:
+        return [f"{EXTENSION} has the version {packed}: `.ci/extension` builds it anew"]
+    return []
 
 
 def setup(words: list[str]) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile the native core (`onnxtext/_core`) if possible; else install pure Python.
+"""Compile the native core (`onnxtext/_core`) if possible, and add the manual page to wheels.
 
 `ONNXTEXT_CORE=python` skips it; with `ONNXTEXT_CORE=native`, the installation fails if it cannot be
 compiled.
@@ -8,6 +8,7 @@ compiled.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,10 @@ class CompileCore(BuildHookInterface[Any]):
     """The hook that the build backend calls before it builds a wheel, editable or not."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile the core, and add it to the wheel."""
+        """Add the manual page and the compiled core to the wheel."""
+        if version == "standard":  # not if the installation follows the sources
+            page = write_manual(Path(self.root))
+            build_data["shared_data"][str(page)] = "share/man/man1/onnxtext.1"
         wanted = os.environ.get("ONNXTEXT_CORE", "")
         if wanted == "python":
             return
@@ -44,6 +48,19 @@ class CompileCore(BuildHookInterface[Any]):
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         build_data["artifacts"] += made
+
+
+def write_manual(root: Path) -> Path:
+    """Write the manual page of the command, made from its help; return the file."""
+    sys.path.insert(0, str(root))
+    try:
+        from onnxtext.cli.manual import manual_page
+    finally:
+        sys.path.remove(str(root))
+    page = root / "build" / "onnxtext.1"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(manual_page(), encoding="utf-8")
+    return page
 
 
 def compile_core(root: Path) -> list[str]:

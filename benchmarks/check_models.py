@@ -161,6 +161,45 @@ _MIXED = (
 )  # fmt: skip
 
 
+def reshaped(count: int) -> bytes:
+    """Return a chain of layers that reshape to computed shapes, as exporters write them."""
+    nodes: list[NodeProto] = []
+    kind = TensorProto.INT64
+    numbers = {"zero": (), "one": (), "axes": (1,), "heads": (1,), "width": (1,)}
+    values = {"one": 1, "heads": 4, "width": 16}
+    initializers = [_weight(n, dims, values.get(n, 0), kind) for n, dims in numbers.items()]
+    before = "x"
+    for layer in range(-(-count // len(_RESHAPED))):
+        at = f"/layer_{layer}/"
+        local = {name: f"{at}{name}" for names in _RESHAPED for name in names[1:]} | {
+            name: name for name in numbers
+        }
+        local["in"] = before
+        for operator, *inputs, output in _RESHAPED:
+            attributes: dict[str, Any] = {"axis": 0} if operator in ("Gather", "Concat") else {}
+            if operator == "Transpose":
+                attributes = {"perm": [0, 2, 1, 3]}
+            nodes.append(
+                helper.make_node(
+                    operator, [local[name] for name in inputs], [local[output]], **attributes
+                )
+            )
+        before = local["out"]
+    shape: Shape = ["batch", "seq", 64]
+    return _model(nodes, ("x", shape), (before, shape), initializers)
+
+
+_RESHAPED = (
+    ("Shape", "in", "s"), ("Gather", "s", "zero", "b"), ("Gather", "s", "one", "l"),
+    ("Unsqueeze", "b", "axes", "b1"), ("Unsqueeze", "l", "axes", "l1"),
+    ("Concat", "b1", "l1", "heads", "width", "wide"), ("Reshape", "in", "wide", "split"),
+    ("Transpose", "split", "turned"), ("Relu", "turned", "same"), ("Transpose", "same", "back"),
+    ("Mul", "heads", "width", "all"), ("Concat", "b1", "l1", "all", "flat"),
+    ("Reshape", "back", "flat", "out"),
+)  # fmt: skip
+"""The nodes of a layer: operator, inputs, output."""
+
+
 def _weight(name: str, dims: tuple[int, ...], value: int, kind: int = TensorProto.FLOAT) -> Any:
     dtype = helper.tensor_dtype_to_np_dtype(kind)
     return helper.make_tensor(name, kind, dims, np.full(dims, value, dtype).tobytes(), raw=True)
@@ -196,5 +235,6 @@ VARIANTS: dict[str, Callable[[int], bytes]] = {
     "functions": functions,
     "nested": nested,
     "mixed": mixed,
+    "reshaped": reshaped,
 }
 """Generators of models by name."""

@@ -16,7 +16,7 @@ from tests.corpus import SHARED, shared_model, shared_models
 
 WIDTH = 100
 """The columns of a line that the layout aims at."""
-SECTIONS = ("\nresources {", "\nmetadata {", "\nencoding {")
+SECTIONS = ("\nresources {", "\nmetadata {", "\norder {", "\nencoding {")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         parse,
         to_binary,
     )
+    from onnxtext.compare import diff, merge, rewrite, verify
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
     from onnxtext.serialization import register
     from onnxtext.shown import Shown, show
@@ -39,22 +40,30 @@ __all__ = [
     "__version__",
     "ast",
     "check",
+    "diff",
     "dump",
     "dumps",
     "format_text",
     "from_binary",
     "load",
     "loads",
+    "merge",
     "parse",
     "register",
+    "rewrite",
     "show",
     "to_binary",
+    "verify",
 ]
 
 _MODULES = {
     "Diagnostic": "diagnostics",
     "OnnxTextError": "diagnostics",
     "OnnxTextWarning": "diagnostics",
+    "diff": "compare",
+    "merge": "compare",
+    "rewrite": "compare",
+    "verify": "compare",
     "Shown": "shown",
     "register": "serialization",
     "show": "shown",

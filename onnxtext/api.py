@@ -15,24 +15,37 @@ from onnxtext.errors import (
     invalid_message_error,
     invalid_model_error,
     lowering_error,
+    other_message_error,
     warn_if_suspicious,
 )
 from onnxtext.files import write_atomically
 from onnxtext.filetype import BINARY_SUFFIX, decode_text, has_binary_content
+from onnxtext.inputs import message_name, message_of
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
     import onnx
+    from google.protobuf.message import Message
 
+    from onnxtext.inputs import ModelSource
     from onnxtext.printing import Metadata
     from onnxtext.proto.official.losses import Loss
     from onnxtext.weights.writer import Weights
 
-    Proto = onnx.ModelProto | onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto
-    P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
+    P = TypeVar("P", bound=Message)
 
-FRAGMENTS = {"GraphProto": "graph", "FunctionProto": "function", "NodeProto": "node"}
-"""Messages other than `ModelProto` that can be printed on their own, and the name of each text."""
+FRAGMENTS = {
+    "GraphProto": "graph",
+    "FunctionProto": "function",
+    "NodeProto": "node",
+    "ValueInfoProto": "value_info",
+    "AttributeProto": "attribute",
+    "TypeProto": "type",
+    "TensorProto": "tensor",
+    "SparseTensorProto": "tensor",
+    "StringStringEntryProto": "entry",
+}
+"""The kind of text of a message other than `ModelProto`; that of the others is a `record`."""
 
 
 def parse(text: str, *, name: str = "<string>") -> Model:
@@ -183,51 +196,57 @@ def loads(
 
     Args:
         text: in the onnxtext language.
-        message_type: `onnx.ModelProto` (the default), `GraphProto`, `FunctionProto` or
-            `NodeProto`.
+        message_type: the type of the message: `onnx.ModelProto` (the default), `NodeProto`,
+            `TensorProto`, `TypeProto` or another one of the schema.
         base_dir: as for `to_binary`.
         name: the name of the text in messages, such as its file name.
 
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
-        TypeError: messages of this type have no text.
+        TypeError: it is no type of message.
     """
     import onnx
 
-    message = "ModelProto" if message_type is None else _message_name(message_type)
+    kind = onnx.ModelProto if message_type is None else message_type
+    message = message_name(kind)
     if message == "ModelProto":
-        return onnx.ModelProto.FromString(to_binary(text, base_dir=base_dir, name=name))
-    from onnxtext.proto.encode.lower import LowerError, lower_fragment
+        return kind.FromString(to_binary(text, base_dir=base_dir, name=name))
+    from onnxtext.proto.encode.lower import LowerError, fragment_message, lower_fragment
     from onnxtext.syntax.parse import parse_fragment
 
     source = Source(text, name)
-    fragment = parse_fragment(source, FRAGMENTS[message])
+    fragment = parse_fragment(source, FRAGMENTS.get(message, "record"))
+    other = fragment_message(fragment)
+    if other not in (None, message):
+        raise other_message_error(str(other), message, source)
     try:
-        data = lower_fragment(fragment)
+        data = lower_fragment(fragment, message)
     except LowerError as error:
         raise lowering_error(error, source) from None
     from onnxtext.conversion import decode_message
 
-    return decode_message(getattr(onnx, message), data, source)
+    return decode_message(kind, data, source)
 
 
-def dumps(proto: Proto) -> str:
+def dumps(proto: object) -> str:
     """Print a message of the `onnx` package as text.
 
     Args:
-        proto: a `ModelProto`, `GraphProto`, `FunctionProto` or `NodeProto`.
+        proto: a message of any type: `ModelProto`, `NodeProto`, `TensorProto`, `TypeProto`, …; or
+            an object of `onnx_ir` or `onnxscript`, whose message is printed.
 
     Returns:
         The text; `loads` returns an equal message.
 
     Raises:
-        TypeError: messages of this type have no text.
+        TypeError: it is no message.
     """
     from onnxtext.printer import print_fragment
     from onnxtext.proto.decode.lift import LiftError, lift_fragment
 
-    message = _message_name(type(proto))
-    data = proto.SerializeToString()
+    held = message_of(proto)
+    message = message_name(type(held))
+    data = held.SerializeToString()
     if message == "ModelProto":
         return from_binary(data)
     try:
@@ -237,7 +256,7 @@ def dumps(proto: Proto) -> str:
 
 
 def check(
-    source: str | bytes | os.PathLike[str] | Proto,
+    source: ModelSource,
     *,
     base_dir: str | os.PathLike[str] | None = None,
     select: Sequence[str] | None = None,
@@ -246,9 +265,9 @@ def check(
     """Check a model against the rules of the ONNX IR.
 
     Args:
-        source: text, the bytes of a binary model, the path of a file with either (a
-            `pathlib.Path`; a `str` is text), or a message: `ModelProto`, `GraphProto`,
-            `FunctionProto` or `NodeProto`.
+        source: a text (a `str`), bytes of a text or of a binary model, the path of a file with
+            either (a `pathlib.Path`), a message (`ModelProto`, `GraphProto`, `FunctionProto` or
+            `NodeProto`), or an object of `onnx_ir` or `onnxscript`.
         base_dir: the directory of external data; for a file, its own by default. Without one,
             external files are not read.
         select: rules to turn on besides the default ones: slugs, the profile `style`, or `all` for
@@ -322,7 +341,8 @@ def dump(
         OSError: a file cannot be written.
         TypeError: the message is not a `ModelProto`.
     """
-    if _message_name(type(proto)) != "ModelProto":
+    proto = message_of(proto)
+    if message_name(type(proto)) != "ModelProto":
         raise TypeError(f"dump writes models, not {type(proto).__name__}")
     from onnxtext.printing import print_binary
 
@@ -338,14 +358,6 @@ def dump(
     write_atomically(Path(path), text.encode())
     if beside is not None:
         beside.remove_obsolete()
-
-
-def _message_name(kind: type) -> str:
-    name = kind.__name__
-    if name != "ModelProto" and name not in FRAGMENTS:
-        known = ", ".join(["ModelProto", *FRAGMENTS])
-        raise TypeError(f"{name} has no text of its own; these have: {known}")
-    return name
 
 
 __all__ = [

@@ -31,7 +31,7 @@ from onnxtext.syntax.parse import parse_model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import onnx
+    from google.protobuf.message import Message
 
     from onnxtext.ast.types import TensorType
     from onnxtext.ast.values import DataFile
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from onnxtext.weights.external import ExternalFile
     from onnxtext.wire.writer import Piece
 
-    P = TypeVar("P", onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto)
+    P = TypeVar("P", bound=Message)
 
 
 def encode_text(

@@ -176,6 +176,13 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
         warnings.warn(said, OnnxTextWarning, stacklevel=3)
 
 
+def other_message_error(message: str, wanted: str, source: Source) -> OnnxTextError:
+    """Create the error for the text of a message of another type than the wanted one."""
+    labels = (Label(Span(0, len(source.text))),)
+    said = f"this text is a {message}, not a {wanted}"
+    return OnnxTextError(Diagnostic("not-a-message", said, source=source, labels=labels))
+
+
 def invalid_message_error(error: LiftError, message: str, name: str) -> OnnxTextError:
     """Create the error for bytes that are not a message of the wanted type."""
     return OnnxTextError(

@@ -33,7 +33,7 @@ class TextSerializer:
         Raises:
             TypeError: messages of this type have no text.
         """
-        return dumps(proto).encode()  # type: ignore[arg-type]
+        return dumps(proto).encode()
 
     def deserialize_proto(self, serialized: bytes | str, proto: P) -> P:
         """Parse a text, in the onnxtext language or in the official syntax.
@@ -48,7 +48,7 @@ class TextSerializer:
             TypeError: messages of this type have no text.
         """
         text = serialized if isinstance(serialized, str) else decode_text(serialized, "<bytes>")
-        proto.CopyFrom(loads(text, type(proto)))  # type: ignore[type-var]
+        proto.CopyFrom(loads(text, type(proto)))
         return proto
 
 

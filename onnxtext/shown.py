@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onnxtext.inputs import read_given
+
 if TYPE_CHECKING:
-    from onnxtext.api import Proto
     from onnxtext.excerpt.reading import Reading
+    from onnxtext.inputs import ModelSource
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,7 +51,7 @@ class Shown:
 
 
 def show(
-    model: str | bytes | os.PathLike[str] | Proto,
+    model: ModelSource,
     *,
     graph: str | None = None,
     start: str | Sequence[str] = (),
@@ -64,9 +66,8 @@ def show(
     as HTML, terminals in color.
 
     Args:
-        model: text, the bytes of a binary model, the path of a file with either (a
-            `pathlib.Path`; a `str` is text), or a message: `ModelProto`, `GraphProto` or
-            `FunctionProto`.
+        model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
+            either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`.
         graph: the name of a graph or function; None for the whole model.
         start: values after which the shown part begins.
         end: values with which it ends.
@@ -83,34 +84,16 @@ def show(
     from onnxtext.excerpt.parts import Choice, part_text
     from onnxtext.excerpt.reading import read_model
 
-    name = "<model>"
-    base = None if base_dir is None else Path(base_dir)
-    if isinstance(model, os.PathLike):
-        name = os.fspath(model)
-        base = Path(model).parent if base is None else base
     pattern = re.compile(find) if isinstance(find, str) else find
     choice = Choice(graph, _names(start), _names(end), pattern, context)
-    data, binary = _data_of(model)
-    reading = read_model(data, name, base, binary=binary)
+    given = read_given(model).as_model()
+    base = given.base if base_dir is None else Path(base_dir)
+    content = given.content
+    is_text = isinstance(content, str)
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    reading = read_model(data, given.name, base, binary=not is_text)
     return Shown("".join(part_text(reading, choice)), reading)
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _data_of(model: str | bytes | os.PathLike[str] | Proto) -> tuple[bytes, bool | None]:
-    """Return the data of a model, and whether it is binary; None if its content decides."""
-    if isinstance(model, str):
-        return model.encode("utf-8", "surrogatepass"), False
-    if isinstance(model, bytes):
-        return model, None
-    if isinstance(model, os.PathLike):
-        return Path(model).read_bytes(), None
-    if model.DESCRIPTOR.name == "ModelProto":
-        return model.SerializeToString(), True
-    if model.DESCRIPTOR.name == "NodeProto":
-        raise TypeError("show takes models, graphs and functions; dumps returns the text of a node")
-    from onnxtext.api import dumps
-
-    return dumps(model).encode(), False

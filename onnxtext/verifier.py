@@ -64,6 +64,13 @@ class Verdict:
         """Whether all laws hold."""
         return not self.differences
 
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        """Return the violations, one a line; `ok` if there are none."""
+        return "\n".join([f"{one.law}: {one.message}" for one in self.differences]) or "ok"
+
     @property
     def laws(self) -> tuple[str, ...]:
         """The laws that hold."""

@@ -16,12 +16,14 @@ from pathlib import Path
 import pytest
 
 import onnxtext
+from onnxtext.cli.manual import manual_page
 from tests.corpus import REPOSITORY
 
 pytestmark = pytest.mark.thorough
 
 GRAMMAR = "onnxtext/grammar/onnxtext.lark"
 DIST_INFO = f"onnxtext-{onnxtext.__version__}.dist-info"
+MANUAL = f"onnxtext-{onnxtext.__version__}.data/data/share/man/man1/onnxtext.1"
 SDIST = f"onnxtext-{onnxtext.__version__}"
 
 
@@ -82,11 +84,13 @@ def test_the_wheel_has_the_package_only(wheel: Path) -> None:
         *sources(),
         GRAMMAR,
         "onnxtext/py.typed",
+        MANUAL,
         *(f"{DIST_INFO}/{name}" for name in about),
     }
     with zipfile.ZipFile(wheel) as archive:
         grammar = (REPOSITORY / "grammar" / "onnxtext.lark").read_bytes()
         assert archive.read(GRAMMAR) == grammar
+        assert archive.read(MANUAL).decode() == manual_page()
         entry_points = archive.read(f"{DIST_INFO}/entry_points.txt").decode()
         metadata = archive.read(f"{DIST_INFO}/METADATA").decode()
     assert "onnxtext = onnxtext.cli.main:main" in entry_points

@@ -23,10 +23,11 @@ from tests.pages import VERSION, blocks, canonical, infos, read, snippets, table
 
 README = "README.md"
 LANGUAGE = "docs/language.md"
+CHEATSHEET = "docs/cheatsheet.md"
 COMMANDS = "docs/commands.md"
 LAWS = "docs/laws.md"
 BINARY = "backend/test/data/pytorch-operator/test_operator_non_float_params/model.onnx"
-SNIPPETS = {page: snippets(page) for page in (README, LANGUAGE)}
+SNIPPETS = {page: snippets(page) for page in (README, LANGUAGE, CHEATSHEET)}
 TOUR = SNIPPETS[LANGUAGE]
 
 
@@ -78,7 +79,7 @@ def test_the_language_on_one_screen() -> None:
 def test_the_python_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     for page in (README, "docs/python.md"):
-        (code,) = blocks(page, "python")
+        code = "\n".join(blocks(page, "python"))
         exec(compile(code, page, "exec"), {})
 
 

@@ -55,6 +55,7 @@ from onnxtext.ast.values import (
     TypedBlob,
     TypedData,
 )
+from onnxtext.ast.visit import walk_graphs, walk_nodes
 
 __all__ = [
     "Annotation",
@@ -105,4 +106,6 @@ __all__ = [
     "ValueInfo",
     "WeightPlace",
     "Word",
+    "walk_graphs",
+    "walk_nodes",
 ]

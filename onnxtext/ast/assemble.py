@@ -136,9 +136,10 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
     infos = [value for value in owner.values if value.data is None]
     if not infos:
         return
+    described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
+    if not described and not removed:
+        return  # they were combined when they were lifted
     entries = _sole_metadata(owner, infos)
-    if not entries and not removed:
-        return
     plain = [ValueInfo(i.name, i.type) if i.name in entries else i for i in infos]
     order = order_of(owner) if isinstance(owner, Graph) else None
     if isinstance(owner, Graph) and order is None:

@@ -211,16 +211,34 @@ class EncodingPatch:
     patch: bytes
 
 
+if TYPE_CHECKING:
+    FragmentItem = (
+        Graph
+        | Function
+        | Node
+        | list[Node]
+        | ValueInfo
+        | Attribute
+        | Tensor
+        | SparseTensor
+        | Type
+        | tuple[str, str]
+        | Record
+    )
+
+
 @dataclass(slots=True)
 class Fragment:
-    """A single graph, function, node, list of nodes, value info, attribute or tensor.
+    """A part of a model on its own: a graph, a node, a tensor, a type and so on.
+
+    A metadata entry is its key and value; a message without a syntax of its own is a record.
 
     Attributes:
         item: the syntax tree.
         presence: what is stored for omitted fields.
     """
 
-    item: Graph | Function | Node | list[Node] | ValueInfo | Attribute | Tensor | SparseTensor
+    item: FragmentItem
     presence: Presence = field(default_factory=Presence)
 
 

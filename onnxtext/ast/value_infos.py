@@ -157,14 +157,10 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
 def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
     """Yield the entries of a graph's `value_info` list in their order.
 
-    Raises:
-        ValueInfoError: the order names no value of the graph.
+    Names that are no values of the graph mean nothing, so that a value can be removed from it.
     """
     without = frozenset[str]() if order is None else order.without
     lists = {part: list(_LISTS[part](graph)) for part in _needed(order)}
-    for name in without:
-        if not any(name == entry.name for part in lists for entry in lists[part]):
-            raise ValueInfoError(f"@value_info names `{name}`, which is no value of this graph")
     for entry in _arranged(DECORATOR, order, lists):
         if not (entry.part in _COPIES and entry.name in without):
             yield entry
@@ -184,9 +180,6 @@ def _arranged(
     """Yield the entries of all parts in an order; those that it names are not in their part.
 
     The first mention of a name is its first entry in the part, the second its second.
-
-    Raises:
-        ValueInfoError: the order names no value, or one too often.
     """
     items = () if order is None else order.items
     names = Counter([item for item in items if isinstance(item, str)])
@@ -198,20 +191,15 @@ def _arranged(
                     found = places.setdefault(entry.name, [])
                     if decorator == INITIALIZERS or not found or found[0][0] == part:
                         found.append((part, at))
-    for name, count in names.items():
-        if name not in places:
-            what = "value" if decorator == DECORATOR else "initializer"
-            raise ValueInfoError(f"@{decorator} names `{name}`, which is no {what} of this graph")
-        if count > len(places[name]):
-            raise ValueInfoError(f"@{decorator} names `{name}` too often")
-    taken = {place for name, count in names.items() for place in places[name][:count]}
+    taken = {place for name, found in places.items() for place in found[: names[name]]}
     seen: Counter[str] = Counter()
     rest = [Word(part) for part in _BY_DEFAULT[decorator] if Word(part) not in items]
     for item in (*items, *rest):
         if isinstance(item, str):
-            part, at = places[item][seen[item]]
+            if seen[item] < len(places.get(item, ())):
+                part, at = places[item][seen[item]]
+                yield lists[part][at]
             seen[item] += 1
-            yield lists[part][at]
             continue
         for at, entry in enumerate(lists[item.text]):
             if not taken or (item.text, at) not in taken:
@@ -240,6 +228,25 @@ def known_with_data(graph: Graph) -> list[ValueInfo]:
         return with_data(graph)
     except ValueInfoError:
         return [value for value in (*graph.inputs, *graph.values) if value.data is not None]
+
+
+def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
+    """Yield the decorators for the order of lists with the names in them that are no values.
+
+    Raises:
+        ValueInfoError: the arguments of a decorator are invalid.
+    """
+    for decorator in (INITIALIZERS, DECORATOR):
+        order = order_of(graph, decorator)
+        if order is None:
+            continue
+        if decorator == DECORATOR:
+            known = {entry.name for list_of in _LISTS.values() for entry in list_of(graph)}
+        else:
+            known = {value.name for value in known_with_data(graph)}
+        for name in (*order.items, *sorted(order.without)):
+            if isinstance(name, str) and name not in known:
+                yield decorator, name
 
 
 def _statements(part: str, values: Sequence[ValueInfo]) -> list[Entry]:

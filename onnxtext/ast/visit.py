@@ -95,6 +95,8 @@ def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph |
             found += item.functions
         case Node():
             found += attribute_graphs(item.attributes)
+        case Attribute():
+            found += attribute_graphs((item,))
         case Function() | Graph():
             found = [item]
     found.reverse()

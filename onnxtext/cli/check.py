@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.jobs import STDIN
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.settings import read_settings
 from onnxtext.cli.streams import read_stdin
+from onnxtext.diagnostics.library import codes
 from onnxtext.files import read_input
 
 if TYPE_CHECKING:
@@ -74,13 +75,14 @@ def _slugs(
     nargs=-1,
     required=True,
     metavar="FILE...",
-    type=click.Path(readable=False, allow_dash=True),
+    type=MODEL,
 )
 @click.option(
     "--select",
     multiple=True,
     metavar="RULE",
     callback=_slugs,
+    shell_complete=one_of(codes),
     help="Turn on a rule that is off by default; `all` turns on every such rule that belongs to no "
     "profile.",
 )
@@ -91,7 +93,14 @@ def _slugs(
     help="Turn on a group of rules. style: conventions that exporters do not follow, such as names "
     "that are identifiers.",
 )
-@click.option("--ignore", multiple=True, metavar="RULE", callback=_slugs, help="Turn off a rule.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="RULE",
+    callback=_slugs,
+    shell_complete=one_of(codes),
+    help="Turn off a rule.",
+)
 @click.option("--strict", is_flag=True, help="Warnings count like errors.")
 @click.option(
     "--fix",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors
 from onnxtext.cli.streams import write_stdout
 from onnxtext.terminal import wants_color
@@ -58,12 +58,9 @@ def _categories(
     return tuple(dict.fromkeys(names))
 
 
-_FILE = click.Path(exists=False, readable=False)
-
-
 @click.command("diff", epilog=EXPLANATION)
-@click.argument("old", metavar="OLD", type=_FILE)
-@click.argument("new", metavar="NEW", type=_FILE)
+@click.argument("old", metavar="OLD", type=MODEL)
+@click.argument("new", metavar="NEW", type=MODEL)
 @click.option("--json", "form", flag_value="json", help="One JSON object, see docs/diff.md.")
 @click.option("--stat", "form", flag_value="stat", help="Counts of differences and operators only.")
 @click.option("--markdown", "form", flag_value="markdown", help="For comments on pull requests.")
@@ -72,6 +69,7 @@ _FILE = click.Path(exists=False, readable=False)
     multiple=True,
     metavar="KIND",
     callback=_categories,
+    shell_complete=one_of(lambda: CATEGORIES),
     help=f"Leave out a kind of difference: {', '.join(CATEGORIES)}.",
 )
 @click.option(

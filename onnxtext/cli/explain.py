@@ -3,15 +3,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from onnxtext.cli.report import ERROR_STATUS, plain_error
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.library import codes, read_page, summary
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def _complete(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Return the codes that begin like a word, with their meanings."""
+    from click.shell_completion import CompletionItem
+
+    return [
+        CompletionItem(code, help=summary(code)) for code in codes() if code.startswith(incomplete)
+    ]
+
 
 @click.command("explain")
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=_complete)
 @click.option("--list", "all_codes", is_flag=True, help="List all codes, each in one line.")
 @click.pass_context
 def command(context: click.Context, code: str | None, all_codes: bool) -> None:

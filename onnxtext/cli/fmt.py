@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from onnxtext.cli.jobs import STDIN, Job, files_below
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import TEXT, reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout
@@ -58,9 +58,7 @@ class FormatOptions:
 
 
 @click.command("fmt", epilog=EXPLANATION)
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(allow_dash=True)
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=TEXT)
 @click.option("--check", is_flag=True, help="Write nothing; list the files that are not formatted.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 @click.option("--stdout", is_flag=True, help="Write to standard output instead of the files.")

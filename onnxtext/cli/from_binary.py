@@ -11,7 +11,13 @@ import click
 
 from onnxtext.cli.convert import Conversion, Output, run
 from onnxtext.cli.jobs import Job
-from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_options
+from onnxtext.cli.options import (
+    BINARY,
+    EXIT_STATUSES,
+    TEXT,
+    conversion_options,
+    reporting_options,
+)
 from onnxtext.cli.report import CommandError, Finding
 
 if TYPE_CHECKING:
@@ -123,7 +129,7 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
 
 
 @click.command("from-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
-@conversion_options
+@conversion_options(inputs=BINARY, output=TEXT)
 @click.option(
     "--weights",
     type=click.Choice(["auto", "inline", "section", "store", "safetensors", "none"]),

@@ -21,9 +21,11 @@ VERBS = (
     "diff",
     "verify",
     "merge",
+    "edit",
     "git",
     "weights",
     "explain",
+    "completion",
     "lsp",
 )
 """The subcommands; each has a module in `onnxtext.cli` with a `command`."""

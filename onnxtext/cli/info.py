@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.jobs import STDIN
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import Reporter, io_errors
 from onnxtext.cli.sizes import size_text
 from onnxtext.cli.streams import read_stdin, say
@@ -41,9 +41,7 @@ Exit status:
 
 
 @click.command("info", epilog=EXPLANATION)
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False)
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
 @reporting_options
 def command(files: tuple[str, ...], output_format: str, color: str) -> int:
     """Summarize models: interface, operators, parameters, and where the weights are.

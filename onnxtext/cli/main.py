@@ -38,6 +38,10 @@ def _run(arguments: list[str]) -> int:
     from onnxtext.core import CoreError
 
     occupy_closed_descriptors()
+    if "_ONNXTEXT_COMPLETE" in os.environ:
+        from onnxtext.cli.completion import register
+
+        register()
     if sys.stdout is None and not _SHOWN.isdisjoint(arguments):  # click would ignore it
         plain_error("standard output is closed")
         return ERROR_STATUS

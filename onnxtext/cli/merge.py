@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
@@ -33,15 +33,13 @@ Exit status:
      written, or an existing file would have to be overwritten
 The highest of these that apply."""
 
-_NAME = click.Path(readable=False, allow_dash=True)
-
 
 @click.command("merge", epilog=EXPLANATION)
-@click.argument("base", type=_NAME)
-@click.argument("ours", type=_NAME)
-@click.argument("theirs", type=_NAME)
+@click.argument("base", type=MODEL)
+@click.argument("ours", type=MODEL)
+@click.argument("theirs", type=MODEL)
 @click.option(
-    "-o", "--output", metavar="OUT", type=_NAME, help="The file to write. Default: standard output."
+    "-o", "--output", metavar="OUT", type=MODEL, help="The file to write. Default: standard output."
 )
 @click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists.")
 @click.option(

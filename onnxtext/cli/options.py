@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from onnxtext.cli.report import COLORS, FORMATS
+from onnxtext.filetype import BINARY_SUFFIX, TEXT_SUFFIXES
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,20 +24,52 @@ Exit status:
      written, or an existing file would have to be overwritten
 With several files it is the highest of theirs; every file is tried."""
 
-# Click must not check whether files are readable: an error in one must not stop the others.
-_NAME = click.Path(allow_dash=True, readable=False)
+
+class FileName(click.Path):
+    """The name of a file with one of some suffixes, which shells complete; any other is accepted.
+
+    Click does not check whether files are readable: an error in one must not stop the others.
+    """
+
+    def __init__(self, *suffixes: str) -> None:
+        super().__init__(allow_dash=True, readable=False)
+        self.suffixes = suffixes
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[Any]]:
+        """Return what makes the scripts of `onnxtext completion` list files and directories."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file", suffixes=" ".join(self.suffixes))]
 
 
-def conversion_options(command: F) -> F:
+TEXT = FileName(*TEXT_SUFFIXES)
+BINARY = FileName(BINARY_SUFFIX)
+MODEL = FileName(*TEXT_SUFFIXES, BINARY_SUFFIX)
+
+
+def one_of(
+    names: Callable[[], Iterable[str]],
+) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a function that completes one of some names."""
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        return [name for name in names() if name.startswith(incomplete)]
+
+    return complete
+
+
+def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
     """Add the arguments of subcommands that convert files: `inputs`, `output`, `force`."""
-    return _add(
+    return lambda command: _add(
         command,
-        click.argument("inputs", nargs=-1, metavar="[IN]...", type=_NAME),
+        click.argument("inputs", nargs=-1, metavar="[IN]...", type=inputs),
         click.option(
             "-o",
             "--output",
             metavar="OUT",
-            type=_NAME,
+            type=output,
             help="The file to write, or - for standard output. For several INs, the directory to "
             "write into: it exists or ends in /.",
         ),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.jobs import STDIN
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.pager import find_pager, write_paged
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin
@@ -50,7 +50,7 @@ def _pattern(
 
 
 @click.command("show", epilog=EXPLANATION)
-@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
+@click.argument("file", metavar="FILE", type=MODEL)
 @click.option(
     "--graph",
     metavar="NAME",

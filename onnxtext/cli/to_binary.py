@@ -10,7 +10,13 @@ import click
 
 from onnxtext.cli.convert import Conversion, Output, run
 from onnxtext.cli.jobs import Job
-from onnxtext.cli.options import EXIT_STATUSES, conversion_options, reporting_options
+from onnxtext.cli.options import (
+    BINARY,
+    EXIT_STATUSES,
+    TEXT,
+    conversion_options,
+    reporting_options,
+)
 from onnxtext.cli.report import CommandError
 
 if TYPE_CHECKING:
@@ -112,7 +118,7 @@ def _external(job: Job) -> ExternalFile:
 
 
 @click.command("to-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
-@conversion_options
+@conversion_options(inputs=TEXT, output=BINARY)
 @click.option(
     "--check/--no-check",
     "checked",

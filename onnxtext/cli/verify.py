@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.jobs import Job, files_below
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.sizes import size_text
@@ -47,9 +47,7 @@ With several files it is the highest of theirs; every file is tried."""
 
 
 @click.command("verify", epilog=EXPLANATION)
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False)
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
 @reporting_options
 def command(files: tuple[str, ...], output_format: str, color: str) -> int:
     """Verify on your own files that conversions are lossless.
@@ -141,12 +139,13 @@ def _as_object(
     name: str, verdict: Verdict | None, size: int | None, seconds: float | None
 ) -> dict[str, object]:
     """Convert a result to an object for `json.dumps`."""
+    found = () if verdict is None else verdict.differences
     return {
         "file": name,
-        "kind": verdict.kind if verdict else None,
+        "kind": None if verdict is None else verdict.kind,
         "size": size,
         "seconds": None if seconds is None else round(seconds, 6),
-        "laws": list(verdict.laws) if verdict else [],
-        "ok": verdict.ok if verdict else False,
-        "differences": [asdict(found) for found in verdict.differences] if verdict else [],
+        "laws": [] if verdict is None else list(verdict.laws),
+        "ok": verdict is not None and verdict.ok,
+        "differences": [asdict(difference) for difference in found],
     }

@@ -236,6 +236,15 @@ class ModelDiff:
         """Whether there is any difference."""
         return self.verdict != "same"
 
+    def __bool__(self) -> bool:
+        return self.differs
+
+    def __str__(self) -> str:
+        """Return the text that `onnxtext diff` prints."""
+        from onnxtext.differ.render.text import render
+
+        return render(self)
+
     def without(self, ignored: Collection[Category]) -> ModelDiff:
         """Return the diff without some categories."""
         if not ignored:

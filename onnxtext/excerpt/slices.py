@@ -30,7 +30,7 @@ def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file
     wanted = [*starts, *ends]
     flows = []
     for body in bodies:
-        flow = _Flow(body.graph)
+        flow = Flow(body.graph)
         if all(map(flow.resolve, wanted)):
             return _cut(body, flow, starts, ends, file)
         flows.append(flow)
@@ -44,13 +44,13 @@ def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file
     )
 
 
-def _cut(body: Body, flow: _Flow, starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
+def _cut(body: Body, flow: Flow, starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
     first = [name for start in starts for name in flow.resolve(start)]
     last = [name for end in ends for name in flow.resolve(end)]
     chosen = flow.between(first, last)
     if not chosen:
         raise _no_path(flow, starts, ends, first, last, file)
-    graph = _as_graph(body.graph, flow, chosen, first, last)
+    graph = as_graph(body.graph, flow, chosen, first, last)
     total = len(body.graph.nodes)
     where = " ".join(
         [f"from {_listed(starts)}"] * bool(starts) + [f"to {_listed(ends)}"] * bool(ends)
@@ -64,7 +64,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _no_path(
-    flow: _Flow,
+    flow: Flow,
     starts: Sequence[str],
     ends: Sequence[str],
     first: list[str],
@@ -82,7 +82,7 @@ def _no_path(
     return ShowError.of(message, file, help)
 
 
-class _Flow:
+class Flow:
     """Which node defines and uses each value of a graph."""
 
     def __init__(self, graph: Graph | Function) -> None:
@@ -157,9 +157,9 @@ def _captured(graph: Graph) -> list[str]:
     return [name for name in used if name not in own]
 
 
-def _as_graph(
+def as_graph(
     graph: Graph | Function,
-    flow: _Flow,
+    flow: Flow,
     chosen: Sequence[int],
     starts: Sequence[str],
     ends: Sequence[str],
@@ -171,7 +171,7 @@ def _as_graph(
     declared = {value.name: value for value in (*graph.inputs, *graph.outputs, *graph.values)}
     weights = [v for v in graph.values if v.data is not None and v.name in used]
     stored = {value.name for value in weights}
-    types = _types(graph)
+    types = types_of(graph)
     entering = [name for name in dict.fromkeys((*starts, *used)) if name in used]
     inputs = [
         declared[name] if name in declared else ValueInfo(name, types.get(name))
@@ -192,7 +192,8 @@ def _as_graph(
     return Graph(graph.name, inputs, outputs, weights + infos, nodes)
 
 
-def _types(graph: Graph | Function) -> dict[str, Type]:
+def types_of(graph: Graph | Function) -> dict[str, Type]:
+    """Return the declared types of a graph's values."""
     found: dict[str, Type] = {}
     for node in graph.nodes:
         for name, type in zip(node.outputs, node.output_types, strict=False):

@@ -36,6 +36,14 @@ class MergeResult:
     notes: tuple[str, ...] = ()
     is_binary: bool = False
 
+    def __str__(self) -> str:
+        """Return the merged text; that of a binary model is printed."""
+        if not self.is_binary:
+            return self.content.decode("utf-8", "surrogateescape")
+        from onnxtext.printing import print_binary
+
+        return print_binary(self.content, None)[0]
+
 
 class _Unreadable(Exception):
     """A version is neither a UTF-8 text nor a valid model."""

@@ -43,6 +43,36 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
     return _insert(text, placed)
 
 
+def restore_comments(text: str, before: Version, edited: Model) -> str:
+    """Add the comments that an edited text has lost, above the statements that they were at.
+
+    Args:
+        text: the text of the edited model.
+        before: the text before the edit.
+        edited: the edited syntax tree of that text. Comments behind statements that are no longer
+            in it are left out; those above them go to the next statement.
+    """
+    lost = comments_in(before[0]) - comments_in(text)
+    if not lost:
+        return text
+    kept = dict(_statements(edited))
+    old = sorted([at for at, _ in _statements(before[1])])
+    ats = sorted(kept)
+    placed: dict[Hashable, list[str]] = defaultdict(list)
+    for token in read_tokens(before[0]):
+        for comment in token.lead:
+            if lost[comment.text] > 0:
+                lost[comment.text] -= 1
+                at = bisect_left(ats, comment.at)
+                placed[kept[ats[at]] if at < len(ats) else _END].append(comment.text)
+        if token.trail is not None and lost[token.trail.text] > 0:
+            at = old[max(bisect_right(old, token.trail.at) - 1, 0)]
+            if at in kept:
+                lost[token.trail.text] -= 1
+                placed[kept[at]].append(token.trail.text)
+    return _insert(text, placed) if placed else text
+
+
 def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
     """Return the comments of a text with the keys of their statements."""
     starts = sorted(_statements(model), key=lambda found: found[0])
@@ -72,6 +102,8 @@ def _statements(model: Model) -> list[tuple[int, Hashable]]:
 
 def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
     model = parse_model(Source(text, "<merge>"))
+    if not text.endswith("\n"):
+        text += "\n"
     lines: dict[int, list[str]] = defaultdict(list)
     rest = dict(placed)
     at_end = rest.pop(_END, [])

@@ -75,7 +75,7 @@ def _merge_statements(
     try:
         versions, known = lower_all(trees)
     except (LowerError, RecordError) as error:
-        proposal = _propose(texts, models, markers, notes, Orders())
+        proposal = propose(texts, models, markers, notes, Orders())
         notes.append(f"the merge could not be compared with the models: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
     if (versions[2], theirs) < (versions[1], ours):  # make the result independent of side order
@@ -112,7 +112,7 @@ _SEPARATOR = "\x00"
 """Occurs in no text that parses."""
 
 
-def _propose(
+def propose(
     texts: Sequence[str],
     models: Sequence[Model],
     markers: Markers,
@@ -145,7 +145,7 @@ def _propose(
     return _Proposal(writer.text(), writer.conflicts, plain, merger.about_comments, marked)
 
 
-def _resolve(text: str) -> tuple[str, str]:
+def resolve(text: str) -> tuple[str, str]:
     """Resolve the conflicts of a text to ours and to theirs."""
     sides: tuple[list[str], list[str]] = ([], [])
     within = ""
@@ -193,7 +193,7 @@ class _Merge:
         resolved = merger.model(base, ours, theirs)
         notes: list[str] = []
         try:
-            proposal = _propose(self.texts, self.models, self.markers, notes, orders)
+            proposal = propose(self.texts, self.models, self.markers, notes, orders)
         except (MergeConflict, Unmergeable):
             proposal = None
         if (
@@ -236,7 +236,7 @@ class _Merge:
             return clean and self._lowered(proposal) == resolved[0]
         if clean and proposal.conflicts > proposal.about_comments:
             return False
-        both = [lower_text(text, self.known, self.models) for text in _resolve(proposal.marked)]
+        both = [lower_text(text, self.known, self.models) for text in resolve(proposal.marked)]
         if both[0] is None or both[1] is None:
             return False
         if not ambiguous and not clean and both[0] == both[1]:

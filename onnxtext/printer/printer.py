@@ -18,6 +18,7 @@ from onnxtext.ast.model import (
     Presence,
     ValueInfo,
 )
+from onnxtext.ast.records import Record
 from onnxtext.ast.types import Type
 from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
@@ -25,7 +26,7 @@ from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, base64_lines, base64_parts, bracketed, broken
-from onnxtext.printer.records import decorator_lines
+from onnxtext.printer.records import decorator_lines, inline_decorators, record_text
 from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import quoted, string_value
 from onnxtext.printer.values import tensor_text, type_text
@@ -129,6 +130,11 @@ def print_fragment(fragment: Fragment) -> str:
             return head + print_attribute(attribute) + "\n"
         case (Tensor() | SparseTensor()) as tensor:
             return head + tensor_text(tensor, "", WIDTH) + "\n"
+        case (key, value):
+            return f"{string_value(key, '')}: {string_value(value, '')}\n"
+        case Record() as record:
+            return record_text(record, "") + "\n"
+    return f"{inline_decorators(fragment.item.decorators, '')}{print_type(fragment.item)}\n"
 
 
 def print_attribute(attribute: Attribute) -> str:

@@ -33,7 +33,8 @@ def parse_fragment(source: Source, kind: str) -> Fragment:
 
     Args:
         source: the text.
-        kind: `graph`, `function`, `node`, `nodes`, `attribute` or `tensor`.
+        kind: `graph`, `function`, `node`, `nodes`, `value_info`, `attribute`, `type`, `tensor`,
+            `entry` or `record`.
 
     Raises:
         OnnxTextError: the text has errors.

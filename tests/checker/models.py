@@ -32,7 +32,7 @@ def codes(
     source: object, *, base_dir: Path | None = None, select: list[str] | None = None
 ) -> set[str]:
     """Return the codes of the findings, except those of severity `info`."""
-    found = onnxtext.check(source, base_dir=base_dir, select=select)  # type: ignore[arg-type]
+    found = onnxtext.check(source, base_dir=base_dir, select=select)
     return {item.code for item in found if item.severity != "info"}
 
 

@@ -26,6 +26,16 @@ def forced(source: str | bytes) -> list[Diagnostic]:
         ("float[batch, 256] x, float[1, 256] o", "y = Concat <axis = 1> (x, o)", 1),
         ("float[batch, 256] x", "r = Squeeze (x, zero)\ny = Unsqueeze (r, zero)", 1),
         ("float[batch, 256] x", "float[1, 256] r = Relu (x)\ny = Neg (r)", 1),
+        ("float[batch, 256] x", "t = Transpose (x)\ny = MatMul (t, rows)", 7),
+        ("float[batch, 256] x", "y = Concat <axis = 1> (x, rows)", 7),
+        ("float[2, batch] x", "y = MatMul (x, square)", 256),
+        ("float[batch, 2, 8, 16] x", "r = Conv (x, kernel)\ny = Reshape (r, s)", 1),
+        (
+            "float[16, 16, batch] x",
+            "t = Shape (x)\nu = Gather (t, zero)\n"
+            "r = Concat <axis = 0> (u, sixteen)\nf = Reshape (x, r)\ny = MatMul (f, square)",
+            16,
+        ),
     ],
 )
 def test_dimensions_that_allow_only_one_size_are_found(
@@ -35,10 +45,12 @@ def test_dimensions_that_allow_only_one_size_are_found(
         nodes,
         inputs=inputs,
         outputs="float[?, ?] y",
-        values="int64[2] s = {1, 256},\nint64[1] zero = {0},",
+        values="int64[2] s = {1, 256},\nint64[1] zero = {0},\nint64[1] sixteen = {-1},\n"
+        "float[7, 256] rows = [0, ...],\nfloat[256, 256] square = [0, ...],\n"
+        "float[2, 2, 1, 1] kernel = [0, ...],",
     )
     (finding,) = forced(source)
-    assert finding.severity == "warning"
+    assert finding.severity == ("info" if "(x, o)" in nodes else "warning")
     assert f"`batch` can only be {number}" in finding.message
     first, second = finding.labels[:2]
     assert source[second.span.start : second.span.end] == inputs.partition(" x")[0]
@@ -60,8 +72,6 @@ def test_dimensions_that_allow_only_one_size_are_found(
         " else_branch = e () => (float[?, ?] b) { b = Relu (x) }>",
         "y = MatMul (x, square)",
         "y = Add (x, rows)",
-        "t = Transpose (x)\ny = MatMul (t, rows)",
-        "y = Concat <axis = 1> (x, rows)",
     ],
 )
 def test_dimensions_that_allow_more_sizes_are_not_found(nodes: str) -> None:
@@ -73,6 +83,81 @@ def test_dimensions_that_allow_more_sizes_are_not_found(nodes: str) -> None:
         "float[256, 256] square = [0, ...],\nfloat[7, 256] rows = [0, ...],",
     )
     assert not forced(source)
+
+
+INPUTS = "float[a, b] x, float[c, d] z, float[8, e] v"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ("y = MatMul (x, z)", "the dimension `c` can only be `b`: `MatMul` accepts no other sizes"),
+        ("r = Relu (x)\ny = MatMul (r, z)", "the dimension `c` can only be `b`: `MatMul`"),
+        ("r = Pad (x, pads)\ny = MatMul (r, z)", "the dimension `c` can only be `b + 2`: `MatMul`"),
+        ("y = MatMul (x, v)", "the dimension `b` can only be 8: `MatMul` accepts no other size"),
+    ],
+)
+def test_sizes_that_follow_from_inputs_are_notes(nodes: str, message: str) -> None:
+    source = text(
+        nodes, inputs=INPUTS, outputs="float[?, ?] y", values="int64[4] pads = {0, 1, 0, 1},"
+    )
+    (finding,) = forced(source)
+    assert finding.message.startswith(message)
+    assert finding.severity == ("warning" if "pads" in nodes else "info")
+    binary = forced(onnxtext.to_binary(source))
+    assert [item.message for item in binary] == [finding.message]
+
+
+def test_equal_symbols_because_of_a_constant_are_warnings() -> None:
+    source = text(
+        "f = Reshape (x, flat)\ng = Reshape (z, flat)\ny = Concat <axis = 0> (x, z)",
+        inputs="float[a, 4] x, float[a, d] z",
+        outputs="float[?, ?] y",
+        values="int64[1] flat = {-1},",
+    )
+    (finding,) = forced(source)
+    assert "`d` can only be 4" in finding.message
+    declared = text(
+        "y = Relu (x)\nfloat[b, 4] r = Neg (x)",
+        inputs="float[a, 4] x, float[b] z",
+        outputs="float[?, ?] y",
+    )
+    (finding,) = forced(declared)
+    assert finding.severity == "warning"
+    assert "`b` can only be `a`: the declared types allow no other sizes" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("dims", "shape", "right"),
+    [
+        ("batch, 16, 16", "{1, 256}", "0"),
+        ("batch, 16, 16", "[1, 256]", "0"),
+        ("16, batch, 16", "[16, 1, 16]", "0"),
+        ("16, 16, batch", "[16, 1, 16]", "-1"),
+        ("16, batch, 16", "[16, 48]", "-1"),
+    ],
+)
+@pytest.mark.parametrize("constant", [False, True])
+def test_the_literal_that_fixes_a_size_has_a_fix(
+    dims: str, shape: str, right: str, constant: bool
+) -> None:
+    count = shape.count(",") + 1
+    source = text(
+        (f"s = Constant <value = int64[{count}] {shape}> ()\n" if constant else "")
+        + "r = Relu (x)\ny = Reshape (r, s)",
+        inputs=f"float[{dims}] x",
+        outputs="float[" + ", ".join("?" * count) + "] y",
+        values="" if constant else f"int64[{count}] s = {shape},",
+    )
+    (finding,) = forced(source)
+    assert finding.fix is not None
+    (edit,) = finding.fix.edits
+    assert edit.text == right
+    assert source[edit.span.start : edit.span.end] in ("1", "48")
+    fixed = source[: edit.span.start] + edit.text + source[edit.span.end :]
+    assert not codes(fixed)
+    assert any("`x` -> `r`" in note for note in finding.notes)
+    assert forced(onnxtext.to_binary(source))
 
 
 def test_a_symbol_declared_for_a_computed_number_is_found() -> None:
@@ -122,6 +207,9 @@ def test_exports_made_dynamic() -> None:
     assert SHARED is not None
     (finding,) = forced(made_dynamic("cnn_dyn.onnx"))
     assert "`N` can only be 1: `Reshape`" in finding.message
+    assert finding.help is not None
+    assert "0 for it in the shape" in finding.help
+    assert any(note.startswith("the size comes from `image`") for note in finding.notes)
     assert not forced(made_dynamic("cnn_ts.onnx"))
     assert not forced((SHARED / "exports" / "cnn_ts_dynamic_batch.onnx").read_bytes())
 

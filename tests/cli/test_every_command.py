@@ -47,6 +47,9 @@ COMMANDS = {
     "info": ("info", "m.onnx", "m.onnxtxt"),
     "info as json": ("info", "--output-format", "json", "m.onnx"),
     "merge": ("merge", "m.onnxtxt", "m.onnxtxt", "other.onnxtxt"),
+    "edit": ("edit", "m.onnxtxt", "rename", "x", "z"),
+    "edit of stdin": ("edit", "-", "rename", "x", "z"),
+    "edit --diff": ("edit", "m.onnx", "rename", "x", "z", "--diff"),
     "weights list": ("weights", "list", "w"),
     "weights verify": ("weights", "verify", "w"),
     "weights gc": ("weights", "gc", "w"),
@@ -66,7 +69,8 @@ COMMANDS = {
 
 TO_STDOUT = {
     "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "show", "info",
-    "info as json", "diff", "verify", "verify as json", "merge", "weights list", "weights verify",
+    "info as json", "diff", "verify", "verify as json", "merge", "edit --diff",
+    "weights list", "weights verify",
     "weights gc", "git textconv", "git clean", "git smudge", "explain", "help", "help of a verb",
     "version",
 }  # fmt: skip
@@ -161,6 +165,7 @@ READERS = {
     "verify": ("verify", "{}"),
     "info": ("info", "{}"),
     "merge": ("merge", "m.onnx", "{}", "m.onnx"),
+    "edit": ("edit", "{}", "rename", "x", "z", "--diff"),
     "weights list": ("weights", "list", "{}"),
     "weights verify": ("weights", "verify", "{}"),
     "weights gc": ("weights", "gc", "{}"),

@@ -15,7 +15,7 @@ from onnxtext.ast import Fragment, Type
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.proto.encode.lower import lower_fragment, lower_model
 from onnxtext.source import Source
-from onnxtext.syntax.parse import parse_fragment, parse_model, parse_start
+from onnxtext.syntax.parse import parse_fragment, parse_model
 from tests.corpus import SHARED, index
 
 pytestmark = pytest.mark.data
@@ -84,8 +84,6 @@ def read(entry: dict[str, Any]) -> Any:
     match entry["kind"]:
         case "model":
             return parse_model(source)
-        case "type":
-            return parse_start(source, "type_fragment")
         case "nodelist":
             return parse_fragment(source, "nodes")
         case kind:

@@ -251,8 +251,6 @@ def test_long_orders_stand_at_the_end(metadata: Any) -> None:
     ("section", "message"),
     [
         ('order { @doc("d") }', "`@doc` gives no order"),
-        ('order { @initializers("z") }', "@initializers names `z`, which is no initializer"),
-        ('order { @initializers("w", "w") }', "@initializers names `w` too often"),
         ("order { @initializers(nodes) }", 'write @initializers("name")'),
         ('order { @initializers(without: ["w"]) }', 'write @initializers("name")'),
         ("order {} order {}", "there are two `order` sections"),
@@ -262,6 +260,22 @@ def test_errors_of_the_section(section: str, message: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(f"<onnxtext: 1> g () => () <float w = 1> {{}} {section}")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "order", ['"z", initializers', 'initializers, "z", "z"', 'initializers, without: ["z"]']
+)
+def test_unknown_names_are_ignored(order: str) -> None:
+    """So a node can be removed; `check` warns, and its repairs leave a valid text."""
+    text = f"@value_info({order}) g () => () <float w = 1, float u> {{}}"
+    found = onnx.load_model_from_string(onnxtext.to_binary(text)).graph.value_info
+    assert [info.name for info in found] == ["w", "u"]
+    (finding,) = [item for item in onnxtext.check(text) if "names" in item.message]
+    assert finding.code == "value-info-unknown"
+    assert "`z`, which is no value of the graph `g`" in finding.message
+    twice = '@initializers("w", "z", "w") g () => () <float v = 1, float w = 1> {}'
+    made = onnx.load_model_from_string(onnxtext.to_binary(twice)).graph.initializer
+    assert [tensor.name for tensor in made] == ["w", "v"]
 
 
 @pytest.mark.data
@@ -279,8 +293,6 @@ def test_the_second_screen_has_nodes(path: Any) -> None:
     [
         ("initialisers", "write @value_info(initializers)"),
         ("initializers, initializers", "@value_info names a part twice"),
-        ('"z"', "@value_info names `z`, which is no value of this graph"),
-        ('initializers, without: ["z"]', "@value_info names `z`, which is no value"),
         ("", "write @value_info(initializers)"),
     ],
 )

@@ -14,7 +14,16 @@ from typing import TypeVar
 from onnxtext.ast.model import Function, Graph, Node, Presence, ValueInfo
 from onnxtext.ast.records import Decorator, FieldValue, Number, Record, Word
 from onnxtext.ast.types import SparseTensorType, TensorType
-from onnxtext.ast.values import NoData, SparseTensor, Tensor
+from onnxtext.ast.values import (
+    Attribute,
+    Blob,
+    NoData,
+    RepeatedList,
+    SparseTensor,
+    Tensor,
+    TypedBlob,
+)
+from onnxtext.ast.visit import attribute_lists
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.values import lift_tensor
 from onnxtext.proto.encode.lower_error import LowerError
@@ -75,6 +84,13 @@ UNSET = Word("")
 S = TypeVar("S", Node, Graph, Function, ValueInfo)
 
 
+_STORED = (Blob, TypedBlob, RepeatedList)
+_LONGEST_LIST = 1 << 16
+"""The size in bytes of the longest list that rules see; longer ones are no lists of sizes."""
+_MOST_BYTES = 1 << 22
+"""The sum of the sizes of all lists that rules see."""
+
+
 class ResolvedFields:
     """Applies the decorators of statements.
 
@@ -90,6 +106,9 @@ class ResolvedFields:
         self._lifter = Lifter(careful=False)
         self.originals: dict[int, object] = {}
         self._kept: list[object] = []  # keeps ids unique
+        self._resources = resources
+        self._left = _MOST_BYTES
+        self._attributes: dict[int, Attribute] = {}
 
     def node(self, node: Node) -> Node:
         """Return a node with its decorators applied."""
@@ -101,6 +120,46 @@ class ResolvedFields:
         except (LowerError, WireError):
             return node
         return self._record(node, _with_fields(node, lifted, changed))
+
+    def whole_lists(self, nodes: list[Node]) -> list[Node]:
+        """Return nodes with the lists in attributes that are blobs, or end in `...`, as values."""
+        made: dict[int, tuple[Attribute, ...]] = {}
+        held = attribute_lists(nodes)  # keeps the lists alive, so that identities stay unique
+        for attributes in held:
+            if any(isinstance(item.value, _STORED) for item in attributes):
+                made[id(attributes)] = tuple([self._whole(item) for item in attributes])
+        if not made:
+            return nodes
+        return [
+            self._record(self.original(node), replace(node, attributes=made[id(node.attributes)]))
+            if id(node.attributes) in made
+            else node
+            for node in nodes
+        ]
+
+    def _whole(self, attribute: Attribute) -> Attribute:
+        """Return an attribute with its list as values, if it is not too long."""
+        value = attribute.value
+        if isinstance(value, RepeatedList):
+            size = 8 * value.count
+        elif isinstance(value, (Blob, TypedBlob)):
+            size = len(self._resources.get(value.digest, b"")) or _MOST_BYTES
+        else:
+            return attribute
+        known = self._attributes.get(id(attribute))
+        if known is None:
+            known = attribute
+            if size <= min(_LONGEST_LIST, self._left):
+                self._left -= size
+                try:
+                    data = self._lowering.attribute(replace(attribute, decorators=()))
+                    lifted = self._lifter.attribute(memoryview(data), 0)
+                    known = replace(attribute, value=lifted.value)
+                except (LowerError, WireError):
+                    pass  # encoding reports it
+            self._attributes[id(attribute)] = known
+            self._kept.append(attribute)
+        return known
 
     def graph(self, graph: Graph) -> Graph:
         """Return a graph with its decorators applied."""

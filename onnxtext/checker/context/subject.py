@@ -215,6 +215,7 @@ class Subject:
         if any(node.decorators for node in nodes):
             make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]
+        nodes = self.resolved.whole_lists(nodes)
         scope.nodes = nodes
         scope.find_definitions()
         self.scopes.append(scope)

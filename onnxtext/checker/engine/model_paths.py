@@ -115,6 +115,8 @@ def _fields(item: object, part: tuple[str | int, ...]) -> Iterator[str]:
     if part[:1] == ("output_types",) or (isinstance(item, ValueInfo) and part == ("name",)):
         return
     for index, step in enumerate(part):
+        if step == "element":
+            return
         if isinstance(step, int):
             name = _attribute_name(item, step) if part[index - 1] == "attributes" else None
             yield f"[{step}]" if name is None else f"[{short(name)}]"

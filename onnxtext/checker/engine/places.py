@@ -28,6 +28,7 @@ from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.span_map import NODE_PARTS, SpanMap, map_spans
 
+_ELEMENT = re.compile(r"[-+]?\w+")
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
@@ -109,6 +110,9 @@ class TextPlaces:
             return self._token_span(max(node.at, 0))
         steps: list[str | int] = []
         match part:
+            case ("attributes", int() as index, "element", int() as number):
+                attribute = self._node(node, ("attributes", index, "value"))
+                return self._element(attribute, number)
             case ("outputs" | "inputs" | "attributes" as name, int() as index, *rest):
                 steps = [NODE_PARTS[name], index]
                 if name != "inputs":
@@ -136,12 +140,23 @@ class TextPlaces:
         found = self._locate(value.at, "value_info")
         if found is None:
             return self._token_span(value.at)
+        match part:
+            case ("element", int() as number):
+                return self._element(found.span, number)
         for tried in (part[:1], ("name",)):
             try:
                 return found.find(*tried).span
             except (LookupError, IndexError):
                 continue
         return found.span
+
+    def _element(self, statement: Span, number: int) -> Span:
+        """Return an element of the list of numbers at the end of a statement."""
+        text, end = self._source.text, statement.end
+        start = max(text.rfind(bracket, statement.start, end) for bracket in "[{")
+        elements = _ELEMENT.finditer(text, max(start, statement.start) + 1, end)
+        found = next(islice(elements, number, None), None)
+        return statement if found is None else Span(found.start(), found.end())
 
     def _token_span(self, at: int) -> Span:
         token = load_lexer().token(self._source.text, at)

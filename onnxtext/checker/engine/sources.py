@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.errors import check_declared_size
 from onnxtext.filetype import is_binary
+from onnxtext.inputs import read_given
 from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
 
@@ -31,7 +31,7 @@ def check_any(
     """Check a text, a binary model, a file or a message.
 
     Args:
-        source: a text, the bytes of a model, a path, or a message of the `onnx` package.
+        source: as for `onnxtext.inputs.read_given`.
         name: its name in messages.
         base_dir: the directory of external data; by default that of the file.
         select: rules to enable besides those enabled by default; `all` is every rule.
@@ -56,23 +56,20 @@ def too_deep(name: str | None) -> Diagnostic:
 
 
 def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagnostic]:
-    match source:
-        case str():
-            return check_text(source, name=name or "<string>", **options)
-        case bytes() | bytearray() | memoryview():
-            return check_binary(bytes(source), name=name or "<bytes>", **options)
-        case os.PathLike():
-            path = Path(source)
-            if options["base_dir"] is None:
-                options["base_dir"] = path.parent
-            return check_file(path.read_bytes(), name=name or os.fspath(source), **options)
-    message = type(source).__name__
-    if message == "ModelProto":
-        return check_binary(source.SerializeToString(), name=name or "<message>", **options)
-    if message in ("GraphProto", "FunctionProto", "NodeProto"):
-        fragment = lift_fragment(source.SerializeToString(), message)
-        return check_tree(fragment, file=name or "<message>", **options)
-    raise TypeError(f"cannot check {message}: pass text, bytes, a path or a message of onnx")
+    try:
+        given = read_given(source, name)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    if options["base_dir"] is None:
+        options["base_dir"] = given.base
+    if isinstance(given.content, str):
+        return check_text(given.content, name=given.name, **options)
+    if given.message == "ModelProto":
+        return check_binary(given.content, name=given.name, **options)
+    if given.message in ("GraphProto", "FunctionProto", "NodeProto"):
+        fragment = lift_fragment(given.content, given.message)
+        return check_tree(fragment, file=given.name, **options)
+    raise TypeError(f"cannot check a {given.message}: pass a model, graph, function or node")
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:

@@ -17,6 +17,7 @@ from onnxtext.ast.types import (
 )
 from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Place, quoted
+from onnxtext.printer.strings import word
 
 Explanation = tuple[str, tuple[Place, ...]]
 _NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
@@ -44,7 +45,13 @@ def _shape(shape: tuple[object, ...] | None) -> str:
     if not shape:
         return ""
     dims = [plain_dim(dim) for dim in shape]  # type: ignore[arg-type]
-    return f"[{', '.join('?' if dim is None else str(dim) for dim in dims)}]"
+    return f"[{', '.join(map(_dim, dims))}]"
+
+
+def _dim(dim: int | str | None) -> str:
+    if isinstance(dim, str):
+        return word(dim)
+    return "?" if dim is None else str(dim)
 
 
 def explain(

@@ -91,7 +91,7 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
     if TypeInference(made).run() or whole_model(made) is not None:
         return False, False
     subject.memo["kinds"] = kinds
-    if not all(map(_is_full, kinds.types())):
+    if not all(map(is_full, kinds.types())):
         return True, False
     # If a symbol must be a number, the declared types are incomplete.
     symbolic = SymbolicShapes(made)
@@ -340,7 +340,7 @@ class _Kinds:
         )
 
 
-def _is_full(type: Type) -> bool:
+def is_full(type: Type) -> bool:
     """Whether inference can add nothing to a type."""
     if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
         return False

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes node by node with the inference functions of onnx."""
+"""Infer shapes node by node: with the inference functions of onnx, and with those of `symbolic`.
+
+onnx knows the element types, the operators and the errors; ours add dimensions that are expressions
+of symbols, such as `2*seq`, and what follows from shapes that the model computes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from math import prod
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import (
     Attribute,
-    RawData,
     Reference,
-    SparseTensor,
     Tensor,
     TensorData,
-    TypedData,
 )
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import Target
-from onnxtext.checker.inference.environment import Environment
+from onnxtext.checker.inference import bodies as inner
+from onnxtext.checker.inference.bodies import Outputs
 from onnxtext.checker.inference.explain import explain
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
-from onnxtext.checker.inference.node_inference import Made, NodeInference
+from onnxtext.checker.inference.node_inference import Answer, Made, NodeInference
 from onnxtext.checker.inference.objections import (
     contradicted_outputs,
     failure_of,
@@ -34,43 +34,14 @@ from onnxtext.checker.inference.objections import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
+from onnxtext.checker.inference.shape_environment import Shapes, is_small
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
+from onnxtext.checker.inference.symbolic.steps import SymbolicStep, Values
+from onnxtext.checker.inference.symbolic.values import stored_value
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
 from onnxtext.checker.isolation.process import Failure
 from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.proto.encode.lower_error import LowerError
-
-_MOST_ELEMENTS = 1024
-"""Tensors of up to so many elements are passed to inference: shapes, axes, pads."""
-
-
-Constant = tuple[TensorType, TensorData]
-"""The type and the data of a tensor."""
-
-
-@dataclass(slots=True)
-class Shapes(Environment[Type]):
-    """The types and small constants of a scope, and the attributes of a call.
-
-    Attributes:
-        constants: the types and data of small constants, by name.
-        places: the origin of each value's type.
-        parameters: the attributes of a call.
-    """
-
-    constants: dict[str, Constant] = field(default_factory=dict)
-    places: dict[str, Place] = field(default_factory=dict)
-    parameters: Mapping[str, Attribute] = field(default_factory=dict)
-
-    def constant(self, name: str) -> Constant | None:
-        """Return a value as a tensor if it is a small constant."""
-        holder = self.holder(name)
-        return holder.constants.get(name) if isinstance(holder, Shapes) else None
-
-    def place(self, name: str) -> Place | None:
-        """Return the origin of a value's type."""
-        holder = self.holder(name)
-        return holder.places.get(name) if isinstance(holder, Shapes) else None
 
 
 class ShapeInference(ScopeWalk[Shapes]):
@@ -80,7 +51,10 @@ class ShapeInference(ScopeWalk[Shapes]):
         super().__init__(subject)
         self._inference = NodeInference.of(subject)
         self._merger = TypeMerger()
+        self._defaults = not 0 < subject.ir_version < 4
+        self._step = SymbolicStep()
         self._reported: set[tuple[int, int]] = set()
+        self._quiet = False  # whether a visit only prepares another one
         self._encoded: dict[tuple[int, int], bytes | None] = {}
         # The outputs of a node with an error are unknown; that gives no further findings.
         self._wrong = wrong_items(subject)
@@ -95,9 +69,11 @@ class ShapeInference(ScopeWalk[Shapes]):
         given: tuple[Type | None, ...],
         outer: Shapes | None,
         parameters: Mapping[str, Attribute] | None = None,
+        values: Values = (),
     ) -> Shapes:
         environment = Shapes({}, outer, parameters=parameters or {})
-        self.environments.setdefault(id(scope), environment)
+        if not self._quiet:
+            self.environments.setdefault(id(scope), environment)
         types, places = environment.known, environment.places
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
@@ -107,16 +83,29 @@ class ShapeInference(ScopeWalk[Shapes]):
             if value.name in declared:
                 types[value.name], places[value.name] = declared[value.name]
         for value, type in zip(scope.inputs, given, strict=False):
-            if type is not None and value.name not in types:
+            own = types.get(value.name)
+            if own is None and type is not None:
                 types[value.name] = type
-        inputs = {value.name for value in scope.inputs}
+            elif own is not None and type is not None:
+                types[value.name] = self._merger.merge(own, type)[1]
+        # Before IR version 4 all initializers are inputs, too, which callers do not replace.
+        inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
-            small = isinstance(value.type, TensorType) and _is_small(value.type, value.data)
+            small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
             if small and value.name not in inputs:
                 environment.constants[value.name] = value.type, value.data  # type: ignore[assignment]
+                stored = stored_value(value.type, value.data)
+                if stored is not None:
+                    environment.values[value.name] = stored
+        for value, passed in zip(scope.inputs, values, strict=False):
+            if passed is not None:
+                environment.values[value.name] = passed
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
-            made = self._node(scope, index, node, resolved[index], environment)
+            made, followed = self._node(scope, index, node, resolved[index], environment)
+            for name, known in zip(node.outputs, followed, strict=False):
+                if name and known is not None:
+                    environment.values.setdefault(name, known)
             self._outputs(node, made, declared, environment)
         return environment
 
@@ -177,7 +166,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         slug: str = "",
     ) -> None:
         key = id(node), number
-        if key not in self._reported:
+        if key not in self._reported and not self._quiet:
             self._reported.add(key)
             self.findings.append(Finding(slug or "shape-mismatch", message, places, help=help))
 
@@ -185,28 +174,73 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
-    ) -> Made:
+    ) -> tuple[Made, Values]:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
             if id(node) in self._wrong:
-                return ()  # the error is in the call, not in the body
+                return (), ()  # the error is in the call, not in the body
             return self._call(node, target, inputs, environment)
         before = len(self.findings)
-        bodies = scope.children.get(index, ())
+        bodies = scope.children.get(index, [])
         if any(map(self._is_wrong, bodies)):
-            return ()
-        for body in bodies:
-            self._scope(body, given_types(node, inputs), environment)
+            return (), ()
+        given = self._bodies(node, bodies, inputs, environment) if bodies else None
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
-            return ()
-        complete = all(
-            type is not None for type, name in zip(inputs, node.inputs, strict=True) if name
-        )
-        if not complete or len(self.findings) > before:
-            return ()
+            return (), ()
+        if len(self.findings) > before:
+            return (), ()
+        bound = bound_node(node, environment.parameters) if scope.function is not None else node
         if node.op_type == "Constant" and not target.domain:
             self._remember(node, environment)
-        return self._infer(scope, node, target, environment, inputs)
+        values = [environment.value(name) if name else None for name in node.inputs]
+        if given is not None and values and inner.live_branch(node, values[0]) is not None:
+            return given
+        answer = self._answer(scope, bound, target, environment, inputs, bodies)
+        made = self._accepted(node, answer, inputs, environment)
+        if given is not None:
+            types = (*given.types, *(None,) * len(made))
+            return tuple(map(inner.completed, made, types[: len(made)])), given.values
+        return self._step.node(target, bound, inputs, values, made) if made else (made, ())
+
+    def _bodies(
+        self, node: Node, bodies: list[Scope], inputs: list[Type | None], environment: Shapes
+    ) -> Outputs:
+        """Visit the bodies of a node and return what the node gives."""
+        values = [environment.value(name) if name else None for name in node.inputs]
+
+        def visit(body: Scope, given: inner.Types, quiet: bool = False) -> Outputs:
+            before, self._quiet = self._quiet, self._quiet or quiet
+            found = self._scope(body, given, environment, environment.parameters)
+            self._quiet = before
+            names = [value.name for value in body.outputs]
+            return Outputs(tuple(map(found.find, names)), tuple(map(found.value, names)))
+
+        first, scans = bodies[0], inner.scanned(node)
+        if node.op_type == "If" and values:
+            live = inner.live_branch(node, values[0])
+            made = []
+            for body in bodies:
+                before, reported = len(self.findings), set(self._reported)
+                made.append(visit(body, ()))
+                if live not in (None, body.attribute):  # this branch never runs
+                    del self.findings[before:]
+                    self._reported = reported
+            kept = [m for m, body in zip(made, bodies, strict=True) if body.attribute == live]
+            return inner.joined(kept or made)
+        if self._quiet or node.op_type not in ("Loop", "Scan"):
+            for body in bodies:
+                visit(body, given_types(node, inputs))
+            return Outputs((), ())
+        if node.op_type == "Loop" and len(inputs) > 1:
+            given = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
+            found = visit(first, given)
+            whole = inner.runs_all_trips(node, first, found, values[1])
+            types = inner.loop_outputs(inputs, given, found, values[0] if whole else None)
+            return Outputs(types, ())
+        if node.op_type == "Scan" and scans is not None and len(first.inputs) == len(inputs):
+            given = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
+            return Outputs(inner.scan_outputs(node, scans, inputs, given, visit(first, given)), ())
+        return visit(first, ())
 
     def _is_wrong(self, body: Scope) -> bool:
         """Whether a body has an error, which inference would report again."""
@@ -217,18 +251,18 @@ class ShapeInference(ScopeWalk[Shapes]):
             self._is_wrong(child) for children in body.children.values() for child in children
         )
 
-    def _infer(
+    def _answer(
         self,
         scope: Scope,
         node: Node,
         signature: Signature,
         environment: Shapes,
         inputs: list[Type | None],
-    ) -> Made:
-        bodies = scope.children and scope.children.get(self._index(scope, node))
+        bodies: list[Scope],
+    ) -> Answer:
+        """Return onnx's answer about a node without attribute references."""
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
-        bound = bound_node(node, environment.parameters) if scope.function is not None else node
         constants = {}
         if signature.domain or not depends_on_types_alone(signature.name, len(inputs)):
             for name in node.inputs:
@@ -236,31 +270,34 @@ class ShapeInference(ScopeWalk[Shapes]):
                 encoded = self._tensor(*constant) if constant is not None else None
                 if encoded is not None:
                     constants[name] = encoded
-        if bodies:
-            names = {name: environment.find(name) for name in _names_in(bodies)}
-            names |= dict(zip(node.inputs, inputs, strict=True))
-            answer = self._inference.whole(signature, bound, names, constants, scope.opsets)
-        else:
-            answer = self._inference.plain(signature, bound, inputs, constants, scope.opsets)
+        if not bodies:
+            return self._inference.plain(signature, node, inputs, constants, scope.opsets)
+        names = {name: environment.find(name) for name in _names_in(bodies)}
+        names |= dict(zip(node.inputs, inputs, strict=True))
+        return self._inference.whole(signature, node, names, constants, scope.opsets)
+
+    def _accepted(
+        self, node: Node, answer: Answer, inputs: list[Type | None], environment: Shapes
+    ) -> Made:
+        """Return the types in onnx's answer; report an error."""
+        if isinstance(answer, tuple):
+            return answer
+        if any(type is None for type, name in zip(inputs, node.inputs, strict=True) if name):
+            return ()  # onnx may object because a type is unknown
         if isinstance(answer, str):
             self._objection(node, answer, inputs, environment)
-        elif isinstance(answer, Failure):
-            self._failed(node, answer)
         else:
-            return answer
+            self._failed(node, answer)
         return ()
 
     def _failed(self, node: Node, failure: Failure) -> None:
         """Report that onnx gave no answer; if it cannot be run at all, only once."""
         single = failure.kind not in ("unavailable", "stopped")
         key = (id(node), -1) if single else (0, -1)
-        if key not in self._reported:
+        if key not in self._reported and not self._quiet:
             self._reported.add(key)
             place = Place(node, ("op_type",))
             self.findings.append(failure_of(failure, place, node=True))
-
-    def _index(self, scope: Scope, node: Node) -> int:
-        return next((i for i in scope.children if scope.nodes[i] is node), -1)
 
     def _objection(
         self, node: Node, message: str, inputs: list[Type | None], environment: Shapes
@@ -279,17 +316,21 @@ class ShapeInference(ScopeWalk[Shapes]):
             slug,
         )
 
-    def _call(self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes) -> Made:
+    def _call(
+        self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
+    ) -> tuple[Made, Values]:
         parameters = call_attributes(function.owner, node, outer.parameters)
-        key = self._calls.key(function, inputs, parameters)
-        known: Made | None = self._calls.known.get(key)
+        values = tuple([outer.value(name) if name else None for name in node.inputs])
+        key = self._calls.key(function, (*inputs, *values, self._quiet), parameters)
+        known: tuple[Made, Values] | None = self._calls.known.get(key)
         if known is None:
             if not self._calls.enter(function):
-                return ()
-            environment = self._scope(function, tuple(inputs), None, parameters)
+                return (), ()
+            environment = self._scope(function, tuple(inputs), None, parameters, values)
             self._calls.leave()
-            made = [environment.find(value.name) for value in function.outputs]
-            known = self._calls.known[key] = tuple(made)
+            names = [value.name for value in function.outputs]
+            known = tuple(map(environment.find, names)), tuple(map(environment.value, names))
+            self._calls.known[key] = known
         return known
 
     # ---- Encoding ---------------------------------------------------------------------------
@@ -307,20 +348,8 @@ class ShapeInference(ScopeWalk[Shapes]):
     def _remember(self, node: Node, environment: Shapes) -> None:
         for attribute in node.attributes:
             value = attribute.value
-            if isinstance(value, Tensor) and _is_small(value.type, value.data) and node.outputs:
+            if isinstance(value, Tensor) and is_small(value.type, value.data) and node.outputs:
                 environment.constants[node.outputs[0]] = value.type, value.data
-
-
-def _is_small(type: Type | None, data: object) -> bool:
-    shape = getattr(type, "shape", None)
-    if (
-        shape is None
-        or isinstance(data, SparseTensor)
-        or not isinstance(data, (RawData, TypedData))
-    ):
-        return False
-    dims = [dim for dim in shape if isinstance(dim, int)]
-    return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
 
 
 def _names_in(bodies: Iterable[Scope]) -> set[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect the types of all values of a checked model, as the language writes them."""
+"""Collect the types of all values of a checked model."""
 
 from __future__ import annotations
 
@@ -8,12 +8,29 @@ from onnxtext.checker.context.elements import shown
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain import written
-from onnxtext.checker.inference.node_kinds import types_by_kind
+from onnxtext.checker.inference.node_kinds import is_full, types_by_kind
 from onnxtext.checker.inference.shape_inference import ShapeInference
 
 
+def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
+    """Return the inferred types of the values of each scope (by id), with known shapes.
+
+    Args:
+        subject: a checked model.
+    """
+    if any(finding.slug == "function-recursive" for finding in subject.found):
+        return {}
+    by_kind = _full_types_by_kind(subject)
+    if by_kind is not None:
+        return by_kind
+    return {
+        scope: environment.known
+        for scope, environment in ShapeInference.of(subject).environments.items()
+    }
+
+
 def value_types(subject: Subject) -> dict[int, dict[str, str]]:
-    """Return the types of all values as far as they are known, with known shapes.
+    """Return the types of all values as far as they are known, as the language writes them.
 
     Args:
         subject: a checked model.
@@ -24,16 +41,9 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
     spelled = _Spelled()
-    by_kind = types_by_kind(subject)
-    if by_kind is not None:
-        return {
-            scope.place.at: {name: spelled[type] for name, type in by_kind[id(scope)].items()}
-            for scope in subject.scopes
-            if scope.place.at >= 0
-        }
+    whole = known_types(subject)
+    elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     found: dict[int, dict[str, str]] = {}
-    elements = TypeInference.of(subject).environments
-    shapes = ShapeInference.of(subject).environments
     for scope in subject.scopes:
         if scope.place.at < 0:
             continue
@@ -42,10 +52,20 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
         for name, text in plain.known.items() if plain is not None else ():
             if text is not None:
                 types[name] = _without_shape(text)
-        whole = shapes.get(id(scope))
-        for name, type in whole.known.items() if whole is not None else ():
+        for name, type in whole.get(id(scope), {}).items():
             types[name] = spelled[type]
         found[scope.place.at] = types
+    return found
+
+
+def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
+    """Return the types that one node of each kind tells, if no dimension is unknown."""
+    found: dict[int, dict[str, Type]] | None
+    if "full-types" not in subject.memo:
+        found = types_by_kind(subject)
+        kinds = {id(type): type for types in (found or {}).values() for type in types.values()}
+        subject.memo["full-types"] = found if all(map(is_full, kinds.values())) else None
+    found = subject.memo["full-types"]
     return found
 
 

@@ -26,7 +26,7 @@ _MOST_CACHED = 50_000
 """How many answers are cached."""
 _LARGEST_CACHED = 1 << 14
 """Larger requests are not cached."""
-_SECONDS = {"model": 1.0, "node": 0.5}
+_SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5}
 """Base limit of processor time for a request; `_SECONDS_PER_BYTE` is added for its size."""
 _SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
@@ -139,6 +139,10 @@ class Inference:
     def model(self, data: bytes) -> Answer:
         """Infer and check all types of an encoded model."""
         return self._ask("model", len(data), data)
+
+    def shapes(self, data: bytes) -> Answer:
+        """Return an encoded model with all shapes that can be inferred, as the only result."""
+        return self._ask("shapes", len(data), data)
 
     def node(
         self,

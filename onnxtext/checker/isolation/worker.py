@@ -111,6 +111,9 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
         # The same call as in `onnx.checker.check_model(full_check=True)`.
         module.shape_inference.infer_shapes(data, True, True, False)
         return []
+    if kind == "shapes":
+        (data,) = arguments
+        return [module.shape_inference.infer_shapes(data, False, False, True)]
     operator, node, types, constants, opsets, version = arguments
     schema = module.defs.get_schema(*operator)
     made = schema._infer_node_outputs(node, types, constants, {}, opsets, version)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for symbolic dimensions: a name has one size, and inputs are not secretly fixed.
 
-What: a symbolic dimension has the same size everywhere in the model, and one of an input can have
-more than one size.
+What: a symbolic dimension has the same size everywhere in the model; those of inputs can have more
+than one size, and differ from each other.
 Why: equal names mean equal sizes, and a caller may choose the size of a symbolic dimension.
 Fix: rename one of the dimensions, or correct the size.
 
@@ -17,14 +17,17 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import SparseTensorType, TensorType, Type
 from onnxtext.checker.context.declarations import plain_dim
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.walk import inner_types, type_uses
 from onnxtext.checker.inference.node_kinds import sizes_fit_by_kind
+from onnxtext.checker.inference.symbolic.expressions import sized, text
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
-from onnxtext.checker.inference.symbolic.sizes import Conflict, Forced, Size, Sizes, symbol
+from onnxtext.checker.inference.symbolic.sizes import Conflict, Forced, symbol
+from onnxtext.checker.inference.symbolic.tracing import Trace
+from onnxtext.diagnostics import Severity
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -37,43 +40,30 @@ def check(subject: Subject) -> Iterator[Finding]:
     for conflict in shapes.run():
         yield _conflict(conflict)
     if shapes.learned and subject.main is not None:
-        yield from _forced(subject.main, shapes.sizes)
+        yield from _forced(subject.main, shapes)
 
 
-def _forced(main: Scope, sizes: Sizes) -> Iterator[Finding]:
-    """Find symbolic dimensions of inputs that the model restricts to one size.
-
-    Sizes that weights determine are normal. Reported are sizes that look fixed by mistake: by a
-    constant shape, by a 1 in place of the batch size, by a declaration that differs from inference.
-    """
-    seen: set[str] = set()
+def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
+    """Find symbolic dimensions of inputs that the model restricts to one size, or makes equal."""
     # The default of an input restricts nothing: a caller may pass another value.
     given = {id(value) for value in (*main.inputs, *main.initializers)}
+    trace = Trace(main, shapes)
+    declared: dict[str, ValueInfo] = {}
     for value in main.inputs:
         for name in _symbols(value.type):
-            if name in seen:
-                continue
-            seen.add(name)
-            forced = sizes.forced(name)
-            if forced is None or id(forced.place.item) in given:
-                continue
-            if forced.number == 1 or _is_fixed_shape(main, forced.place, name, sizes):
-                yield _only(value, name, forced)
-
-
-def _is_fixed_shape(main: Scope, place: Place, name: str, sizes: Sizes) -> bool:
-    """Whether a constant shape fixes a size, or inference where the symbol is declared."""
-    node, part = place.item, place.part
-    if not isinstance(node, Node):
-        return False
-    if part == ("op_type",):
-        return node.op_type == "Reshape"
-    index = int(part[1])
-    declared = [node.output_types[index]] if node.output_types else []
-    values = (*main.outputs, *main.infos)
-    declared += [value.type for value in values if value.name == node.outputs[index]]
-    root = sizes.root(Size(name))
-    return any(sizes.root(Size(symbol)) == root for type in declared for symbol in _symbols(type))
+            declared.setdefault(name, value)
+    groups: dict[str, list[str]] = {}
+    for name, value in declared.items():
+        forced = shapes.sizes.forced(name)
+        if forced is not None and id(forced.place.item) not in given:
+            yield _only(value, name, forced, trace)
+        if shapes.sizes.number(sized(name)) is None:
+            groups.setdefault(shapes.sizes.joined(name)[0], []).append(name)
+    for names in groups.values():
+        if len(names) > 1:
+            finding = _equal(names, declared, trace)
+            if id(finding.places[0].item) not in given:
+                yield finding
 
 
 def _symbols(type: Type | None) -> list[str]:
@@ -81,28 +71,85 @@ def _symbols(type: Type | None) -> list[str]:
     return [name for name in map(plain_dim, shape or ()) if isinstance(name, str) and name]
 
 
-def _only(value: ValueInfo, name: str, forced: Forced) -> Finding:
+def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
     item, part = forced.place.item, forced.place.part
     size = f"{quoted(name)} can only be {forced.number}"
     help = f"write {forced.number} instead of {quoted(name)}"
+    places = [
+        forced.place._replace(label=f"{size} here"),
+        Place(value, ("type",), f"declared as {quoted(name)}"),
+        *[place._replace(label="these sizes are equal") for place in forced.joined],
+    ]
+    repair = None
     if isinstance(item, Node) and part == ("op_type",):
         why = f"`{item.op_type}` accepts no other size"
         other = (
             "-1 for it in the shape" if item.op_type == "Reshape" else "make the node accept any"
         )
+        literal = trace.literal(forced.place, name, forced.number)
+        stored = trace.stored(item.inputs[1]) if literal is not None else None
+        if literal is not None:
+            other = f"{literal[1]} for it in the shape"
+        if literal is not None and stored is not None:
+            index, right = literal
+            wrong = trace.number(item.inputs[1], index)
+            places.append(Place(stored[0], (*stored[1], "element", index)))
+            repair = Repair("respell", stored[0], (str(wrong), right))
     else:
-        declared = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
-        why = f"the declared type of {quoted(declared)} allows no other size"
+        output = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
+        why = f"the declared type of {quoted(output)} allows no other size"
         other = f"{quoted(name)} in that type"
     return Finding(
         "dim-forced",
         f"the dimension {size}: {why}",
-        (
-            forced.place._replace(label=f"{size} here"),
-            Place(value, ("type",), f"declared as {quoted(name)}"),
-            *[place._replace(label="these sizes are equal") for place in forced.joined],
-        ),
+        tuple(places),
         help=f"{help}, or {other}",
+        notes=_chain(forced.place, name, trace),
+        severity=_severity(forced.place, name, trace),
+        repair=repair,
+    )
+
+
+def _severity(place: Place, name: str, trace: Trace) -> Severity | None:
+    """Return `info` if only inputs determine the size: a caller sees their types."""
+    return "info" if trace.follows_from_inputs(place, name) else None
+
+
+def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
+    values = trace.chain(place, name)
+    if len(values) < 2:
+        return ()
+    return (f"the size comes from {quoted(values[0])}: {chain_of(values)}",)
+
+
+def _equal(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Finding:
+    """Report symbols of inputs that must have the same size, or a constant difference."""
+    sizes = trace.shapes.sizes
+    one, other, *rest = names
+    _, less, first = sizes.joined(one)
+    _, more, second = sizes.joined(other)
+    places = list({(id(p.item), p.part): p for p in (*second, *first)}.values())
+    item = places[0].item
+    what = text(sized(one, more - less))
+    why = "the declared types allow no other sizes"
+    if isinstance(item, Node) and places[0].part == ("op_type",):
+        why = f"`{item.op_type}` accepts no other sizes"
+    notes = [note for name in (one, other) for note in _chain(places[0], name, trace)]
+    if rest:
+        others = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
+        notes.append(f"the same holds for {', '.join(map(quoted, rest[:3]))}{others}")
+    severities = {_severity(place, name, trace) for place in places for name in (one, other)}
+    return Finding(
+        "dim-forced",
+        f"the dimension {quoted(other)} can only be {quoted(what)}: {why}",
+        (
+            *[place._replace(label="these sizes are equal") for place in places],
+            Place(declared[other], ("type",), f"declared as {quoted(other)}"),
+            Place(declared[one], ("type",), f"declared as {quoted(one)}"),
+        ),
+        help=f"write {quoted(what)} instead of {quoted(other)}, or correct the node",
+        notes=tuple(notes),
+        severity=None if None in severities else "info",
     )
 
 
@@ -144,7 +191,7 @@ FAMILY = Family(
         Rule(
             "dim-forced",
             "warning",
-            "a symbolic dimension of an input can have more than one size",
+            "a symbolic dimension of an input can have more than one size, whatever others are",
             "IR Static shapes",
         ),
     ),

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.types import SparseTensorType, Type
+from onnxtext.ast.value_infos import INITIALIZERS, ValueInfoError, unknown_names
 from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.context.declarations import contradiction
 from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
@@ -25,6 +26,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         yield from _duplicates(scope)
         yield from _unknown(scope)
+        yield from _unknown_in_order(scope)
         yield from _conflicts(scope)
 
 
@@ -90,6 +92,28 @@ def _unknown(scope: Scope) -> Iterator[Finding]:
                 severity="warning" if scope.is_graph else "error",
                 repair=Repair("remove", value),
             )
+
+
+def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
+    """Find names in the order of a graph's lists that are no values."""
+    graph = scope.place
+    if not isinstance(graph, Graph) or not graph.decorators:
+        return
+    try:
+        unknown = list(unknown_names(graph))
+    except ValueInfoError:  # encoding reports it
+        return
+    if unknown:
+        decorator, name = unknown[0]
+        what = "initializer" if decorator == INITIALIZERS else "value"
+        more = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
+        yield Finding(
+            "value-info-unknown",
+            f"`@{decorator}` names {quoted(name)}, which is no {what} of {scope.describe()}{more}",
+            (Place(graph, ("name",)),),
+            help="remove the name",
+            severity="warning",
+        )
 
 
 def _conflicts(scope: Scope) -> Iterator[Finding]:

@@ -48,8 +48,9 @@ def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.I
             # The hint is where the type would be written; accepting it inserts the type.
             position = lines.position(place.start)
             typed = t.TextEdit(t.Range(position, position), f"{type} ")
+            shown = type.replace('"', "")  # sizes such as `2*seq` are easier to read unquoted
             yield t.InlayHint(
-                position, type, t.InlayHintKind.Type, text_edits=[typed], padding_right=True
+                position, shown, t.InlayHintKind.Type, text_edits=[typed], padding_right=True
             )
 
 

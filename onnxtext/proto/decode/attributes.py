@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.records import Decorator, Record
@@ -29,6 +30,8 @@ from onnxtext.proto.decode.values import (
 )
 from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
 from onnxtext.wire.writer import FIXED32, LENGTH, VARINT
+
+T = TypeVar("T")
 
 _A = AttributeType
 VALUE_FIELDS = {
@@ -148,12 +151,12 @@ def _single(
         case _A.STRING:
             return bytes(inside)
         case _A.TENSOR:
-            return _tensor(inside)
+            return expressible_tensor(inside)
         case _A.GRAPH:
             return lift_graph(inside)
         case _A.TYPE_PROTO:
-            return _type(inside)
-    return _sparse(inside)
+            return expressible_type(inside)
+    return expressible_sparse(inside)
 
 
 def _list(
@@ -173,27 +176,38 @@ def _list(
         case _A.GRAPHS:
             return tuple([lift_graph(part) for part in parts])
         case _A.TENSORS:
-            tensors = tuple([tensor for part in parts if (tensor := _tensor(part)) is not None])
-            return tensors if len(tensors) == len(parts) else None
+            return _all(map(expressible_tensor, parts))
         case _A.SPARSE_TENSORS:
-            sparse = tuple([item for part in parts if (item := _sparse(part)) is not None])
-            return sparse if len(sparse) == len(parts) else None
-    types = tuple([type for part in parts if (type := _type(part)) is not None])
-    return types if len(types) == len(parts) else None
+            return _all(map(expressible_sparse, parts))
+    types: tuple[Type, ...] | None = _all(map(expressible_type, parts))
+    return types
 
 
-def _tensor(data: Data) -> Tensor | None:
+def _all(items: Iterable[T | None]) -> tuple[T, ...] | None:
+    """Return the items; None if one is missing."""
+    found: list[T] = []
+    for item in items:
+        if item is None:
+            return None
+        found.append(item)
+    return tuple(found)
+
+
+def expressible_tensor(data: Data) -> Tensor | None:
+    """Lift a `TensorProto`; return None if the syntax cannot express it."""
     type, name, values, decorators = lift_tensor(data)
     if type.element == "undefined" and not isinstance(values, FieldData):
         return None
     return Tensor(type, values, name, tuple(decorators))
 
 
-def _sparse(data: Data) -> SparseTensor | None:
+def expressible_sparse(data: Data) -> SparseTensor | None:
+    """Lift a `SparseTensorProto`; return None if the syntax cannot express it."""
     return lift_sparse_tensor(data)[0]
 
 
-def _type(data: Data) -> Type | None:
+def expressible_type(data: Data) -> Type | None:
+    """Lift a `TypeProto`; return None if the syntax cannot express it on its own."""
     made = lift_type(data)
     # Before a possible tensor, `undefined` is a type only with its brackets.
     if isinstance(made, (TensorType, SparseTensorType)) and made.element == "undefined":

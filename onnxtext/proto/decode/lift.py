@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from operator import attrgetter
 
 from onnxtext.ast.assemble import inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
@@ -17,6 +18,7 @@ from onnxtext.ast.value_infos import place_order
 from onnxtext.ast.visit import list_graphs, walk_nodes
 from onnxtext.core import core
 from onnxtext.proto.annotations import settle_annotations
+from onnxtext.proto.decode.items import lift_item, record_fragment, shorten
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.values import NotCanonical
@@ -93,16 +95,23 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
 
     Args:
         data: canonical bytes.
-        message: `GraphProto`, `FunctionProto` or `NodeProto`.
+        message: the name of its type, such as `GraphProto` or `TypeProto.Tensor`.
 
     Raises:
         LiftError: the bytes are not such a message, or not canonical.
     """
     lowered, fragment = _lift_proven(data, message)
     assert isinstance(fragment, Fragment)
+    if lowered != data and message not in _NODES_AND_GRAPHS:
+        fragment = record_fragment(data, message)
+        lowered = lower_fragment(fragment, message)
     if lowered != data:
         raise LiftError(f"the {message} is not encoded canonically", None)
-    return fragment
+    return shorten(fragment, data, message)
+
+
+_NODES_AND_GRAPHS = ("GraphProto", "FunctionProto", "NodeProto")
+"""Whatever these have beyond their syntax is in decorators."""
 
 
 def _lift_proven(
@@ -120,7 +129,7 @@ def _lift_proven(
             return canonical, fast
     try:
         made = _lift(Lifter(careful=True), canonical, message, finish)
-        return _lower(made), made
+        return _lower(made, message), made
     except WireError as error:
         raise LiftError(error.message, error.offset) from None
 
@@ -133,7 +142,9 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
             # Do not join: both sides share the memory of the weights.
             is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
-            is_same = _lower(made) == bytes(data)  # a memory map never compares equal to bytes
+            is_same = _lower(made, message) == bytes(
+                data
+            )  # a memory map never compares equal to bytes
     except (WireError, LowerError, NotCanonical):
         return None
     return made if is_same else None
@@ -174,7 +185,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
         case "FunctionProto":
             made = Fragment(lifter.function(memoryview(data)), NO_DEFAULTS)
         case _:
-            made = Fragment(lifter.node(data), NO_DEFAULTS)
+            made = lift_item(lifter, data, message)
     graphs = list_graphs(made)
     settle_presence(made, graphs)
     settle_annotations(made, graphs)
@@ -187,8 +198,10 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     return made
 
 
-def _lower(made: Model | Fragment) -> bytes:
-    return lower_model(made, verified=True) if isinstance(made, Model) else lower_fragment(made)
+def _lower(made: Model | Fragment, message: str) -> bytes:
+    if isinstance(made, Model):
+        return lower_model(made, verified=True)
+    return lower_fragment(made, message)
 
 
 def canonical_message(data: bytes, message: str) -> bytes:
@@ -202,7 +215,8 @@ def canonical_message(data: bytes, message: str) -> bytes:
     from google.protobuf.message import DecodeError, EncodeError
 
     try:
-        canonical: bytes = getattr(onnx, message).FromString(bytes(data)).SerializeToString()
+        kind = attrgetter(message)(onnx.onnx_ml_pb2)
+        canonical: bytes = kind.FromString(bytes(data)).SerializeToString()
     except EncodeError as error:  # a decoded message can be encoded unless memory runs out
         raise MemoryError from error
     except DecodeError as error:

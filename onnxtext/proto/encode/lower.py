@@ -11,12 +11,15 @@ from collections.abc import Callable
 from functools import cache
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.records import Record
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
+from onnxtext.proto.encode.fields import entry, lower_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
+from onnxtext.proto.schema import message_spec
 from onnxtext.tensor.blobs import Elsewhere
 from onnxtext.wire.writer import Piece, delimited
 
@@ -119,15 +122,21 @@ def _apply_encoding_habits(model: Model, data: bytes) -> bytes:
         raise LowerError(str(error), 0) from None
 
 
-def lower_fragment(fragment: Fragment) -> bytes:
+def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
     """Return the message of a fragment: `GraphProto`, `FunctionProto`, `NodeProto` and so on.
 
     A value info with data becomes a `TensorProto`, a list of nodes the fields of a `GraphProto`.
+
+    Args:
+        fragment: the fragment.
+        message: the name of the message type of a record.
 
     Raises:
         LowerError: a decorator or record is invalid.
     """
     try:
+        if isinstance(fragment.item, Record):
+            return lower_record(message_spec(message), fragment.item)
         lowering = _lowering()(PresenceDefaults(fragment.presence))
     except RecordError as error:
         raise LowerError(str(error), -1) from None
@@ -150,3 +159,24 @@ def lower_fragment(fragment: Fragment) -> bytes:
             return lowering.tensor(tensor)
         case SparseTensor() as sparse:
             return lowering.sparse_tensor(sparse, None)
+        case tuple() as pair:
+            return entry(*pair)
+    try:
+        return lower_type(fragment.item)
+    except RecordError as error:
+        raise LowerError(str(error), -1) from None
+
+
+def fragment_message(fragment: Fragment) -> str | None:
+    """Return the type of the message of a value or tensor; None for other fragments.
+
+    Only these have a text that can also be that of another type.
+    """
+    match fragment.item:
+        case ValueInfo() as value:
+            return "ValueInfoProto" if value.data is None else "TensorProto"
+        case Tensor():
+            return "TensorProto"
+        case SparseTensor():
+            return "SparseTensorProto"
+    return None

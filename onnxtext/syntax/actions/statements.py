@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onnxtext.ast.model import EncodingHabit, Graph, Node, ValueInfo
+from onnxtext.ast.model import EncodingHabit, Fragment, Graph, Node, ValueInfo
 from onnxtext.ast.paths import Step
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import Type
@@ -71,6 +71,9 @@ ACTIONS.update(
     value_info_fragment=models.item_fragment,
     attribute_fragment=models.item_fragment,
     tensor_fragment=models.item_fragment,
+    type_alone=lambda decorators, type: Fragment(value_actions.inner_type(decorators, type)),
+    entry_alone=Fragment,
+    message_record=Fragment,
     header=headers.header,
     header_entry=headers.header_entry,
     header_string=lambda value: value,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
-from onnxtext.ast.types import DecoratedDim, TensorType, Type
+from onnxtext.ast.types import DecoratedDim, Type
 from onnxtext.ast.values import Blob, DataFile, ExternalData, NoData, Reference, TypedBlob
 from onnxtext.syntax.actions import attributes as attribute_rules
 from onnxtext.syntax.actions import integers, strings, tensors, types
@@ -114,7 +114,9 @@ ACTIONS.update(
     scalar_tensor=tensors.scalar_tensor,
     dataless_tensor=lambda type, name: tensors.tensor(type, name, NoData()),
     unnamed_dataless_tensor=lambda type: tensors.tensor(type, None, NoData()),
-    scalar_dataless_tensor=lambda element: tensors.tensor(TensorType(element), None, NoData()),
+    scalar_dataless_tensor=lambda element: tensors.tensor(
+        types.scalar_type(element), None, NoData()
+    ),
     scalar_data=tensors.ScalarText,
     typed_numbers=tensors.TypedText,
     no_elements=lambda: tensors.TypedText("{}"),

@@ -25,6 +25,8 @@ STARTS = (
     "attribute_fragment",
     "type_fragment",
     "tensor_fragment",
+    "entry_fragment",
+    "record_fragment",
 )
 END = "$END"
 

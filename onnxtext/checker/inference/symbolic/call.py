@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Provide an operator's inference function with a node, its shapes and constants."""
+"""Provide an operator's inference function with a node, its shapes and small values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.symbolic.sizes import Extent, Extents, Size, Sizes
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size
+from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
+from onnxtext.checker.inference.symbolic.values import Value
 
 SymbolicShape = Extents | None
 
@@ -19,14 +21,14 @@ class OperatorCall:
     Attributes:
         node: the node.
         shapes: the shapes of its inputs.
-        constants: the values of its inputs that are known lists of integers.
+        values: the values of its inputs that are small and followed.
         sizes: the known equations between symbols.
         since: the version of the operator's schema.
     """
 
     node: Node
     shapes: list[SymbolicShape]
-    constants: list[tuple[int, ...] | None]
+    values: list[Value | None]
     sizes: Sizes
     since: int
 
@@ -50,7 +52,28 @@ class OperatorCall:
         """Return a list that is an attribute in older versions and an input in newer ones."""
         if self.attribute(name) is not None:
             return self.listed(name, ())
-        return self.constants[index] if index < len(self.constants) else None
+        value = self.value(index)
+        return None if value is None else value.numbers()
+
+    def symbolic(self, name: str, index: int) -> Extents | None:
+        """Return such a list with symbolic or unknown elements; None if its length is unknown."""
+        if self.attribute(name) is not None:
+            return self.listed(name, ())
+        value, shape = self.value(index), self.shape(index)
+        if value is not None:
+            return value.items if len(value.shape) <= 1 else None
+        if shape is not None and len(shape) == 1 and isinstance(shape[0], int):
+            return (None,) * shape[0] if 0 <= shape[0] <= MOST_UNKNOWN else None
+        return None
+
+    def value(self, index: int) -> Value | None:
+        """Return the value of an input; None if unknown or omitted."""
+        return self.values[index] if index < len(self.values) else None
+
+    def scalar(self, index: int) -> Extent:
+        """Return the only element of an input; None if unknown."""
+        value = self.value(index)
+        return value.items[0] if value is not None and len(value.items) == 1 else None
 
     def has_input(self, index: int) -> bool:
         """Whether an optional input is passed."""
@@ -67,3 +90,7 @@ class OperatorCall:
     def one_or(self, extent: Size, size: int) -> None:
         """Require a dimension to be 1 or a size, because the node broadcasts it."""
         self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))
+
+
+MOST_UNKNOWN = 64
+"""A shape has up to so many unknown dimensions."""

@@ -3,11 +3,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from math import prod
-
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.sizes import Extent, Extents, Size
+from onnxtext.checker.inference.symbolic.expressions import (
+    Extent,
+    Size,
+    minus,
+    plus,
+    product_of,
+    sized,
+    symbols,
+    times,
+    total,
+)
+from onnxtext.checker.inference.symbolic.quotients import (
+    greatest_of,
+    is_positive_or_zero,
+    least_of,
+    quotient,
+    rounded_up,
+    simplified,
+)
+from onnxtext.checker.inference.symbolic.sizes import Extents
 
 _INFINITE = (1 << 31) - 1
 
@@ -23,14 +39,6 @@ def transpose(call: OperatorCall) -> SymbolicShape:
     return tuple([shape[axis] for axis in order])
 
 
-def product(extents: Extents) -> Extent:
-    """Return the product of dimensions if it is a number or one symbol."""
-    sizes = [extent for extent in extents if extent != 1]
-    if all(isinstance(extent, int) for extent in sizes):
-        return prod(extent for extent in sizes if isinstance(extent, int))
-    return sizes[0] if len(sizes) == 1 else None
-
-
 def flatten(call: OperatorCall) -> SymbolicShape:
     """Infer `Flatten`: a matrix of products."""
     shape = call.shape(0)
@@ -38,7 +46,7 @@ def flatten(call: OperatorCall) -> SymbolicShape:
         return None
     axis = call.integer("axis", 1)
     axis = axis + len(shape) if axis < 0 else axis
-    return product(shape[:axis]), product(shape[axis:])
+    return product_of(shape[:axis]), product_of(shape[axis:])
 
 
 def axes_of(axes: tuple[int, ...], rank: int) -> set[int] | None:
@@ -52,6 +60,10 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     """Infer `Squeeze`: removed dimensions are 1."""
     shape = call.shape(0)
     axes = call.integers("axes", 1)
+    if shape is not None and axes is None and not call.has_input(1):
+        # All dimensions of size 1 are removed; a symbolic one may be 1.
+        known = all(isinstance(extent, int) for extent in shape)
+        return tuple([extent for extent in shape if extent != 1]) if known else None
     if shape is None or axes is None:
         return None
     removed = axes_of(axes, len(shape))
@@ -90,7 +102,7 @@ def concat(call: OperatorCall) -> SymbolicShape:
     for index in range(rank):
         extents = [shape[index] for shape in shapes]
         if index == axis:
-            made.append(sum_of(extents))
+            made.append(total(extents))
             continue
         known = next((e for e in extents if e is not None), None)
         for extent in extents:
@@ -99,63 +111,59 @@ def concat(call: OperatorCall) -> SymbolicShape:
     return tuple(made)
 
 
-def sum_of(extents: list[Extent]) -> Extent:
-    """Return the sum of sizes if it is a number, or a symbol plus a number."""
-    numbers = sum(extent for extent in extents if isinstance(extent, int))
-    others = [extent for extent in extents if not isinstance(extent, int)]
-    if not others:
-        return numbers
-    only = others[0]
-    if len(others) > 1 or only is None:
-        return None
-    return Size(only.name, only.plus + numbers)
-
-
 def reshape(call: OperatorCall) -> SymbolicShape:
     """Infer `Reshape`: the number of elements stays the same."""
     shape = call.shape(0)
-    wanted = call.integers("shape", 1)
-    if wanted is None or wanted.count(-1) > 1 or min(wanted, default=0) < -1:
+    wanted = call.symbolic("shape", 1)
+    if wanted is None or wanted.count(-1) > 1:
+        return None
+    if any(isinstance(size, int) and size < -1 for size in wanted):
         return None
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
-    made: list[Extent] = []
+    # A size that may be negative may also be -1.
+    wanted = tuple([None if isinstance(size, Size) and not is_positive_or_zero(size) else size
+                    for size in wanted])  # fmt: skip
+    made = list(wanted)
+    known = None if shape is None else _named(shape)
     for index, size in enumerate(wanted):
-        copied = shape[index] if size == 0 and shape is not None and index < len(shape) else None
-        made.append(copied if size == 0 else None if size == -1 else size)
-    if shape is None or 0 in shape or None in shape:
-        return tuple(made)
-    before, after = Counter(map(call.sizes.root, shape)), Counter(map(call.sizes.root, made))
-    common = before & after
-    rest = tuple((before - common).elements())
-    new = tuple((after - common).elements())
-    if -1 in wanted:
-        numbers = [size for size in new if size is not None]
-        # -1 is the rest of the input, divided by the numbers left in the output.
-        if all(isinstance(size, int) for size in numbers):
-            divisor = prod(size for size in numbers if isinstance(size, int))
-            made[wanted.index(-1)] = _divided(rest, divisor)
-    elif None not in new:
-        _equal_products(call, rest, new)
-    return tuple(made)
+        if size == 0:
+            made[index] = known[index] if known is not None and index < len(known) else None
+    rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
+    for index in rest:
+        made[index] = None
+    if known is not None and (None not in made or len(rest) == 1) and 0 not in known:
+        others = [size for index, size in enumerate(made) if index not in rest]
+        if rest:
+            made[rest[0]] = quotient(product_of(known), product_of(others))
+        else:
+            _equal_products(call, known, tuple(made))
+    return tuple([_unnamed(size) for size in made])
 
 
-def _divided(extents: Extents, divisor: int) -> Extent:
-    whole = product(extents)
-    if divisor == 1:
-        return whole
-    return whole // divisor if isinstance(whole, int) and divisor > 0 else None
+_UNKNOWN = "\0?"
+"""The start of temporary names of unknown dimensions."""
+
+
+def _named(shape: Extents) -> Extents:
+    """Return a shape whose unknown dimensions have temporary names."""
+    return tuple([sized(f"{_UNKNOWN}{index}") if size is None else size
+                  for index, size in enumerate(shape)])  # fmt: skip
+
+
+def _unnamed(size: Extent) -> Extent:
+    """Return None for a size that depends on unknown dimensions."""
+    return None if any(name.startswith(_UNKNOWN) for name in symbols(size)) else size
 
 
 def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
-    """Solve an equation of a symbol times a number with a number."""
-    for one, other in ((left, right), (right, left)):
-        symbols = [extent for extent in one if isinstance(extent, Size)]
-        factor = prod(extent for extent in one if isinstance(extent, int))
-        if len(symbols) == 1 and all(isinstance(extent, int) for extent in other) and factor:
-            count = prod(extent for extent in other if isinstance(extent, int))
-            if count % factor == 0 and count:
-                call.equal(symbols[0], count // factor)
+    """Equate the numbers of elements, unless unknown dimensions remain."""
+    one, other = product_of(left), product_of(right)
+    difference = minus(one, other)
+    if isinstance(difference, Size):
+        rest = simplified(difference)
+        if _unnamed(rest) is not None:
+            call.equal(rest, 0)
 
 
 def gather(call: OperatorCall) -> SymbolicShape:
@@ -171,9 +179,9 @@ def gather(call: OperatorCall) -> SymbolicShape:
 
 
 def sliced(call: OperatorCall) -> SymbolicShape:
-    """Infer `Slice`: part of a symbolic dimension has an unknown size."""
+    """Infer `Slice`: starts and ends are cut to the size of their dimension."""
     shape = call.shape(0)
-    starts, ends = call.integers("starts", 1), call.integers("ends", 2)
+    starts, ends = call.symbolic("starts", 1), call.symbolic("ends", 2)
     if shape is None or starts is None or ends is None:
         return None if shape is None else (None,) * len(shape)
     axes = call.integers("axes", 3) or tuple(range(len(starts)))
@@ -186,12 +194,38 @@ def sliced(call: OperatorCall) -> SymbolicShape:
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=False):
         if not -len(shape) <= axis < len(shape):
             return None
-        extent = made[axis]
-        if isinstance(extent, int) and step:
-            made[axis] = len(range(*slice(start, max(end, -extent - 1), step).indices(extent)))
-        elif not (start == 0 and step == 1 and end >= _INFINITE):
-            made[axis] = None
+        made[axis] = _cut(made[axis], start, end, step)
     return tuple(made)
+
+
+def _cut(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
+    """Return the number of elements from a start to an end."""
+    if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
+        last = None if step < 0 and end < -size else end
+        return len(range(*slice(start, last, step).indices(size))) if step else None
+    if step < 0:
+        whole = step == -1 and start in (-1, _INFINITE) and isinstance(end, int)
+        return size if whole and isinstance(end, int) and end <= -_INFINITE else None
+    if not step or start is None or end is None:
+        return None
+    if isinstance(end, int) and end >= _INFINITE:
+        end = size
+    elif isinstance(end, int) and end < 0:
+        end = plus(size, end)
+    elif is_positive_or_zero(end):
+        end = least_of(end, size)
+    else:
+        return None
+    if isinstance(start, int) and start < 0:
+        # The last elements: at most as many as there are.
+        removed = minus(size, end)
+        length = minus(least_of(-start, size), removed)
+    elif is_positive_or_zero(start):
+        length = minus(end, start)
+    else:
+        return None
+    length = greatest_of(length, 0)
+    return length if step == 1 else rounded_up(length, step)
 
 
 def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
@@ -206,22 +240,41 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     if parts is not None and len(parts) == count:
         call.equal(shape[axis], sum(parts))
         return tuple([(*shape[:axis], part, *shape[axis + 1 :]) for part in parts])
-    return ((*shape[:axis], None, *shape[axis + 1 :]),) * count
+    parts_left = call.integer("num_outputs", 0)
+    if call.has_input(1) or parts is not None:
+        size: Extent = None
+    elif parts_left and parts_left == count:
+        # The last part is smaller if the size is no multiple.
+        size = rounded_up(shape[axis], count)
+        last = minus(shape[axis], times(size, count - 1))
+        whole = (*shape[:axis], size, *shape[axis + 1 :])
+        return (*(whole,) * (count - 1), (*shape[:axis], last, *shape[axis + 1 :]))
+    else:
+        size = quotient(shape[axis], count)
+    return ((*shape[:axis], size, *shape[axis + 1 :]),) * count
 
 
 def shape_of(call: OperatorCall) -> SymbolicShape:
     """Infer `Shape`: a list whose length is the rank."""
     shape = call.shape(0)
-    if shape is None or call.attribute("start") is not None or call.attribute("end") is not None:
+    if shape is None:
         return (None,)
-    return (len(shape),)
+    start, end = call.attribute("start"), call.attribute("end")
+    first = start if isinstance(start, int) else 0
+    return (len(shape[first : end if isinstance(end, int) else None]),)
 
 
 def padded(call: OperatorCall) -> SymbolicShape:
     """Infer `Pad`: pads are added to the sizes."""
-    shape, pads = call.shape(0), call.integers("pads", 1)
-    if shape is None or pads is None or call.has_input(3) or len(pads) != 2 * len(shape):
+    shape, pads = call.shape(0), call.symbolic("pads", 1)
+    if shape is None:
         return None
-    rank = len(shape)
-    return tuple([sum_of([e, pads[i] + pads[i + rank]]) if e is not None else None
-                  for i, e in enumerate(shape)])  # fmt: skip
+    axes = call.integers("axes", 3) if call.has_input(3) else tuple(range(len(shape)))
+    if pads is None or axes is None or len(pads) != 2 * len(axes):
+        return (None,) * len(shape)
+    made = list(shape)
+    for index, axis in enumerate(axes):
+        if not -len(shape) <= axis < len(shape):
+            return None
+        made[axis] = total([made[axis], pads[index], pads[index + len(axes)]])
+    return tuple(made)

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxtext.checker.inference.symbolic import layout
+from onnxtext.checker.inference.symbolic import computed, layout
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.layout import axes_of, sum_of
-from onnxtext.checker.inference.symbolic.sizes import Extent, Extents, Size
+from onnxtext.checker.inference.symbolic.computed import broadcast_pair
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size, minus, plus, times
+from onnxtext.checker.inference.symbolic.following import FOLLOWING, SOURCES, followed
+from onnxtext.checker.inference.symbolic.layout import axes_of
+from onnxtext.checker.inference.symbolic.quotients import quotient, rounded_up
+from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.checker.inference.symbolic.values import Value
 
 
 def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
@@ -37,7 +42,10 @@ def _broadcast(call: OperatorCall, extents: list[Extent]) -> Extent:
     others = {call.sizes.root(extent): extent for extent in extents if number(extent) != 1}
     if not others:
         return 1
-    return next(iter(others.values())) if len(others) == 1 else None
+    found, *rest = others.values()
+    for other in rest:
+        found = None if found is None or other is None else broadcast_pair(found, other)
+    return found
 
 
 def _same(call: OperatorCall) -> SymbolicShape:
@@ -52,12 +60,21 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 def _matmul(call: OperatorCall) -> SymbolicShape:
     left, right = call.shape(0), call.shape(1)
+    return None if left is None or right is None else _multiplied(call, left, right)
+
+
+def _multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicShape:
     if not left or not right:
         return None
     call.equal(left[-1], right[-2] if len(right) > 1 else right[0])
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
     return (*broadcast(call, [left[:-2], right[:-2]]), *rows, *columns)
+
+
+def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
+    left, right = call.shape(0), call.shape(3)
+    return None if left is None or right is None else _multiplied(call, left, right)
 
 
 def _gemm(call: OperatorCall) -> SymbolicShape:
@@ -80,18 +97,18 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
     dilations = call.listed("dilations", (1,) * count)
     pads = call.listed("pads", (0,) * (2 * count))
     mode = call.attribute("auto_pad") or b"NOTSET"
-    if mode not in (b"NOTSET", b"VALID") or len(pads) != 2 * count:
+    if len(strides) != count or len(dilations) != count or min(strides, default=1) < 1:
         return (None,) * count
-    if len(strides) != count or len(dilations) != count or len(kernel) != count:
+    if mode in (b"SAME_UPPER", b"SAME_LOWER"):
+        return tuple([rounded_up(e, by) for e, by in zip(spatial, strides, strict=True)])
+    if len(kernel) != count or len(pads) != 2 * count or call.integer("ceil_mode", 0):
         return (None,) * count
     made: list[Extent] = []
     for axis, (extent, window) in enumerate(zip(spatial, kernel, strict=True)):
         more = pads[axis] + pads[axis + count] if mode == b"NOTSET" else 0
-        if not isinstance(window, int) or strides[axis] != 1:
-            made.append(None)
-            continue
-        more -= dilations[axis] * (window - 1)
-        made.append(sum_of([extent, more]) if extent is not None else None)
+        span = times(plus(window, -1), dilations[axis])
+        steps = minus(plus(extent, more - 1), span)
+        made.append(plus(quotient(steps, strides[axis]), 1))
     return tuple(made)
 
 
@@ -107,6 +124,20 @@ def _conv(call: OperatorCall) -> SymbolicShape:
     bias = call.shape(2)
     if bias is not None and len(bias) == 1:
         call.equal(bias[0], weights[0])
+    return _convolved(call, shape, weights)
+
+
+def _conv_integer(call: OperatorCall) -> SymbolicShape:
+    return _convolved(call, call.shape(0), call.shape(1))
+
+
+def _quantized_conv(call: OperatorCall) -> SymbolicShape:
+    return _convolved(call, call.shape(0), call.shape(3))
+
+
+def _convolved(call: OperatorCall, shape: SymbolicShape, weights: SymbolicShape) -> SymbolicShape:
+    if shape is None or weights is None or len(shape) != len(weights) or len(shape) < 3:
+        return None
     return (shape[0], weights[0], *_windowed(call, shape[2:], weights[2:]))
 
 
@@ -163,11 +194,12 @@ def _normalized(call: OperatorCall) -> SymbolicShape:
 
 
 _SAME = """
-    Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh CumSum
-    DequantizeLinear Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish Hardmax Identity IsInf
-    IsNaN LRN LayerNormalization LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization
-    Mish Neg Not QuantizeLinear Reciprocal Relu RMSNormalization Round Selu Shrink Sigmoid Sign Sin
-    Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Trilu
+    Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
+    CumSum DequantizeLinear Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Hardmax
+    Identity IsInf IsNaN LRN LayerNormalization LeakyRelu Log LogSoftmax LpNormalization
+    MeanVarianceNormalization Mish Neg Not PRelu QuantizeLinear RandomNormalLike RandomUniformLike
+    Reciprocal Relu ReverseSequence RMSNormalization Round ScatterElements ScatterND Selu Shrink
+    Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Trilu
 """
 _BROADCAST = """
     Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max
@@ -184,9 +216,17 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "AveragePool": _pool,
     "BatchNormalization": _normalized,
     "Concat": layout.concat,
+    "Constant": computed.constant_shape,
+    "ConstantOfShape": computed.filled,
     "Conv": _conv,
+    "ConvInteger": _conv_integer,
+    "ConvTranspose": computed.transposed_conv,
+    "DepthToSpace": computed.to_space,
+    "Expand": computed.expanded,
     "Flatten": layout.flatten,
     "Gather": layout.gather,
+    "GatherElements": computed.indices_shape,
+    "GatherND": computed.gathered,
     "Gemm": _gemm,
     "GlobalAveragePool": _global_pool,
     "GlobalMaxPool": _global_pool,
@@ -195,13 +235,23 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "MatMul": _matmul,
     "MatMulInteger": _matmul,
     "MaxPool": _pool,
+    "NonZero": computed.found_places,
+    "OneHot": computed.one_hot,
     "Pad": layout.padded,
+    "QLinearConv": _quantized_conv,
+    "QLinearMatMul": _quantized_matmul,
+    "Range": computed.ranged,
     "Reshape": layout.reshape,
+    "Resize": computed.resized,
     "Shape": layout.shape_of,
+    "Size": lambda call: (),
     "Slice": layout.sliced,
+    "SpaceToDepth": computed.to_depth,
     "Squeeze": layout.squeeze,
+    "Tile": computed.tiled,
     "Transpose": layout.transpose,
     "Unsqueeze": layout.unsqueeze,
+    "Upsample": computed.resized,
 }
 """The inference function for the shape of an operator's first output."""
 
@@ -214,15 +264,50 @@ def _first(
 
 OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), computed.recurrent),
+    "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
     "Split": layout.split,
+    "TopK": computed.top,
 }
 """The inference function of each supported standard operator."""
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
 """Operators whose attributes do not affect shapes."""
-CONSTANT_INPUTS = frozenset({"Pad", "Reshape", "Slice", "Split", "Squeeze", "Unsqueeze"}) | {
-    f"Reduce{name}" for name in _REDUCTIONS.split()
-}
+CONSTANT_INPUTS = frozenset(
+    (
+        "ConstantOfShape",
+        "Expand",
+        "OneHot",
+        "Pad",
+        "Range",
+        "Reshape",
+        "Resize",
+        "Slice",
+        "Split",
+        "Squeeze",
+        "Tile",
+        "TopK",
+        "Unsqueeze",
+        "Upsample",
+    )
+) | {f"Reduce{name}" for name in _REDUCTIONS.split()}
 """Operators whose output shapes depend on the values of their inputs."""
+FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING
+"""Operators for which the values of inputs matter."""
+
+
+def infer(
+    name: str, call: OperatorCall
+) -> tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]:
+    """Return the shapes and the small values of a node's outputs as far as they are known.
+
+    Args:
+        name: its operator, of the standard.
+        call: the node and its inputs.
+    """
+    operator = OPERATORS.get(name)
+    made = operator(call) if operator is not None else ()
+    values = name in FOLLOWING and (name in SOURCES or any(v is not None for v in call.values))
+    return made, followed(name, call, made) if values else ()
 
 
 def depends_on_types_alone(name: str, inputs: int) -> bool:
@@ -230,6 +315,8 @@ def depends_on_types_alone(name: str, inputs: int) -> bool:
 
     Args:
         name: its operator, of the standard.
-        inputs: the number of its inputs; shapes, axes and pads are never the first.
+        inputs: the number of its inputs; axes and pads are never the first.
     """
+    if name in ("Constant", "ConstantOfShape"):
+        return False
     return name in OPERATORS and (inputs == 1 or name not in CONSTANT_INPUTS)

@@ -8,14 +8,12 @@ computed ones. A symbol is one size in the main graph and its branches. In the b
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field
-from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import RawData, Reference, Tensor, TensorData, TypedData
+from onnxtext.ast.values import Blob, Reference, TypedBlob
 from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
@@ -26,26 +24,34 @@ from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
 from onnxtext.checker.inference.scope_walk import visit_graphs
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, OPERATORS, SHAPES_ALONE
-from onnxtext.checker.inference.symbolic.sizes import Conflict, Extent, Size, Sizes
+from onnxtext.checker.inference.symbolic.expressions import Extent, symbols
+from onnxtext.checker.inference.symbolic.operators import FOLLOWING_VALUES, SHAPES_ALONE, infer
+from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
+from onnxtext.checker.inference.symbolic.spelling import read_dim
+from onnxtext.checker.inference.symbolic.values import Value, agreed, stored_value
 
 _MOST_CALLED = 10_000
 """How many nodes of called functions are visited, plus the nodes of the model."""
 _DEEPEST = 50
-_MOST_NUMBERS = 64
-"""Lists of up to so many integers are read: axes, pads, shapes."""
+
+F = TypeVar("F")
+Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
+"""The shapes and the small values of outputs; values may be fewer."""
 
 
 @dataclass(slots=True)
-class _Environment(Environment[SymbolicShape]):
-    """The shapes and short integer lists of a scope."""
+class Known(Environment[SymbolicShape]):
+    """The shapes and small values of a scope."""
 
     sizes: Sizes = field(default_factory=Sizes)
-    constants: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
 
-    def constant(self, name: str) -> tuple[int, ...] | None:
+    def value(self, name: str) -> Value | None:
+        """Return a small value; None if unknown."""
+        if self.outer is None:
+            return self.values.get(name)
         holder = self.holder(name)
-        return holder.constants.get(name) if isinstance(holder, _Environment) else None
+        return holder.values.get(name) if isinstance(holder, Known) else None
 
 
 class SymbolicShapes:
@@ -54,16 +60,20 @@ class SymbolicShapes:
     Attributes:
         learned: whether some symbol must be a number, or another symbol.
         sizes: the equations between the symbols of the main graph.
+        main: the shapes and values of the main graph.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.learned = False
         self.sizes = Sizes()
+        self.main: Known | None = None
         self._scopes = subject.scopes
+        self._defaults = not 0 < subject.ir_version < 4
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
-        self._called: dict[tuple[object, ...], tuple[SymbolicShape, ...]] = {}
+        self._equal: dict[Any, Any] = {}
+        self._called: dict[tuple[object, ...], Results] = {}
         self._kept: list[Sizes] = []
         self._instances = 0
         self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
@@ -74,9 +84,11 @@ class SymbolicShapes:
     def run(self) -> list[Conflict]:
         """Visit all graphs, and the functions they call."""
 
-        def visit(scope: Scope, outer: _Environment | None) -> _Environment:
-            environment = _Environment({}, outer, self.sizes)
-            self._scope(scope, (), environment, "")
+        def visit(scope: Scope, outer: Known | None) -> Known:
+            environment = Known({}, outer, self.sizes)
+            if scope.kind == "main":
+                self.main = environment
+            self._scope(scope, ((), ()), environment, "")
             return environment
 
         visit_graphs(self._scopes, visit)
@@ -99,8 +111,8 @@ class SymbolicShapes:
     def _scope(
         self,
         scope: Scope,
-        given: tuple[SymbolicShape, ...],
-        environment: _Environment,
+        given: Results,
+        environment: Known,
         instance: str,
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
@@ -113,33 +125,39 @@ class SymbolicShapes:
                     _equal(sizes, first, shape, Place(value, ("type",)))
         for value in (*scope.inputs, *scope.initializers):
             shapes[value.name] = declared.get(value.name)
-        for value, shape in zip(scope.inputs, given, strict=False):
+        for value, number in zip(scope.inputs, given[1], strict=False):
+            if number is not None:
+                environment.values[value.name] = number
+        for value, shape in zip(scope.inputs, given[0], strict=False):
             own = shapes[value.name]
             shapes[value.name] = shape if own is None else own
             _equal(sizes, own, shape, Place(value, ("name",)))
-        inputs = {value.name for value in scope.inputs}
+        # Before IR version 4 all initializers are inputs, too, which callers do not replace.
+        inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
-            numbers = _integers(value.type, value.data)
-            if numbers is not None and value.name not in inputs:
-                environment.constants[value.name] = numbers
+            stored = stored_value(value.type, value.data) if value.name not in inputs else None
+            if stored is not None:
+                environment.values[value.name] = self._one(stored)
         self._nodes(scope, declared, environment, instance)
 
     def _nodes(
         self,
         scope: Scope,
         declared: dict[str, SymbolicShape],
-        environment: _Environment,
+        environment: Known,
         instance: str,
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
         find, children, wrong = environment.find, scope.children, self._wrong
+        value = environment.value
         results = self._results(sizes, instance)
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
             outputs = node.outputs
+            made: tuple[Value | None, ...] = ()
             if index in children:
-                bodies = self._bodies(scope, index, node, environment, instance)
+                bodies, made = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
                 found = self._unified(node, wanted, bodies, sizes)
                 results = self._results(sizes, instance)
@@ -149,29 +167,40 @@ class SymbolicShapes:
                 typed = node.output_types
                 types = (*typed, *map(declared.get, outputs)) if declared else typed
                 attributes = node.attributes
-                values: list[tuple[int, ...] | None] = []
-                if target is not None and target.name in SHAPES_ALONE:
-                    attributes = ()
-                elif target is not None and target.name in CONSTANT_INPUTS:
-                    values = [environment.constant(name) for name in node.inputs]
+                values: list[Value | None] = []
+                name = target.name if target is not None else ""
+                if name in FOLLOWING_VALUES or type(target) is Scope:
+                    values = [value(name) for name in node.inputs]
+                if name in SHAPES_ALONE and not (values and all(values)):
+                    attributes, values = (), []  # values follow from the values of all inputs
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
-                    *map(id, attributes), *values,
+                    *map(id, attributes), *map(id, values),
                 )  # fmt: skip
                 known = results.get(key) if id(node) not in wrong else None
                 if known is not None:
-                    found = known[0]
+                    found, made = known[:2]
                 else:
                     before = sizes.learned
                     wanted = self._declared(node, declared, environment, instance)
-                    found = self._node(node, target, environment, wanted, inputs, values)
+                    found, made = self._node(node, target, environment, wanted, inputs, values)
+                    found, made = tuple(map(self._one, found)), tuple(map(self._one, made))
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
                     elif _is_plain(target) and id(node) not in wrong:
-                        results[key] = found, inputs, types, attributes  # keeps ids unique
+                        # The rest keeps ids unique.
+                        results[key] = found, made, inputs, types, attributes, values
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
                     shapes[name] = shape
+            for name, number in zip(outputs, made, strict=False):
+                if name and number is not None:
+                    environment.values.setdefault(name, number)
+
+    def _one(self, fact: F) -> F:
+        """Return one object for all equal shapes and values, so that keys can use ids."""
+        found: F = self._equal.setdefault(fact, fact)
+        return found
 
     def _results(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
         """Return the cached output shapes of nodes for the current equations."""
@@ -199,7 +228,7 @@ class SymbolicShapes:
         self,
         node: Node,
         declared: dict[str, SymbolicShape],
-        environment: _Environment,
+        environment: Known,
         instance: str,
     ) -> list[SymbolicShape]:
         """Return the declared shapes of a node's outputs."""
@@ -216,45 +245,39 @@ class SymbolicShapes:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, node: Node, target: Target, environment: _Environment, wanted: list[SymbolicShape],
-        inputs: list[SymbolicShape], values: list[tuple[int, ...] | None],
-    ) -> tuple[SymbolicShape, ...]:  # fmt: skip
-        """Return the shapes of the outputs of a node without bodies."""
+        self, node: Node, target: Target, environment: Known, wanted: list[SymbolicShape],
+        inputs: list[SymbolicShape], values: list[Value | None],
+    ) -> Results:  # fmt: skip
+        """Return the shapes and values of the outputs of a node without bodies."""
         sizes = environment.sizes
         if type(target) is Scope:
-            called = self._call(target, tuple(inputs), environment)
-            return self._unified(node, wanted, called, sizes)
+            called, given = self._call(target, (tuple(inputs), tuple(values)), environment)
+            return self._unified(node, wanted, called, sizes), given
         if type(target) is not Signature or target.domain or id(node) in self._wrong:
-            return tuple(wanted)
-        operator = OPERATORS.get(target.name)
-        if operator is None:
-            if target.name == "Constant":
-                self._remember(node, environment)
-            return tuple(wanted)
-        if any(type(attribute.value) is Reference for attribute in node.attributes):
-            return tuple(wanted)
-        made = operator(OperatorCall(node, inputs, values, sizes, target.since))
-        return self._unified(node, wanted, made, sizes)
+            return tuple(wanted), ()
+        if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
+            return tuple(wanted), ()  # unknown values are not the defaults
+        shapes, made = infer(target.name, OperatorCall(node, inputs, values, sizes, target.since))
+        return self._unified(node, wanted, shapes, sizes), made
 
-    def _call(
-        self, function: Scope, inputs: tuple[SymbolicShape, ...], environment: _Environment
-    ) -> tuple[SymbolicShape, ...]:
+    def _call(self, function: Scope, given: Results, environment: Known) -> Results:
         sizes = environment.sizes
-        key = id(function), inputs, sizes.state
+        key = id(function), given, sizes.state
         known = self._called.get(key)
         if known is not None:
             return known
         self._budget -= len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:
-            return ()
+            return (), ()
         before = sizes.learned
-        inner = _Environment({}, None, sizes)
+        inner = Known({}, None, sizes)
         self._depth += 1
-        self._scope(function, inputs, inner, self._instance() if declares_types(function) else "")
+        self._scope(function, given, inner, self._instance() if declares_types(function) else "")
         self._depth -= 1
-        made = tuple([inner.find(value.name) for value in function.outputs])
+        names = [output.name for output in function.outputs]
+        made = tuple(map(inner.find, names)), tuple(map(inner.value, names))
         # Symbols of the body are renamed in the next call.
-        own = [name for name in _symbols(made) - _symbols(inputs) if "\0" in name]
+        own = [name for name in _symbols(made) - _symbols(given) if "\0" in name]
         if sizes.learned == before and not own:
             self._called[key] = made
         return made
@@ -264,34 +287,26 @@ class SymbolicShapes:
         return f"\0{self._instances}"
 
     def _bodies(
-        self, scope: Scope, index: int, node: Node, environment: _Environment, instance: str
-    ) -> tuple[SymbolicShape, ...]:
-        made: list[tuple[SymbolicShape, ...]] = []
+        self, scope: Scope, index: int, node: Node, environment: Known, instance: str
+    ) -> Results:
+        made: list[Results] = []
         branches = node.op_type == "If"
         for body in scope.children[index]:
             own = self._instance()
-            inner = _Environment({}, environment, Sizes(environment.sizes))
-            self._scope(body, (), inner, instance if branches else own)
-            made.append(tuple([inner.find(value.name) for value in body.outputs]))
+            inner = Known({}, environment, Sizes(environment.sizes))
+            self._scope(body, ((), ()), inner, instance if branches else own)
+            names = [output.name for output in body.outputs]
+            made.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))
         if not branches or len(made) != 2:
-            return ()
-        return tuple([_either(left, right) for left, right in zip(*made, strict=False)])
-
-    def _remember(self, node: Node, environment: _Environment) -> None:
-        for attribute in node.attributes:
-            value = attribute.value
-            numbers = None
-            if isinstance(value, Tensor):
-                numbers = _integers(value.type, value.data)
-            elif attribute.name == "value_ints" and isinstance(value, tuple):
-                numbers = tuple([item for item in value if isinstance(item, int)])
-            if numbers is not None and node.outputs:
-                environment.constants[node.outputs[0]] = numbers
+            return (), ()
+        (one, first), (other, second) = made
+        shapes = tuple([_either(left, right) for left, right in zip(one, other, strict=False)])
+        return shapes, tuple([agreed(a, b) for a, b in zip(first, second, strict=False)])
 
 
 def _is_plain(target: Target) -> bool:
-    """Whether a node's effect only depends on its attributes, shapes and constants."""
-    return target is None or (type(target) is Signature and target.name != "Constant")
+    """Whether a node's effect only depends on its attributes, shapes and values."""
+    return target is None or type(target) is Signature
 
 
 def declares_types(function: Scope) -> bool:
@@ -304,13 +319,16 @@ def declares_types(function: Scope) -> bool:
     )
 
 
-def _symbols(shapes: tuple[SymbolicShape, ...]) -> set[str]:
-    return {dim.name for shape in shapes for dim in shape or () if isinstance(dim, Size)}
+def _symbols(results: Results) -> set[str]:
+    shapes, values = results
+    extents = [extent for shape in shapes for extent in shape or ()]
+    extents += [item for value in values if value is not None for item in value.items]
+    return {name for extent in extents for name in symbols(extent)}
 
 
 def _extent(dim: int | str | None, instance: str) -> Extent:
     if isinstance(dim, str):
-        return Size(dim + instance) if dim else None
+        return read_dim(dim, instance)
     return None if dim is None or dim < 0 else dim
 
 
@@ -334,19 +352,3 @@ def _either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
     if left is None or right is None or len(left) != len(right):
         return None
     return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])
-
-
-def _integers(type: Type | None, data: TensorData | object) -> tuple[int, ...] | None:
-    """Return the numbers of a short int64 list; None for other data."""
-    if not isinstance(type, TensorType) or type.element != "int64" or type.shape is None:
-        return None
-    dims = [dim for dim in type.shape if isinstance(dim, int)]
-    count = prod(dims)
-    if len(dims) != len(type.shape) or len(dims) > 1 or not 0 <= count <= _MOST_NUMBERS:
-        return None
-    stored = data.data if isinstance(data, RawData) else None
-    if isinstance(data, TypedData):
-        stored = data.entries
-    if stored is None or len(stored) != 8 * count:
-        return None
-    return struct.unpack(f"<{count}q", stored)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Solve equations between symbolic dimensions such as `N` and `N + 2`.
+"""Solve equations between symbolic dimensions such as `N` and `N + 2`, or `4*N` and 8.
 
 Equations join names into groups (a union-find whose links carry differences), and a group may get
 a number. A broadcast dimension leaves two numbers: 1, or the size of the other dimension.
@@ -10,24 +10,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.inference.symbolic.expressions import (
+    Extent,
+    Size,
+    minus,
+    sized,
+    symbols,
+    terms_of,
+    text,
+)
+from onnxtext.checker.inference.symbolic.quotients import replaced, simplified
 
-
-class Size(NamedTuple):
-    """A symbolic dimension plus a number: `N + 2`.
-
-    Attributes:
-        name: the symbol; a suffix after a NUL distinguishes bodies and calls.
-        plus: the number.
-    """
-
-    name: str
-    plus: int = 0
-
-
-Extent = int | Size | None
-"""A dimension; None if unknown."""
 Extents = tuple[Extent, ...]
 """A shape whose rank is known."""
+_Shifted = tuple[str, int]
+"""A symbol, and a number that is added."""
 
 
 class Conflict(NamedTuple):
@@ -115,55 +112,108 @@ class Sizes:
         """Return the number that a dimension must be; None if unknown."""
         if not isinstance(extent, Size):
             return extent
-        root, plus, _ = self._find(extent.name)
+        if not self._choices and self._outer is None:
+            return None
+        shifted = extent.shifted
+        if shifted is not None:
+            known = self._number(shifted[0])
+            return None if known is None else known + shifted[1]
+        found = self.resolved(extent)
+        return found if isinstance(found, int) else None
+
+    def _number(self, name: str) -> int | None:
+        root, more, _ = self._find(name)
         choice = self._choice(root)
         if choice is None or len(choice.numbers) != 1:
             return None
-        return next(iter(choice.numbers)) + plus + extent.plus
+        return next(iter(choice.numbers)) + more
 
     def forced(self, name: str) -> Forced | None:
         """Return the single restriction of a symbol to one number; None without one."""
         root, _, joined = self._find(name)
         choice = self._choice(root)
-        number = self.number(Size(name))
+        number = self._number(name)
         if choice is None or number is None or not choice.exact or root in self._reported:
             return None
         return Forced(number, choice.place, joined)
 
+    def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
+        """Return the representative of a symbol, the difference, and the equations between."""
+        return self._find(name)
+
     def root(self, extent: Extent) -> Extent:
         """Return a dimension in terms of the representative symbol of its group."""
-        if not isinstance(extent, Size):
+        if not isinstance(extent, Size) or (not self._links and self._outer is None):
             return extent
-        root, plus, _ = self._find(extent.name)
-        return Size(root, plus + extent.plus)
+        return replaced(extent, self._representative)
+
+    def resolved(self, extent: Extent) -> Extent:
+        """Return a dimension in terms of representative symbols that are not known numbers."""
+
+        def value(name: str) -> Extent:
+            number = self._number(name)
+            return self._representative(name) if number is None else number
+
+        return replaced(extent, value)
+
+    def _representative(self, name: str) -> Extent:
+        root, more, _ = self._find(name)
+        return sized(root, more)
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Add the equation of two dimensions."""
-        if left is right or left is None or right is None:
+        if left is right or left is None or right is None or left == right:
             return
-        if isinstance(left, Size) and isinstance(right, Size):
-            self._join(left, right, place)
-        elif isinstance(left, Size) and isinstance(right, int):
-            self._restrict(left, {right}, place)
-        elif isinstance(right, Size) and isinstance(left, int):
-            self._restrict(right, {left}, place)
+        one = left.shifted if isinstance(left, Size) else None
+        other = right.shifted if isinstance(right, Size) else None
+        if one is not None and other is not None:
+            self._join(one, other, place)
+        elif one is not None and isinstance(right, int):
+            self._restrict(one, {right}, place)
+        elif other is not None and isinstance(left, int):
+            self._restrict(other, {left}, place)
+        else:
+            zero = minus(self.root(left), self.root(right))
+            if len(symbols(zero)) > 1:
+                zero = self.resolved(zero)
+            self._solve(zero, place)
+
+    def _solve(self, zero: Extent, place: Place) -> None:
+        """Add the equation of a sum and 0, if it tells the size of a symbol."""
+        if not isinstance(zero, Size):
+            return
+        terms = terms_of(simplified(zero))
+        number = terms.pop((), 0)
+        if not all(isinstance(factor, str) for product in terms for factor in product):
+            return
+        if len(terms) == 1:
+            ((product, factor),) = terms.items()
+            rest, size = -number % factor, -number // factor
+            if not rest and ((len(set(product)) == 1 and len(product) == 1) or size == 1):
+                for name in dict.fromkeys(product):
+                    self._restrict((str(name), 0), {size}, place)
+        elif len(terms) == 2:
+            (one, first), (other, second) = terms.items()
+            if len(one) == len(other) == 1 and first == -second and not number % first:
+                self._join((str(one[0]), number // first), (str(other[0]), 0), place)
 
     def one_or(self, extent: Size, size: int, place: Place) -> None:
         """Restrict a dimension to 1 or a size, against which it is broadcast."""
-        self._restrict(extent, {1, size}, place)
+        if extent.shifted is not None:
+            self._restrict(extent.shifted, {1, size}, place)
 
     def _find(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
         """Return the representative of a symbol's group, the difference, and its origins."""
-        plus = 0
+        total = 0
         places: list[Place] = []
         if self._outer is not None:
-            name, plus, known = self._outer._find(name)
+            name, total, known = self._outer._find(name)
             places += known
         while name in self._links:
             name, more, place = self._links[name]
-            plus += more
+            total += more
             places.append(place)
-        return name, plus, tuple(places)
+        return name, total, tuple(places)
 
     def _choice(self, root: str) -> _Choice | None:
         known = self._choices.get(root)
@@ -178,15 +228,15 @@ class Sizes:
             return self._outer._weight(root) if self._outer is not None else 1
         return known
 
-    def _join(self, left: Size, right: Size, place: Place) -> None:
-        one, plus, joined = self._find(left.name)
-        other, more, _ = self._find(right.name)
-        difference = right.plus + more - left.plus - plus  # one = other + difference
+    def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
+        one, less, joined = self._find(left[0])
+        other, more, _ = self._find(right[0])
+        difference = right[1] + more - left[1] - less  # one = other + difference
         if one == other:
             if difference and one not in self._reported:
                 self._reported.add(one)
-                sizes = _shifted(left.name, left.plus), _shifted(right.name, right.plus)
-                self.conflicts.append(Conflict(left.name, sizes, (place, place), joined))
+                sizes = _shifted(*left), _shifted(*right)
+                self.conflicts.append(Conflict(left[0], sizes, (place, place), joined))
             return
         if self._weight(one) > self._weight(other):  # keeps chains of links short
             one, other, difference = other, one, -difference
@@ -196,13 +246,13 @@ class Sizes:
         self.learned += 1
         if choice is not None:
             numbers = {number - difference for number in choice.numbers}
-            self._restrict(Size(other), numbers, choice.place, reported_as=left.name)
+            self._restrict((other, 0), numbers, choice.place, reported_as=left[0])
 
     def _restrict(
-        self, extent: Size, numbers: set[int], place: Place, *, reported_as: str | None = None
+        self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
-        root, plus, joined = self._find(extent.name)
-        offset = plus + extent.plus
+        root, more, joined = self._find(extent[0])
+        offset = more + extent[1]
         wanted = frozenset(number - offset for number in numbers)
         known = self._choice(root)
         left = wanted if known is None else wanted & known.numbers
@@ -211,12 +261,12 @@ class Sizes:
                 self._choices[root] = _Choice(left, place, len(wanted) == 1)
                 self.learned += 1
             return
-        name = reported_as or extent.name
+        name = reported_as or extent[0]
         if known is None or root in self._reported:
             return
         self._reported.add(root)
-        before = frozenset(number + plus for number in known.numbers)
-        now = frozenset(number + plus for number in wanted)
+        before = frozenset(number + more for number in known.numbers)
+        now = frozenset(number + more for number in wanted)
         self.conflicts.append(
             Conflict(name, (_words(before), _words(now)), (known.place, place), joined)
         )
@@ -226,10 +276,8 @@ def _words(numbers: frozenset[int]) -> str:
     return " or ".join(map(str, sorted(numbers)))
 
 
-def _shifted(name: str, plus: int) -> str:
-    if not plus:
-        return symbol(name)
-    return f"{symbol(name)} {'+' if plus > 0 else '-'} {abs(plus)}"
+def _shifted(name: str, more: int) -> str:
+    return text(sized(symbol(name), more))
 
 
 def symbol(name: str) -> str:

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer the types that `If`, `Loop` and `Scan` give from those of their bodies.
+
+What a body passes to its next iteration may change its shape. So a body is first visited with the
+types before the loop; where they differ after it, less is known, and it is visited again, until the
+types stay the same. These visits report nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import Dim, TensorType, Type
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.symbolic.quotients import greatest_of
+from onnxtext.checker.inference.symbolic.steps import dim_of
+from onnxtext.checker.inference.symbolic.values import Value, agreed
+from onnxtext.checker.inference.type_merging import merged
+
+_MOST_VISITS = 6
+"""After so many visits nothing is assumed of the types that change."""
+
+Types = tuple[Type | None, ...]
+
+
+class Outputs(NamedTuple):
+    """What a body gives.
+
+    Attributes:
+        types: the types of its outputs.
+        values: the small integer values of its outputs.
+    """
+
+    types: Types
+    values: tuple[Value | None, ...]
+
+
+Visit = Callable[[Types], Outputs]
+"""Visits a body with the types of its inputs, without findings."""
+
+
+def common_type(one: Type | None, other: Type | None) -> Type | None:
+    """Return what two types of a value have in common; None if nothing."""
+    if one is None or other is None or one == other:
+        return one if one == other else None
+    if not isinstance(one, TensorType) or not isinstance(other, TensorType):
+        return None
+    if one.element != other.element:
+        return None
+    if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
+        return replace(one, shape=None)
+    dims = [a if plain_dim(a) == plain_dim(b) else None
+            for a, b in zip(one.shape, other.shape, strict=True)]  # fmt: skip
+    return replace(one, shape=tuple(dims))
+
+
+def completed(found: Type | None, own: Type | None) -> Type | None:
+    """Return a type that onnx infers with what the bodies add."""
+    if found is None or own is None or found == own:
+        return own if found is None else found
+    if isinstance(found, TensorType) and isinstance(own, TensorType) and found.shape is None:
+        return replace(found, shape=own.shape)
+    return merged(found, own)
+
+
+def live_branch(node: Node, condition: Value | None) -> str | None:
+    """Return the attribute with the branch that runs; None if either may."""
+    if node.op_type != "If" or condition is None or len(condition.items) != 1:
+        return None
+    truth = condition.items[0]
+    return {1: "then_branch", 0: "else_branch"}.get(truth) if isinstance(truth, int) else None
+
+
+def joined(branches: Sequence[Outputs]) -> Outputs:
+    """Return what the branches of an `If` have in common."""
+    first, *rest = branches
+    types, values = list(first.types), list(first.values)
+    for other in rest:
+        types = [common_type(a, b) for a, b in zip(types, other.types, strict=False)]
+        values = [agreed(a, b) for a, b in zip(values, other.values, strict=False)]
+    return Outputs(tuple(types), tuple(values))
+
+
+def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> Types:
+    """Return types of a body's inputs that hold in every iteration.
+
+    Args:
+        visit: visits the body.
+        given: the types of all its inputs in the first iteration.
+        carried: the inputs that an iteration passes to the next.
+        passed: the outputs that become them.
+    """
+    for _ in range(_MOST_VISITS):
+        before = given[carried]
+        after = visit(given).types[passed]
+        if len(after) != len(before):
+            break
+        common = tuple([common_type(a, b) for a, b in zip(before, after, strict=True)])
+        if common == before:
+            return given
+        given = (*given[: carried.start], *common, *given[carried.stop :])
+    unknown = tuple([shapeless(type) for type in given[carried]])
+    return (*given[: carried.start], *unknown, *given[carried.stop :])
+
+
+def shapeless(type: Type | None) -> Type | None:
+    """Return a type without its shape."""
+    return replace(type, shape=None) if isinstance(type, TensorType) else type
+
+
+# ---- Loop ---------------------------------------------------------------------------------------
+
+
+def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
+    """Return the types of the inputs of a loop's body, for every iteration."""
+    count = len(inputs)
+    given = (TensorType("int64", ()), TensorType("bool", ()), *inputs[2:])
+    return carried_types(visit, given, slice(2, count), slice(1, count - 1))
+
+
+def loop_outputs(
+    inputs: Sequence[Type | None], given: Types, made: Outputs, trips: Value | None
+) -> Types:
+    """Return the types of the outputs of a loop.
+
+    Args:
+        inputs: the types of its inputs.
+        given: the types of the body's inputs in every iteration.
+        made: what the body gives.
+        trips: the number of iterations, unless a condition ends the loop.
+    """
+    count = len(inputs) - 2
+    # Without an iteration, the outputs are the inputs.
+    states = [common_type(a, b) for a, b in zip(given[2:], made.types[1 : count + 1], strict=False)]
+    size = None
+    if trips is not None and len(trips.items) == 1:
+        size = dim_of(greatest_of(trips.items[0], 0))
+    return (*states, *[_stacked(type, 0, size) for type in made.types[count + 1 :]])
+
+
+def runs_all_trips(node: Node, body: Scope, made: Outputs, condition: Value | None) -> bool:
+    """Whether no condition ends a loop early."""
+    if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
+        return False
+    passed = made.values[0] if made.values else None
+    if passed is not None and passed.items == (1,):
+        return True
+    inputs, outputs = body.inputs, body.outputs
+    if len(inputs) < 2 or not outputs:
+        return False
+    name = outputs[0].name
+    sources = {n.outputs[0]: n.inputs[0] for n in body.nodes
+               if n.op_type == "Identity" and n.inputs and n.outputs}  # fmt: skip
+    return sources.get(name, name) == inputs[1].name
+
+
+def _stacked(type: Type | None, axis: int, size: Dim) -> Type | None:
+    """Return the type of the results of all iterations, along an axis."""
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    rank = len(type.shape) + 1
+    if not -rank <= axis < rank:
+        return shapeless(type)
+    axis %= rank
+    return replace(type, shape=(*type.shape[:axis], size, *type.shape[axis:]))
+
+
+# ---- Scan ---------------------------------------------------------------------------------------
+
+
+def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
+    found = next((a.value for a in node.attributes if a.name == name), None)
+    if isinstance(found, tuple) and len(found) == count:
+        return tuple([item if isinstance(item, int) else 0 for item in found])
+    return (0,) * count
+
+
+def scanned(node: Node) -> int | None:
+    """Return the number of scanned inputs of a `Scan`; None if missing."""
+    found = next((a.value for a in node.attributes if a.name == "num_scan_inputs"), None)
+    return found if isinstance(found, int) and 0 < found <= len(node.inputs) else None
+
+
+def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Visit) -> Types:
+    """Return the types of the inputs of a scan's body, for every iteration.
+
+    Args:
+        node: the scan, of version 9 or later.
+        count: the number of scanned inputs.
+        inputs: the types of its inputs.
+        visit: visits its body.
+    """
+    states = len(inputs) - count
+    axes = _numbers(node, "scan_input_axes", count)
+    slices = [_without(type, axis) for type, axis in zip(inputs[states:], axes, strict=True)]
+    given = (*inputs[:states], *slices)
+    return carried_types(visit, given, slice(0, states), slice(0, states))
+
+
+def _without(type: Type | None, axis: int) -> Type | None:
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    rank = len(type.shape)
+    if not -rank <= axis < rank:
+        return shapeless(type)
+    axis %= rank
+    return replace(type, shape=(*type.shape[:axis], *type.shape[axis + 1 :]))
+
+
+def scan_outputs(
+    node: Node, count: int, inputs: Sequence[Type | None], given: Types, made: Outputs
+) -> Types:
+    """Return the types of the outputs of a scan; its arguments are those of `scan_inputs`."""
+    states = len(inputs) - count
+    size: Dim = None
+    axes = _numbers(node, "scan_input_axes", count)
+    for type, axis in zip(inputs[states:], axes, strict=True):
+        shape = type.shape if isinstance(type, TensorType) else None
+        if shape is not None and -len(shape) <= axis < len(shape) and size is None:
+            size = plain_dim(shape[axis])
+    results = made.types[states:]
+    where = _numbers(node, "scan_output_axes", len(results))
+    carried = [common_type(a, b) for a, b in zip(given[:states], made.types, strict=False)]
+    return (*carried, *[_stacked(t, axis, size) for t, axis in zip(results, where, strict=True)])

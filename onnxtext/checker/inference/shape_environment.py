@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold the inferred types, constants and values of a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import Attribute, RawData, SparseTensor, TensorData, TypedData
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.inference.environment import Environment
+from onnxtext.checker.inference.symbolic.values import Value
+
+_MOST_ELEMENTS = 1024
+"""Tensors of up to so many elements are passed to inference: shapes, axes, pads."""
+
+
+Constant = tuple[TensorType, TensorData]
+"""The type and the data of a tensor."""
+
+
+@dataclass(slots=True)
+class Shapes(Environment[Type]):
+    """The types and small constants of a scope, and the attributes of a call.
+
+    Attributes:
+        constants: the types and data of small constants, by name.
+        places: the origin of each value's type.
+        values: the small integer values, by name.
+        parameters: the attributes of a call.
+    """
+
+    constants: dict[str, Constant] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
+    parameters: Mapping[str, Attribute] = field(default_factory=dict)
+
+    def constant(self, name: str) -> Constant | None:
+        """Return a value as a tensor if it is a small constant."""
+        holder = self.holder(name)
+        return holder.constants.get(name) if isinstance(holder, Shapes) else None
+
+    def value(self, name: str) -> Value | None:
+        """Return a small integer value; None if unknown."""
+        holder = self.holder(name)
+        return holder.values.get(name) if isinstance(holder, Shapes) else None
+
+    def place(self, name: str) -> Place | None:
+        """Return the origin of a value's type."""
+        holder = self.holder(name)
+        return holder.places.get(name) if isinstance(holder, Shapes) else None
+
+
+def is_small(type: Type | None, data: object) -> bool:
+    """Whether a tensor is passed to inference."""
+    shape = getattr(type, "shape", None)
+    if (
+        shape is None
+        or isinstance(data, SparseTensor)
+        or not isinstance(data, (RawData, TypedData))
+    ):
+        return False
+    dims = [dim for dim in shape if isinstance(dim, int)]
+    return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calculate with small symbolic values: sums, quotients, comparisons, choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from onnxtext.checker.inference.symbolic.call import OperatorCall
+from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, times
+from onnxtext.checker.inference.symbolic.quotients import (
+    exact,
+    greatest_of,
+    highest,
+    is_positive_or_zero,
+    least_of,
+    lowest,
+    quotient,
+)
+from onnxtext.checker.inference.symbolic.values import (
+    MOST_ELEMENTS,
+    Value,
+    joint_shape,
+    spread,
+)
+
+Operation = Callable[[Extent, Extent], Extent]
+
+
+def _joined(call: OperatorCall) -> list[Value] | None:
+    """Return the inputs broadcast to one shape; None if one is unknown."""
+    known = [value for value in call.values if value is not None]
+    shape = joint_shape([value.shape for value in known])
+    if len(known) != len(call.values) or not known or shape is None:
+        return None
+    if call.since < 7 or prod(shape) > MOST_ELEMENTS:
+        return None
+    wide = [spread(value, shape) for value in known]
+    return [value for value in wide if value is not None]
+
+
+def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
+    """Return the function for an operator of two or more inputs."""
+
+    def follow(call: OperatorCall) -> Value | None:
+        values = _joined(call)
+        if values is None:
+            return None
+        items = values[0].items
+        for value in values[1:]:
+            pairs = zip(items, value.items, strict=True)
+            items = tuple([step(one, other) for one, other in pairs])
+        return Value(values[0].shape, items, values[0].real)
+
+    return follow
+
+
+def summed(left: Extent, right: Extent) -> Extent:
+    """Return a sum."""
+    return plus(left, right)
+
+
+def _divided(call: OperatorCall) -> Value | None:
+    values = _joined(call)
+    if values is None or len(values) != 2:
+        return None
+    step = exact if values[0].real else _whole_quotient
+    items = tuple([step(a, b) for a, b in zip(values[0].items, values[1].items, strict=True)])
+    return Value(values[0].shape, items, values[0].real)
+
+
+def _whole_quotient(left: Extent, right: Extent) -> Extent:
+    """Return a quotient rounded toward zero."""
+    if right == 0:
+        return None
+    if isinstance(left, int) and isinstance(right, int):
+        whole = abs(left) // abs(right)
+        return whole if (left < 0) == (right < 0) else -whole
+    found = exact(left, right)
+    if found is None and is_positive_or_zero(left) and is_positive_or_zero(right):
+        found = quotient(left, right)
+    return found
+
+
+def _remainder(call: OperatorCall) -> Value | None:
+    values = _joined(call)
+    if values is None or len(values) != 2 or values[0].real or call.integer("fmod", 0):
+        return None
+    pairs = zip(values[0].items, values[1].items, strict=True)
+    items = [
+        minus(a, times(quotient(a, b), b)) if is_positive_or_zero(b) else None for a, b in pairs
+    ]
+    return Value(values[0].shape, tuple(items))
+
+
+def _compared(judge: Operation) -> Callable[[OperatorCall], Value | None]:
+    follow = _folded(judge)
+
+    def compare(call: OperatorCall) -> Value | None:
+        found = follow(call) if len(call.values) == 2 else None
+        return None if found is None else found._replace(real=False)
+
+    return compare
+
+
+def _is_less(left: Extent, right: Extent) -> Extent:
+    """Whether a size is less than another: 1 or 0."""
+    difference = minus(left, right)
+    if difference is None:
+        return None
+    high, low = highest(difference), lowest(difference)
+    if high is not None and high < 0:
+        return 1
+    return 0 if low is not None and low >= 0 else None
+
+
+def _is_equal(left: Extent, right: Extent) -> Extent:
+    if left is not None and left == right:
+        return 1
+    return 0 if _is_less(left, right) == 1 or _is_less(right, left) == 1 else None
+
+
+def _opposite(truth: Extent) -> Extent:
+    return 1 - truth if isinstance(truth, int) else None
+
+
+def _both(left: Extent, right: Extent) -> Extent:
+    if 0 in (left, right):
+        return 0
+    return 1 if left == right == 1 else None
+
+
+def _either(left: Extent, right: Extent) -> Extent:
+    if 1 in (left, right):
+        return 1
+    return 0 if left == right == 0 else None
+
+
+def where(call: OperatorCall) -> Value | None:
+    """Return the chosen elements; where the choice is unknown, those that are equal."""
+    known = [value for value in call.values if value is not None]
+    shape = joint_shape([value.shape for value in known])
+    if len(known) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:
+        return None
+    condition, one, other = [spread(value, shape) for value in known]
+    if condition is None or one is None or other is None:
+        return None
+    items = [
+        a if a == b or truth == 1 else b if truth == 0 else None
+        for truth, a, b in zip(condition.items, one.items, other.items, strict=True)
+    ]
+    return Value(shape, tuple(items), one.real)
+
+
+def _mapped(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], Value | None]:
+    def follow(call: OperatorCall) -> Value | None:
+        value = call.value(0)
+        if value is None:
+            return None
+        return value._replace(items=tuple([step(item) for item in value.items]))
+
+    return follow
+
+
+def _absolute(item: Extent) -> Extent:
+    if isinstance(item, int):
+        return abs(item)
+    return item if is_positive_or_zero(item) else None
+
+
+def _clip(call: OperatorCall) -> Value | None:
+    value = call.value(0)
+    if value is None or call.since < 11 or len(value.items) != 1:
+        return None
+    item = value.items[0]
+    for index, step in ((1, greatest_of), (2, least_of)):
+        if call.has_input(index):
+            item = step(item, call.scalar(index))
+    return value._replace(items=(item,))
+
+
+ARITHMETIC: dict[str, Callable[[OperatorCall], Value | None]] = {
+    "Abs": _mapped(_absolute),
+    "Add": _folded(plus),
+    "And": _compared(_both),
+    "Clip": _clip,
+    "Div": _divided,
+    "Equal": _compared(_is_equal),
+    "Greater": _compared(lambda a, b: _is_less(b, a)),
+    "GreaterOrEqual": _compared(lambda a, b: _opposite(_is_less(a, b))),
+    "Less": _compared(_is_less),
+    "LessOrEqual": _compared(lambda a, b: _opposite(_is_less(b, a))),
+    "Max": _folded(greatest_of),
+    "Min": _folded(least_of),
+    "Mod": _remainder,
+    "Mul": _folded(times),
+    "Neg": _mapped(lambda item: times(item, -1)),
+    "Not": _mapped(_opposite),
+    "Or": _compared(_either),
+    "Sub": _folded(minus),
+}
+"""The function that follows a value through each such operator."""

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calculate with symbolic sizes in a normal form: polynomials with integer coefficients.
+
+`2*seq`, `past + seq` and `batch*heads` are polynomials of symbols, none of which is negative.
+Quotients, minima and maxima are opaque factors: `(seq + 1) // 2`. Equal polynomials are equal
+objects. Results with too many parts are unknown (None).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+MOST_TERMS = 12
+_MOST_FACTORS = 8
+_LARGEST = 1 << 63
+
+
+class Term(NamedTuple):
+    """A quotient, rounded down; or the least or greatest of some sizes.
+
+    Attributes:
+        kind: `//`, `min` or `max`.
+        parts: dividend and divisor, or the compared sizes in order.
+        depth: how deep terms are nested in it.
+    """
+
+    kind: str
+    parts: tuple[int | Size, ...]
+    depth: int
+
+
+Factor = str | Term
+Monomial = tuple[Factor, ...]
+"""A product of factors in order; powers are repeated."""
+
+
+class Size(NamedTuple):
+    """A symbolic size, which is no number.
+
+    Attributes:
+        terms: products and their coefficients, in order; the empty product has a number.
+    """
+
+    terms: tuple[tuple[Monomial, int], ...]
+
+    @property
+    def shifted(self) -> tuple[str, int] | None:
+        """The symbol and the number if this is a symbol plus a number."""
+        first, coefficient = self.terms[0]
+        if len(self.terms) > 2 or len(first) != 1 or coefficient != 1:
+            return None
+        if len(self.terms) == 2 and self.terms[1][0]:
+            return None
+        name = first[0]
+        return (name, self.constant) if isinstance(name, str) else None
+
+    @property
+    def constant(self) -> int:
+        """The number that is added."""
+        product, coefficient = self.terms[-1]
+        return 0 if product else coefficient
+
+
+Extent = int | Size | None
+"""A dimension or an integer; None if unknown."""
+
+
+def sized(name: str, plus: int = 0) -> Size:
+    """Return a symbol plus a number."""
+    return Size((((name,), 1), ((), plus))) if plus else Size((((name,), 1),))
+
+
+# ---- Sums and products --------------------------------------------------------------------------
+
+
+def order(factor: Factor) -> tuple[bool, str]:
+    """Return a key that sorts the factors of a product: symbols first."""
+    return (False, factor) if isinstance(factor, str) else (True, text(Size((((factor,), 1),))))
+
+
+def _rank(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
+    return -len(product), [order(factor) for factor in product]
+
+
+def terms_of(size: int | Size) -> dict[Monomial, int]:
+    """Return products and their coefficients, in order."""
+    return dict(size.terms) if isinstance(size, Size) else {(): size}
+
+
+def made_of(terms: Mapping[Monomial, int]) -> Extent:
+    """Return the size that is a sum of products."""
+    kept = [(product, coefficient) for product, coefficient in terms.items() if coefficient]
+    if not kept:
+        return 0
+    if len(kept) == 1 and not kept[0][0]:
+        return kept[0][1]
+    if len(kept) > MOST_TERMS or any(len(product) > _MOST_FACTORS for product, _ in kept):
+        return None
+    if any(abs(coefficient) >= _LARGEST for _, coefficient in kept):
+        return None
+    return Size(tuple(sorted(kept, key=lambda item: _rank(item[0]))))
+
+
+def plus(left: Extent, right: Extent) -> Extent:
+    """Return a sum."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left + right
+    if left is None or right is None:
+        return None
+    found = Counter(terms_of(left))
+    for product, coefficient in terms_of(right).items():
+        found[product] += coefficient
+    return made_of(found)
+
+
+def minus(left: Extent, right: Extent) -> Extent:
+    """Return a difference."""
+    return plus(left, times(right, -1))
+
+
+def times(left: Extent, right: Extent) -> Extent:
+    """Return a product."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left * right
+    if left is None or right is None:
+        return None
+    found: Counter[Monomial] = Counter()
+    for one, first in terms_of(left).items():
+        for other, second in terms_of(right).items():
+            found[tuple(sorted(one + other, key=order))] += first * second
+    return made_of(found)
+
+
+def total(sizes: list[Extent] | tuple[Extent, ...]) -> Extent:
+    """Return the sum of sizes."""
+    found: Extent = 0
+    for size in sizes:
+        found = plus(found, size)
+    return found
+
+
+def product_of(sizes: list[Extent] | tuple[Extent, ...]) -> Extent:
+    """Return the product of sizes; it is 0 if one of them is."""
+    if 0 in sizes:
+        return 0
+    found: Extent = 1
+    for size in sizes:
+        found = times(found, size)
+    return found
+
+
+# ---- Symbols ------------------------------------------------------------------------------------
+
+
+def symbols(size: Extent) -> frozenset[str]:
+    """Return the symbols in a size."""
+    found: set[str] = set()
+    if isinstance(size, Size):
+        for product, _ in size.terms:
+            for factor in product:
+                if isinstance(factor, str):
+                    found.add(factor)
+                else:
+                    found.update(*[symbols(part) for part in factor.parts])
+    return frozenset(found)
+
+
+# ---- Text ---------------------------------------------------------------------------------------
+
+
+def text(size: int | Size) -> str:
+    """Return a size as it is written: `2*seq`, `past + seq`, `(seq + 1) // 2`."""
+    if isinstance(size, int):
+        return str(size)
+    terms = sorted(size.terms, key=lambda item: (not item[0], item[1] < 0))
+    if terms[0][1] < 0 and not terms[-1][0] and terms[-1][1] > 0:
+        terms.insert(0, terms.pop())
+    written = ""
+    for product, coefficient in terms:
+        sign = "-" if coefficient < 0 else "+"
+        part = _product(product, abs(coefficient), alone=len(terms) == 1 and coefficient == 1)
+        if written:
+            written += f" {sign} {part}"
+        else:
+            written = part if sign == "+" else f"-{part}"
+    return written
+
+
+def _product(product: Monomial, coefficient: int, *, alone: bool) -> str:
+    factors = [str(coefficient)] if coefficient != 1 or not product else []
+    for factor in product:
+        if isinstance(factor, str):
+            factors.append(factor)
+        elif factor.kind == "//":
+            dividend, divisor = factor.parts
+            quotient = f"{_operand(dividend)} // {_operand(divisor)}"
+            factors.append(quotient if alone and len(product) == 1 else f"({quotient})")
+        else:
+            factors.append(f"{factor.kind}({', '.join(map(text, factor.parts))})")
+    return "*".join(factors)
+
+
+def _operand(size: int | Size) -> str:
+    written = text(size)
+    simple = size >= 0 if isinstance(size, int) else written.isidentifier()
+    return written if simple else f"({written})"

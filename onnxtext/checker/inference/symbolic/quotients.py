@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Divide and compare symbolic sizes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from math import gcd
+
+from onnxtext.checker.inference.symbolic.expressions import (
+    MOST_TERMS,
+    Extent,
+    Factor,
+    Monomial,
+    Size,
+    Term,
+    made_of,
+    minus,
+    order,
+    plus,
+    terms_of,
+    text,
+    times,
+)
+
+_DEEPEST = 6
+
+
+def exact(left: Extent, right: Extent) -> Extent:
+    """Return the quotient of polynomials without a remainder; None if there is one."""
+    if left is None or right is None or right == 0:
+        return None
+    if isinstance(left, int) and isinstance(right, int):
+        return None if left % right else left // right
+    rest, found = left, Counter[Monomial]()
+    lead, divisor = next(iter(terms_of(right).items()))
+    for _ in range(MOST_TERMS):
+        if rest == 0:
+            return made_of(found)
+        first, coefficient = next(iter(terms_of(rest).items()))
+        missing = Counter(lead) - Counter(first)
+        if missing or coefficient % divisor:
+            return None
+        factors = tuple(sorted((Counter(first) - Counter(lead)).elements(), key=order))
+        found[factors] += coefficient // divisor
+        step = times(made_of({factors: coefficient // divisor}), right)
+        following = minus(rest, step)
+        if following is None:
+            return None
+        rest = following
+    return made_of(found) if rest == 0 else None
+
+
+def _shared(size: int | Size) -> tuple[Counter[Factor], int]:
+    """Return the factors and the number that divide all terms."""
+    terms = terms_of(size)
+    factors = Counter(next(iter(terms)))
+    number = 0
+    for product, coefficient in terms.items():
+        factors &= Counter(product)
+        number = gcd(number, coefficient)
+    return factors, number
+
+
+def quotient(left: Extent, right: Extent) -> Extent:
+    """Return a quotient rounded down, unless the divisor may be negative."""
+    if left is None or right is None or right == 0:
+        return None
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    whole = exact(left, right)
+    if whole is not None:
+        return whole
+    if not is_positive_or_zero(right):
+        return None
+    (mine, number), (its, other) = _shared(left), _shared(right)
+    common = made_of({tuple(sorted((mine & its).elements(), key=order)): gcd(number, other)})
+    left, right = exact(left, common), exact(right, common)
+    if left is None or right is None:
+        return None
+    if isinstance(right, int):
+        return left // right if isinstance(left, int) else _by_number(left, right)
+    return opaque("//", (left, right))
+
+
+def _by_number(left: Size, divisor: int) -> Extent:
+    """Return a quotient by a positive number: what is whole is split off."""
+    factor = gcd(divisor, *[n for product, n in left.terms if product])
+    terms = {product: n // factor for product, n in left.terms}
+    divisor //= factor
+    whole = made_of({product: n // divisor for product, n in terms.items()})
+    rest = made_of({product: n % divisor for product, n in terms.items()})
+    if whole is None or rest is None or isinstance(rest, int):
+        return None if rest is None else whole
+    nested = _nested(rest, divisor)
+    return plus(whole, opaque("//", (rest, divisor)) if nested is None else nested)
+
+
+def _nested(rest: Size, divisor: int) -> Extent:
+    """Return `((a // b) + k) // c` as `(a + b*k) // (b*c)`; None for other dividends."""
+    first, coefficient = rest.terms[0]
+    inner = first[0] if len(first) == 1 and coefficient == 1 else None
+    if not isinstance(inner, Term) or inner.kind != "//" or len(rest.terms) > 2:
+        return None
+    dividend, by = inner.parts
+    if not isinstance(by, int) or (len(rest.terms) == 2 and rest.terms[1][0]):
+        return None
+    return quotient(plus(dividend, rest.constant * by), by * divisor)
+
+
+def simplified(size: Size) -> Size:
+    """Return a sum without the symbols that multiply all its terms: these are not 0."""
+    shared = [factor for factor in _shared(size)[0].elements() if isinstance(factor, str)]
+    rest = exact(size, made_of({tuple(shared): 1}))
+    return rest if isinstance(rest, Size) else size
+
+
+def rounded_up(left: Extent, right: Extent) -> Extent:
+    """Return a quotient rounded up, unless the divisor may be negative."""
+    if not is_positive_or_zero(right):
+        return None
+    return quotient(minus(plus(left, right), 1), right)
+
+
+def opaque(kind: str, parts: tuple[int | Size, ...]) -> Extent:
+    """Return a factor that is not calculated further."""
+    depth = 1 + max(_depth(part) for part in parts)
+    return Size((((Term(kind, parts, depth),), 1),)) if depth <= _DEEPEST else None
+
+
+def _depth(size: int | Size) -> int:
+    if isinstance(size, int):
+        return 0
+    factors = [factor for product, _ in size.terms for factor in product]
+    return max((factor.depth for factor in factors if isinstance(factor, Term)), default=0)
+
+
+# ---- Comparison ---------------------------------------------------------------------------------
+
+
+def lowest(size: int | Size) -> int | None:
+    """Return a bound that a size is never below; None if unknown."""
+    if isinstance(size, int):
+        return size
+    return _bound(size, 0)
+
+
+def highest(size: int | Size) -> int | None:
+    """Return a bound that a size is never above; None if unknown."""
+    if isinstance(size, int):
+        return size
+    return _bound(size, 1)
+
+
+def _bound(size: Size, side: int) -> int | None:
+    found = 0
+    for product, coefficient in size.terms:
+        low, high = 1, 1  # type: int, int | None
+        for factor in product:
+            least, most = _factor_bounds(factor)
+            if least is None or least < 0:
+                return None
+            low, high = low * least, None if high is None or most is None else high * most
+        bound = low if (coefficient > 0) == (side == 0) else high
+        if bound is None:
+            return None
+        found += coefficient * bound
+    return found
+
+
+def _factor_bounds(factor: Factor) -> tuple[int | None, int | None]:
+    if isinstance(factor, str):
+        return 0, None
+    lows = [lowest(part) for part in factor.parts]
+    highs = [highest(part) for part in factor.parts]
+    known_lows = [low for low in lows if low is not None]
+    known_highs = [high for high in highs if high is not None]
+    if factor.kind == "min":
+        whole = len(known_lows) == len(lows)
+        return min(known_lows) if whole else None, min(known_highs, default=None)
+    if factor.kind == "max":
+        whole = len(known_highs) == len(highs)
+        return max(known_lows, default=None), max(known_highs) if whole else None
+    low, least = lows[0], lows[1]
+    high = highs[0]
+    if isinstance(factor.parts[1], int):
+        by = factor.parts[1]
+        return None if low is None else low // by, None if high is None else high // by
+    positive = low is not None and low >= 0 and least is not None and least >= 0
+    return 0 if positive else None, high if positive else None
+
+
+def is_positive_or_zero(size: Extent) -> bool:
+    """Whether a size is certainly not negative."""
+    low = None if size is None else lowest(size)
+    return low is not None and low >= 0
+
+
+def least_of(left: Extent, right: Extent) -> Extent:
+    """Return the lesser of two sizes."""
+    return _extreme("min", left, right)
+
+
+def greatest_of(left: Extent, right: Extent) -> Extent:
+    """Return the greater of two sizes."""
+    return _extreme("max", left, right)
+
+
+def _extreme(kind: str, left: Extent, right: Extent) -> Extent:
+    if left is None or right is None:
+        return None
+    if is_positive_or_zero(minus(left, right)):
+        return right if kind == "min" else left
+    if is_positive_or_zero(minus(right, left)):
+        return left if kind == "min" else right
+    parts = list(dict.fromkeys((*_parts(kind, left), *_parts(kind, right))))
+    if len(parts) > MOST_TERMS:
+        return None
+    numbers = [part for part in parts if isinstance(part, int)]
+    others = sorted([part for part in parts if not isinstance(part, int)], key=text)
+    if numbers:
+        others = [min(numbers) if kind == "min" else max(numbers), *others]  # type: ignore[list-item]
+    return opaque(kind, tuple(others))
+
+
+def _parts(kind: str, size: int | Size) -> tuple[int | Size, ...]:
+    term = None if isinstance(size, int) else sole_factor(size)
+    return term.parts if isinstance(term, Term) and term.kind == kind else (size,)
+
+
+def sole_factor(size: Size) -> Factor | None:
+    """Return the factor that a size is; None for other sizes."""
+    ((first, coefficient), *more) = size.terms
+    return first[0] if not more and coefficient == 1 and len(first) == 1 else None
+
+
+# ---- Replacement --------------------------------------------------------------------------------
+
+
+def replaced(size: Extent, value: Callable[[str], Extent]) -> Extent:
+    """Return a size with other sizes in place of its symbols."""
+    if not isinstance(size, Size):
+        return size
+    found: Extent = 0
+    for product, coefficient in size.terms:
+        part: Extent = coefficient
+        for factor in product:
+            part = times(part, _replaced_factor(factor, value))
+        found = plus(found, part)
+    return found
+
+
+def _replaced_factor(factor: Factor, value: Callable[[str], Extent]) -> Extent:
+    if isinstance(factor, str):
+        return value(factor)
+    first, *rest = [replaced(part, value) for part in factor.parts]
+    for other in rest:
+        if factor.kind == "//":
+            first = quotient(first, other)
+        else:
+            first = _extreme(factor.kind, first, other)
+    return first

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read symbolic sizes from the text of dimensions.
+
+Dimensions with operators are read as expressions only if they are written just as `text` writes
+them; others, such as `a.b` or `N+1`, are symbols.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from onnxtext.checker.inference.symbolic.expressions import (
+    Extent,
+    Size,
+    minus,
+    plus,
+    sized,
+    text,
+    times,
+)
+from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of, quotient, replaced
+
+_TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|(//|[-+*(),]))")
+_MOST_CHARACTERS = 400
+
+
+@lru_cache(1024)
+def read(dim: str) -> Extent:
+    """Return the size that a dimension's text means; None for an empty text."""
+    if dim.isidentifier() or len(dim) > _MOST_CHARACTERS:
+        return sized(dim)
+    if not dim:
+        return None
+    try:
+        found = _Reader(dim).whole()
+    except _NoExpression:
+        return sized(dim)
+    return found if isinstance(found, Size) and text(found) == dim else sized(dim)
+
+
+def read_dim(dim: str, instance: str) -> Extent:
+    """Return the size that a dimension means in a body or call, whose symbols are renamed.
+
+    Args:
+        dim: the text; may be empty.
+        instance: a suffix for symbols.
+    """
+    found = read(dim)
+    return replaced(found, lambda name: sized(name + instance)) if instance else found
+
+
+class _NoExpression(Exception):
+    """Raised if a text is no expression."""
+
+
+class _Reader:
+    """Reads one expression."""
+
+    def __init__(self, source: str) -> None:
+        self._tokens: list[tuple[str, str, str]] = []
+        at = 0
+        while at < len(source):
+            match = _TOKEN.match(source, at)
+            if match is None:
+                raise _NoExpression
+            self._tokens.append((match[1] or "", match[2] or "", match[3] or ""))
+            at = match.end()
+        self._at = 0
+        self._depth = 0
+
+    def whole(self) -> Extent:
+        """Return the size of the whole text."""
+        found = self._sum()
+        if self._at != len(self._tokens):
+            raise _NoExpression
+        return found
+
+    def _accept(self, sign: str) -> bool:
+        if self._at < len(self._tokens) and self._tokens[self._at][2] == sign:
+            self._at += 1
+            return True
+        return False
+
+    def _expect(self, sign: str) -> None:
+        if not self._accept(sign):
+            raise _NoExpression
+
+    def _sum(self) -> Extent:
+        self._depth += 1
+        if self._depth > 20:
+            raise _NoExpression
+        found = times(self._product(), -1) if self._accept("-") else self._product()
+        while True:
+            if self._accept("+"):
+                found = plus(found, self._product())
+            elif self._accept("-"):
+                found = minus(found, self._product())
+            else:
+                self._depth -= 1
+                return found
+
+    def _product(self) -> Extent:
+        found = self._factor()
+        while True:
+            if self._accept("*"):
+                found = times(found, self._factor())
+            elif self._accept("//"):
+                found = quotient(found, self._factor())
+            else:
+                return found
+
+    def _factor(self) -> Extent:
+        if self._accept("("):
+            found = self._sum()
+            self._expect(")")
+            return found
+        if self._at == len(self._tokens):
+            raise _NoExpression
+        number, name, sign = self._tokens[self._at]
+        self._at += 1
+        if sign:
+            raise _NoExpression
+        if number:
+            return int(number)
+        if name in ("min", "max") and self._accept("("):
+            found = self._sum()
+            while self._accept(","):
+                other = self._sum()
+                found = least_of(found, other) if name == "min" else greatest_of(found, other)
+            self._expect(")")
+            return found
+        return sized(name)

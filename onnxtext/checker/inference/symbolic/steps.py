@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Add to the types that onnx infers for a node the symbolic dimensions that we infer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import Dim, TensorType, Type
+from onnxtext.ast.values import Reference
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
+from onnxtext.checker.inference.symbolic.operators import infer
+from onnxtext.checker.inference.symbolic.sizes import Sizes
+from onnxtext.checker.inference.symbolic.spelling import read
+from onnxtext.checker.inference.symbolic.values import Value
+
+Types = tuple[Type | None, ...]
+Values = tuple[Value | None, ...]
+_MOST_CHARACTERS = 120
+"""Longer expressions are unknown dimensions."""
+
+
+class _NoEquations(Sizes):
+    """Equations that nobody asks for."""
+
+    def equal(self, left: Extent, right: Extent, place: Place) -> None:
+        """Add nothing."""
+
+    def one_or(self, extent: Size, size: int, place: Place) -> None:
+        """Add nothing."""
+
+
+class SymbolicStep:
+    """Infers nodes, each kind of them once."""
+
+    def __init__(self) -> None:
+        self._sizes = _NoEquations()
+        self._shapes: dict[int, tuple[Type, SymbolicShape]] = {}
+        self._known: dict[tuple[object, ...], tuple[Types, Values]] = {}
+        self._kept: list[object] = []  # keeps ids unique
+
+    def shape(self, type: Type | None) -> SymbolicShape:
+        """Return the shape of a type; None if its rank is unknown."""
+        if not isinstance(type, TensorType) or type.shape is None:
+            return None
+        known = self._shapes.get(id(type))
+        if known is None:
+            known = self._shapes[id(type)] = type, tuple(map(_extent, type.shape))
+        return known[1]
+
+    def node(
+        self,
+        signature: Signature,
+        node: Node,
+        inputs: Sequence[Type | None],
+        values: Sequence[Value | None],
+        found: Types,
+    ) -> tuple[Types, Values]:
+        """Return the types and small values of a node's outputs.
+
+        Args:
+            signature: its operator.
+            node: the node.
+            inputs: the types of its inputs.
+            values: the small values of its inputs.
+            found: the types of its outputs that onnx infers.
+        """
+        if signature.domain or any(type(a.value) is Reference for a in node.attributes):
+            return found, ()
+        key = (
+            id(signature), len(inputs), len(node.outputs), *map(id, inputs), *map(id, found),
+            *map(id, node.attributes), *values,
+        )  # fmt: skip
+        known = self._known.get(key)
+        if known is None:
+            shapes = [self.shape(type) for type in inputs]
+            call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
+            made, followed = infer(signature.name, call)
+            whole = (*made, *(None,) * len(found))
+            types = tuple([refined(t, shape) for t, shape in zip(found, whole, strict=False)])
+            known = self._known[key] = types, followed
+            self._kept += (signature, *inputs, *found, *node.attributes)
+        return known
+
+
+def refined(found: Type | None, shape: SymbolicShape) -> Type | None:
+    """Return a type with the dimensions of a shape that it lacks."""
+    if not isinstance(found, TensorType) or shape is None:
+        return found
+    own: tuple[Dim, ...] = (None,) * len(shape) if found.shape is None else found.shape
+    if len(own) != len(shape):
+        return found
+    dims = tuple([_refined_dim(dim, extent) for dim, extent in zip(own, shape, strict=True)])
+    return found if dims == found.shape else replace(found, shape=dims)
+
+
+def _refined_dim(dim: Dim, extent: Extent) -> Dim:
+    """Return a dimension that onnx infers, or ours if it has none."""
+    if plain_dim(dim) not in (None, "") or extent is None:
+        return dim
+    return dim_of(extent)
+
+
+def dim_of(extent: Extent) -> Dim:
+    """Return a size as a dimension; None if unknown, negative or long."""
+    if isinstance(extent, Size):
+        written = text(extent)
+        return written if len(written) <= _MOST_CHARACTERS else None
+    return extent if extent is not None and extent >= 0 else None
+
+
+def _extent(dim: Dim) -> Extent:
+    plain = plain_dim(dim)
+    if isinstance(plain, str):
+        return read(plain)
+    return plain if plain is not None and plain >= 0 else None

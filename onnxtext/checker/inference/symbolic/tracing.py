@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trace how a symbolic size reaches a node, and what the size is compared with there."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.inference.symbolic.call import SymbolicShape
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size, product_of, symbols
+from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
+from onnxtext.checker.inference.symbolic.quotients import exact, replaced
+
+_MOST_VISITED = 100_000
+"""How many values are visited to find all chains."""
+
+
+class Trace:
+    """Finds chains of nodes in a main graph.
+
+    Attributes:
+        shapes: the symbolic shapes of its values.
+    """
+
+    def __init__(self, main: Scope, shapes: SymbolicShapes) -> None:
+        self.shapes = shapes
+        self._main = main
+        self._indexes: dict[int, int] | None = None
+        self._budget = _MOST_VISITED
+
+    def shape(self, name: str) -> SymbolicShape:
+        """Return the shape of a value of the main graph."""
+        environment = self.shapes.main
+        return None if environment is None else environment.find(name)
+
+    def holds(self, name: str, symbol: str) -> bool:
+        """Whether a shape depends on a symbol."""
+        root = symbols(self.shapes.sizes.root(read_symbol(symbol)))
+        return any(
+            not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
+            for extent in self.shape(name) or ()
+        )
+
+    def is_in_main(self, node: Node) -> bool:
+        """Whether a node is in the main graph itself."""
+        if self._indexes is None:
+            self._indexes = {id(each): index for index, each in enumerate(self._main.nodes)}
+        return id(node) in self._indexes
+
+    def chain(self, place: Place, symbol: str) -> list[str]:
+        """Return the values through which a symbol reaches a node, from an input on.
+
+        The list is empty if they are unknown.
+        """
+        node, main = place.item, self._main
+        if not isinstance(node, Node) or not self.is_in_main(node):
+            return []
+        before: dict[str, str] = {name: "" for name in node.inputs if name}
+        queue = deque(before)
+        while queue and self._budget > 0:
+            self._budget -= 1
+            name = queue.popleft()
+            if not self.holds(name, symbol):
+                continue
+            at = main.position.get(name)
+            if at == GIVEN:
+                found = [name]
+                while before[found[-1]]:
+                    found.append(before[found[-1]])
+                return found
+            for source in main.nodes[at].inputs if at is not None else ():
+                if source and source not in before:
+                    before[source] = name
+                    queue.append(source)
+        return []
+
+    def follows_from_inputs(self, place: Place, symbol: str) -> bool:
+        """Whether a node compares a symbol with sizes that come from inputs alone."""
+        node = place.item
+        if not isinstance(node, Node) or place.part != ("op_type",) or not self.is_in_main(node):
+            return False
+        others = [name for name in node.inputs if name and not self.holds(name, symbol)]
+        others = others or [name for name in node.inputs if name]
+        return len(node.inputs) > 1 and not any(map(self._uses_constants, others))
+
+    def _uses_constants(self, name: str) -> bool:
+        main = self._main
+        inputs = {value.name for value in main.inputs}
+        seen, queue = {name}, deque([name])
+        while queue:
+            self._budget -= 1
+            at = main.position.get(queue[0])
+            if self._budget < 0 or at is None or (at == GIVEN and queue[0] not in inputs):
+                return True
+            queue.popleft()
+            node = main.nodes[at] if at != GIVEN else None
+            if node is not None and not node.inputs:
+                return True
+            for source in node.inputs if node is not None else ():
+                if source and source not in seen:
+                    seen.add(source)
+                    queue.append(source)
+        return False
+
+    # ---- Constant shapes ------------------------------------------------------------------
+
+    def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
+        """Return which number in a constant shape fixes a symbol, and what to write instead.
+
+        Args:
+            place: the place that fixes the symbol.
+            symbol: the symbol.
+            number: its only size.
+
+        Returns:
+            The index of the number, and `0` or `-1`; None if there is no single one.
+        """
+        node, environment = place.item, self.shapes.main
+        if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:
+            return None
+        if len(node.inputs) != 2 or not self.is_in_main(node):
+            return None
+        shape, value = self.shape(node.inputs[0]), environment.value(node.inputs[1])
+        wanted = value.numbers() if value is not None else None
+        if shape is None or wanted is None or min(wanted, default=0) < 1:
+            return None
+        found: list[tuple[int, str]] = []
+        for index, size in enumerate(wanted):
+            others = (*wanted[:index], *wanted[index + 1 :])
+            needed = exact(product_of(shape), product_of(others))
+            if isinstance(needed, Size) and self._is(needed, symbol, number, size):
+                if index < len(shape) and shape[index] == needed:
+                    return index, "0"
+                # Prefer the number that stands for the symbol itself.
+                found.insert(0 if needed == read_symbol(symbol) else len(found), (index, "-1"))
+        return found[0] if found else None
+
+    def number(self, name: str, index: int) -> int | None:
+        """Return a number in a constant list."""
+        value = self.shapes.main.value(name) if self.shapes.main is not None else None
+        numbers = value.numbers() if value is not None else None
+        return numbers[index] if numbers is not None else None
+
+    def _is(self, size: Size, symbol: str, number: int, wanted: int) -> bool:
+        """Whether a size depends on one symbol and is a number if the symbol is one."""
+        return symbols(size) == {symbol} and replaced(size, lambda _: number) == wanted
+
+    def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
+        """Return the statement that holds a constant, and the part of it; None if computed."""
+        at = self._main.position.get(name)
+        if at == GIVEN:
+            return self._main.given[name], ()
+        node = self._main.nodes[at] if at is not None else None
+        if node is None or node.op_type != "Constant" or len(node.attributes) != 1:
+            return None
+        return node, ("attributes", 0)
+
+
+def read_symbol(name: str) -> Extent:
+    """Return a symbol as a size."""
+    return Size((((name,), 1),))

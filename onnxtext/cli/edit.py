@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext edit`: common edits in one line."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.options import reporting_options
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.files import holds, is_stream, read_input, write_atomically
+from onnxtext.filetype import BINARY_SUFFIX, TEXT_SUFFIXES, decode_text, is_binary
+from onnxtext.terminal import is_terminal, wants_color
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+
+EXAMPLES = """\b
+Examples:
+  onnxtext edit model.onnx rename hidden features
+  onnxtext edit model.onnx set-shape 'x=[batch,3,224,224]' --diff
+  onnxtext edit model.onnx extract --from embedding --to logits -o part.onnx
+  onnxtext edit model.onnxtxt set-attribute conv1 'pads = [1, 1, 1, 1]'
+  onnxtext edit model.onnxtxt insert 'p2 = Softmax (p)' --instead-of p
+  onnxtext edit model.onnx remove dropout_3
+  onnxtext edit model.onnx replace-weight w=@w.npy
+  onnxtext edit model.onnx set-opset 21
+  onnxtext edit model.onnx strip metadata
+
+\b
+Exit status:
+  0  the edit was made, or shown
+  1  findings: the file is not a model or has errors, the edit is not
+     possible, or the model is invalid after it (it is written nevertheless)
+  2  could not run: wrong usage, a file is missing or cannot be read or
+     written, or an existing file would have to be overwritten"""
+
+Edit = Callable[["Model"], "list[str] | None"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is edited, and where the result goes.
+
+    Attributes:
+        file: the file, or `-`.
+        output: the file to write, or `-`; None for the same file.
+        force: whether to overwrite another existing file.
+        diff: whether to show the difference only.
+    """
+
+    file: str
+    output: str | None
+    force: bool
+    diff: bool
+
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+        return STDIN if self.file == "-" else self.file
+
+
+@click.group("edit", epilog=EXAMPLES)
+@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
+@click.pass_context
+def command(context: click.Context, file: str) -> None:
+    """Edit a model in one line, in place.
+
+    FILE is a text (.onnxtxt, .onnxtext) or a binary model; - filters standard input to standard
+    output. Of a text, comments and the layout of everything else stay. The file is replaced
+    atomically. A value is named by its name, a node by its label or one of its outputs.
+    """
+    context.obj = file
+
+
+_OPTIONS = (
+    click.option("--diff", is_flag=True, help="Write nothing; show what would change."),
+    click.option(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=click.Path(readable=False, allow_dash=True),
+        help="The file to write instead of FILE, or - for standard output. Its suffix says whether "
+        "it is a text or a binary model.",
+    ),
+    click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists."),
+)
+
+
+def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
+    """Return a decorator that makes a subcommand of a function that returns an edit."""
+
+    def decorate(function: Callable[..., Edit]) -> click.Command:
+        @wraps(function)
+        def run(
+            output: str | None, force: bool, diff: bool, output_format: str, color: str, **own: Any
+        ) -> int:
+            file: str = click.get_current_context().obj
+            target = Target(file, output, force, diff)
+            edit = function(**own)
+            with Reporter(output_format, color) as reporter, reporter.reporting(target.name):
+                _apply(target, edit, reporter, color)
+            return reporter.status
+
+        made: Any = reporting_options(run)
+        for option in reversed(_OPTIONS):
+            made = option(made)
+        return command.command(name, epilog=EXAMPLES)(made)
+
+    return decorate
+
+
+@_verb("rename")
+@click.argument("old")
+@click.argument("new")
+def rename(old: str, new: str) -> Edit:
+    """Rename the value OLD everywhere, or the node with the label OLD."""
+    from onnxtext import editing
+
+    return partial(editing.rename, old=old, new=new)
+
+
+@_verb("set-shape")
+@click.argument("shapes", nargs=-1, required=True, metavar="NAME=[DIM,...]...")
+def set_shape(shapes: tuple[str, ...]) -> Edit:
+    """Set the shapes of inputs or other declared values: 'x=[batch,3,224,224]'.
+
+    Declarations follow where onnx's shape inference gives another dimension than before. What
+    stands against the new shape is told.
+    """
+    from onnxtext import editing
+
+    pairs = [_pair(shape, "x=[batch,3]") for shape in shapes]
+
+    def edit(model: Model) -> None:
+        for name, shape in pairs:
+            editing.set_shape(model, name, shape)
+
+    return edit
+
+
+@_verb("extract")
+@click.option("--from", "starts", multiple=True, metavar="VALUE", help="A new input.")
+@click.option("--to", "ends", multiple=True, metavar="VALUE", help="A new output.")
+def extract(starts: tuple[str, ...], ends: tuple[str, ...]) -> Edit:
+    """Keep only what computes the values --to from the values --from.
+
+    Without --from the inputs stay, without --to the outputs.
+    """
+    from onnxtext import editing
+
+    if not starts and not ends:
+        raise click.UsageError("Name values with --from or --to.")
+    return partial(editing.extract, starts=starts, ends=ends)
+
+
+@_verb("set-attribute")
+@click.argument("node")
+@click.argument("attribute", metavar="ATTRIBUTE")
+def set_attribute(node: str, attribute: str) -> Edit:
+    """Set an attribute of NODE, such as 'axis = 1'."""
+    from onnxtext import editing
+
+    return partial(editing.set_attribute, node=node, text=attribute)
+
+
+@_verb("insert")
+@click.argument("nodes", metavar="NODES")
+@click.option("--after", metavar="NODE", help="The node to insert them behind.")
+@click.option("--before", metavar="NODE", help="The node to insert them before.")
+@click.option(
+    "--instead-of",
+    metavar="VALUE",
+    help="Let the other uses of VALUE use the first output of the last new node.",
+)
+def insert(nodes: str, after: str | None, before: str | None, instead_of: str | None) -> Edit:
+    """Insert nodes in the syntax of texts, by default behind the nodes that they use."""
+    from onnxtext import editing
+
+    if after is not None and before is not None:
+        raise click.UsageError("--after and --before exclude each other.")
+    return partial(editing.insert, text=nodes, after=after, before=before, instead_of=instead_of)
+
+
+@_verb("remove")
+@click.argument("node")
+def remove(node: str) -> Edit:
+    """Remove NODE; what used its output uses its first input instead."""
+    from onnxtext import editing
+
+    return partial(editing.remove, node=node)
+
+
+@_verb("replace-weight")
+@click.argument("weights", nargs=-1, required=True, metavar="NAME=@FILE.npy...")
+def replace_weight(weights: tuple[str, ...]) -> Edit:
+    """Replace the elements of weights by arrays of .npy files."""
+    from onnxtext import editing
+    from onnxtext.cli.arrays import read_array
+
+    pairs = [_pair(weight, "w=@w.npy") for weight in weights]
+    for _, value in pairs:
+        if not value.startswith("@"):
+            raise click.UsageError(f"{value!r} is no file: write w=@w.npy.")
+
+    def edit(model: Model) -> list[str]:
+        return [
+            note
+            for name, value in pairs
+            for note in editing.replace_weight(model, name, read_array(value))
+        ]
+
+    return edit
+
+
+@_verb("set-opset")
+@click.argument("version", type=click.IntRange(min=1))
+@click.option("--domain", default="", metavar="DOMAIN", help="Default: the standard operators.")
+def set_opset(version: int, domain: str) -> Edit:
+    """Import VERSION of an operator set. Nodes are not converted; what does not fit is told."""
+    from onnxtext import editing
+
+    return partial(editing.set_opset, version=version, domain=domain)
+
+
+@_verb("strip")
+@click.argument("what", nargs=-1, required=True, metavar="metadata|doc|value-info...",
+                type=click.Choice(["metadata", "doc", "value-info"]))  # fmt: skip
+def strip(what: tuple[Any, ...]) -> Edit:
+    """Remove metadata, doc strings, or the types of values that are not of the interface."""
+    from onnxtext import editing
+
+    def edit(model: Model) -> None:
+        for each in what:
+            editing.strip(model, each)
+
+    return edit
+
+
+def _pair(text: str, example: str) -> tuple[str, str]:
+    name, equals, value = text.rpartition("=")
+    if not equals or not name:
+        raise click.UsageError(f"{text!r} is not of the form {example!r}.")
+    return name, value
+
+
+# ---- Files ----------------------------------------------------------------------------------
+
+
+def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
+    from onnxtext.editing import apply
+
+    data = _read(target)
+    before = data if is_binary(data, target.name) else decode_text(data, target.name)
+    edited = apply(before, edit, name=target.name)
+    for note in edited.notes:
+        reporter.found(Diagnostic("edit-note", note, "info"), target.name)
+    if target.diff:
+        _show(before, edited.content, target, color)
+    else:
+        _write(target, data, _converted(target, edited.content))
+    for finding in _new_findings(target, before, edited.content):
+        reporter.found(finding, target.name)
+        reporter.status = max(reporter.status, FINDINGS)
+
+
+def _read(target: Target) -> bytes:
+    with io_errors("read", target.name):
+        if target.file == "-":
+            return read_stdin()
+        path = Path(target.file)
+        if target.output is None and not target.diff and is_stream(path):
+            raise CommandError(
+                "cannot-write",
+                f"{target.file} is not a regular file and cannot be replaced",
+                help="name another one with -o",
+            )
+        return read_input(path)
+
+
+def _converted(target: Target, content: str | bytes) -> bytes:
+    """Return the bytes to write, in the form that the suffix of the output says."""
+    import onnxtext
+
+    suffix = Path(target.output or "").suffix.lower()
+    if isinstance(content, str):
+        if suffix != BINARY_SUFFIX:
+            return content.encode()
+        base = None if target.file == "-" else Path(target.file).parent
+        return onnxtext.to_binary(content, base_dir=base, name=target.name)
+    if suffix in TEXT_SUFFIXES:
+        return onnxtext.from_binary(content, name=target.name).encode()
+    return content
+
+
+def _write(target: Target, old: bytes, new: bytes) -> None:
+    if target.output == "-" or (target.output is None and target.file == "-"):
+        if b"\0" in new[:4096] and is_terminal(sys.stdout):
+            raise CommandError(
+                "binary-to-terminal",
+                "a binary model is not written to a terminal",
+                help="redirect standard output, or name a file with -o",
+            )
+        write_stdout([new])
+        return
+    path = Path(target.output or target.file)
+    with io_errors("write", path):
+        if target.output is None:
+            if new != old:
+                write_atomically(path, new, instead_of=old)
+        elif path.is_file() and not target.force and not holds(path, new):
+            raise CommandError(
+                "output-exists",
+                f"{path} exists and has other content",
+                help="--force overwrites it; -o names another output",
+            )
+        else:
+            write_atomically(path, new)
+
+
+def _show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None:
+    """Show the changed lines of a text, or the differences of binary models."""
+    if isinstance(old, str) and isinstance(new, str):
+        names = target.name, f"{target.name} (edited)"
+        found = difflib.unified_diff(old.split("\n"), new.split("\n"), *names, lineterm="")
+        shown = "".join([f"{line}\n" for line in found])
+    else:
+        import onnxtext
+        from onnxtext.differ.render.text import render
+
+        shown = render(onnxtext.diff(old, new), color=wants_color(color, sys.stdout))
+    write_stdout([shown.encode("utf-8", "backslashreplace")])
+
+
+def _new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
+    """Return the errors that the model has only after the edit."""
+    if old == new:
+        return []
+    known = Counter([(item.code, item.message) for item in _errors(target, old)])
+    found = []
+    for item in _errors(target, new):
+        if known[item.code, item.message] > 0:
+            known[item.code, item.message] -= 1
+        else:
+            found.append(item)
+    return found
+
+
+def _errors(target: Target, content: str | bytes) -> list[Diagnostic]:
+    from onnxtext.checker.engine.sources import check_any
+
+    base = None if target.file == "-" else Path(target.file).parent
+    found = check_any(content, name=target.name, base_dir=base)
+    return [item for item in found if item.severity == "error"]

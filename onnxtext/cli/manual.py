@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Make the manual page and the reference of commands from the help of the commands.
+
+`python -m onnxtext.cli.manual` prints the manual page `onnxtext.1`. `hatch_build.py` adds it to
+wheels; `docs/hooks.py` adds the reference to the site. Needs click and nothing else.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+import click
+
+from onnxtext import __version__
+from onnxtext.cli.group import group
+
+_NAME = "onnxtext"
+
+
+def commands() -> Iterator[tuple[click.Context, str]]:
+    """Yield the command and its subcommands, except hidden ones, in the order of the help.
+
+    Each has a context, for its usage and options, and its name, such as `onnxtext git install`.
+    """
+    yield from _walk(click.Context(group, info_name=_NAME, **group.context_settings))
+
+
+def _walk(context: click.Context) -> Iterator[tuple[click.Context, str]]:
+    yield context, context.command_path
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            child = context.command.get_command(context, name)
+            if child is not None and not child.hidden:
+                settings = child.context_settings
+                yield from _walk(click.Context(child, info_name=name, parent=context, **settings))
+
+
+def markdown() -> str:
+    """Return a page with the help of every command, as `--help` prints it in 80 columns."""
+    parts = ["# Help of every command", "What `--help` prints. `onnxtext --help` comes first."]
+    for context, path in commands():
+        context.terminal_width = 80
+        level = "##" if context.parent is None or context.parent.parent is None else "###"
+        parts.append(f"{level} {path}\n\n```text\n{context.get_help()}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def manual_page() -> str:
+    """Return the manual page in the language of man(7)."""
+    root, *others = commands()
+    top, _ = root
+    lines = [
+        rf'.TH ONNXTEXT 1 "" "onnxtext {_roff(__version__)}" "User Commands"',
+        ".nh",  # hyphens in names of options would mislead
+        ".SH NAME",
+        rf"{_NAME} \- {_roff(_first_sentence(top.command))}",
+        ".SH SYNOPSIS",
+        rf".B {_NAME}",
+        _roff(" ".join(top.command.collect_usage_pieces(top))),
+        ".SH DESCRIPTION",
+        *_paragraphs(top.command.help),
+        ".SH OPTIONS",
+        *_options(top),
+        ".SH COMMANDS",
+    ]
+    for context, path in others:
+        lines += [
+            f'.SS "{_roff(path)}"',
+            rf".B {_roff(path)}",
+            _roff(" ".join(context.command.collect_usage_pieces(context))),
+            *_paragraphs(context.command.help),
+            *_options(context),
+            *_paragraphs(context.command.epilog),
+        ]
+    lines += [".SH EXAMPLES AND EXIT STATUS", *_paragraphs(top.command.epilog)]
+    return "\n".join(lines) + "\n"
+
+
+def _first_sentence(command: click.Command) -> str:
+    text = inspect.cleandoc(command.help or "")
+    return " ".join(text.partition("\n\n")[0].split()).rstrip(".")
+
+
+def _options(context: click.Context) -> Iterator[str]:
+    """Yield the options of a command, each as a tagged paragraph; arguments are in its usage."""
+    for parameter in context.command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is not None and isinstance(parameter, click.Option):
+            yield ".TP"
+            yield f".B {_roff(record[0])}"
+            yield _roff(" ".join(record[1].split()))
+
+
+def _paragraphs(text: str | None) -> Iterator[str]:
+    """Yield the paragraphs of a help text. A backspace begins one whose lines are kept."""
+    for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text or "")):
+        lines = paragraph.partition("\f")[0].strip("\n").split("\n")
+        if lines == [""]:
+            continue
+        yield ".PP"
+        if lines[0].strip() == "\b":
+            yield ".nf"
+            yield from map(_roff, lines[1:])
+            yield ".fi"
+        else:
+            yield _roff(" ".join(paragraph.split()))
+
+
+def _roff(text: str) -> str:
+    """Return a line of text without meaning for roff."""
+    escaped = text.replace("\\", r"\e").replace("-", r"\-").replace('"', r"\(dq")
+    escaped = escaped.replace("^", r"\(ha").replace("~", r"\(ti").replace("`", r"\(ga")
+    escaped = escaped.replace("'", r"\(aq")
+    return rf"\&{escaped}" if escaped[:1] == "." else escaped
+
+
+if __name__ == "__main__":
+    click.echo(manual_page(), nl=False)

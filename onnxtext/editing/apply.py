@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Apply an edit to a text or to a binary model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from onnxtext.ast.model import Model
+from onnxtext.collector import paused_collector
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The result of an edit.
+
+    Attributes:
+        content: the new text, or the bytes of the new model.
+        notes: what the edit says, one sentence each.
+    """
+
+    content: str | bytes
+    notes: tuple[str, ...] = ()
+
+
+def apply(
+    content: str | bytes, edit: Callable[[Model], list[str] | None], *, name: str = "<model>"
+) -> Edited:
+    """Apply an edit: a text keeps its comments and layout, a binary model its encoding.
+
+    Args:
+        content: a text, or the bytes of a model.
+        edit: changes the syntax tree in place; may return notes.
+        name: the name of the model in messages.
+
+    Raises:
+        OnnxTextError: the model is invalid, or the edit is not possible.
+    """
+    with paused_collector():
+        if isinstance(content, str):
+            return _edit_text(content, edit, name)
+        from onnxtext.errors import invalid_model_error
+        from onnxtext.proto.decode.lift import LiftError, lift_model
+        from onnxtext.proto.encode.lower import lower_model
+
+        try:
+            model = lift_model(content)
+        except LiftError as error:
+            raise invalid_model_error(content, error, name) from None
+        model.encoding = None  # it fits the model before the edit only
+        before = lower_model(model)
+        notes = edit(model) or []
+        made = lower_model(model)
+        return Edited(content if made == before else made, tuple(notes))
+
+
+def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> Edited:
+    from onnxtext.merger.rewriting import rewrite_text
+    from onnxtext.source import Source
+    from onnxtext.syntax.parse import parse_model
+
+    model = parse_model(Source(text, name))
+    before = parse_model(Source(text, name)) if model.encoding is not None else None
+    notes = edit(model) or []
+    if before is not None and model != before:
+        model.encoding = None
+    return Edited(rewrite_text(text, model, name=name), tuple(notes))

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errors of edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onnxtext.checker.context.suggestions import nearest
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+
+_MOST_NAMES = 8
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> OnnxTextError:
+    """Create the error for a name that the model does not have, with similar names.
+
+    Args:
+        what: the kind of name.
+        name: the name.
+        known: the names that the model has.
+    """
+    names = list(dict.fromkeys(known))
+    near = nearest(name, names)
+    help = None
+    if near is not None:
+        help = f"did you mean `{near}`?"
+    elif names:
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        help = f"the model has {', '.join(f'`{item}`' for item in names[:_MOST_NAMES])}{more}"
+    return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {what} `{name}`", help=help))
+
+
+def refused(message: str, help: str | None = None) -> OnnxTextError:
+    """Create the error for an edit that is not possible."""
+    return OnnxTextError(Diagnostic("edit-refused", message, help=help))

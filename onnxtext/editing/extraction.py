@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cut a model down to what lies between values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.ast.model import Graph, Model, ValueInfo
+from onnxtext.ast.visit import walk_nodes
+from onnxtext.editing.errors import refused, unknown
+from onnxtext.excerpt.slices import Flow, types_of, uses
+
+
+def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
+    """Keep the nodes that the ends need, up to the starts, which become the inputs.
+
+    Args:
+        model: the tree; changed in place.
+        starts: values of the main graph, or nodes by their labels; none for the inputs.
+        ends: likewise, the new outputs; none for the outputs.
+
+    Raises:
+        OnnxTextError: there is no such value, the starts do not lead to the ends, or an input of
+            the model would be needed as well.
+    """
+    graph = model.graph
+    flow = Flow(graph)
+    first = _resolved(flow, starts) or [value.name for value in graph.inputs]
+    last = _resolved(flow, ends) or [value.name for value in graph.outputs]
+    weights = {value.name for value in graph.values if value.data is not None}
+    chosen, missing = _needed(graph, flow, first, last, weights)
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        raise refused(f"{', '.join(last)} also needs {names}", "name it with --from, too")
+    if not chosen:
+        raise refused(f"no path leads from {', '.join(first)} to {', '.join(last)}")
+    types = types_of(graph)
+    declared = {value.name: value for value in (*graph.outputs, *graph.inputs)}
+    nodes = [graph.nodes[number] for number in sorted(chosen)]
+    used = {name for node in nodes for name in uses(node)}
+    if starts:
+        entering = [name for name in first if name in used and name not in weights]
+        graph.inputs = [declared.get(name) or ValueInfo(name, types.get(name)) for name in entering]
+    else:
+        graph.inputs = [value for value in graph.inputs if value.name in used]
+    graph.outputs = [declared.get(name) or ValueInfo(name, types.get(name)) for name in last]
+    shown = {value.name for value in (*graph.inputs, *graph.outputs)}
+    made = {name for node in nodes for name in node.outputs}
+    for node in nodes:  # the interface has these types
+        if shown.intersection(node.outputs) and node.output_types:
+            node.output_types = tuple(
+                [
+                    None if name in shown else type
+                    for name, type in zip(node.outputs, node.output_types, strict=True)
+                ]
+            )
+            if not any(node.output_types):
+                node.output_types = ()
+    graph.values = [
+        value
+        for value in graph.values
+        if (value.data is not None and value.name in used | set(last))
+        or (value.data is None and value.name in made and value.name not in shown)
+    ]
+    graph.nodes = nodes
+    graph.value_metadata = {k: v for k, v in graph.value_metadata.items() if k in made - shown}
+    graph.quantization = [
+        one for one in graph.quantization if one.tensor_name in made | shown | weights
+    ]
+    _drop_unused(model)
+
+
+def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        values = flow.resolve(name)
+        if not values:
+            raise unknown("value or node", name, flow.names())
+        found += values
+    return found
+
+
+def _needed(
+    graph: Graph, flow: Flow, first: Sequence[str], last: Sequence[str], weights: set[str]
+) -> tuple[set[int], list[str]]:
+    """Return the nodes that values need, and the values that these need besides the first ones."""
+    chosen: set[int] = set()
+    missing: dict[str, None] = {}
+    stack = list(last)
+    while stack:
+        name = stack.pop()
+        if name in first and (name not in last or name not in flow.makers):
+            continue
+        number = flow.makers.get(name)
+        if number is None:
+            if name not in weights:
+                missing[name] = None
+        elif number not in chosen:
+            chosen.add(number)
+            stack += [use for use in uses(graph.nodes[number]) if use not in first]
+    return chosen, list(missing)
+
+
+def _drop_unused(model: Model) -> None:
+    """Remove functions and data that nothing uses any more, and training information."""
+    from onnxtext.weights.statistics import find_blobs
+
+    model.training = []
+    kept = -1
+    while kept != len(model.functions):
+        kept = len(model.functions)
+        called = {(node.domain or "", node.op_type) for node in walk_nodes(model)}
+        model.functions = [f for f in model.functions if (f.domain or "", f.name) in called]
+    used = find_blobs(model)
+    model.resources = {
+        digest: data
+        for digest, data in model.resources.items()
+        if any(digest.startswith(name) for name in used)
+    }

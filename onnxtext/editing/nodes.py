@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edit nodes: set an attribute, insert nodes, remove one."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.values import Attribute
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.editing.errors import refused, unknown
+from onnxtext.editing.names import defined, map_names, map_uses
+from onnxtext.excerpt.slices import uses
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_fragment
+
+
+def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
+    """Return a node and its graph.
+
+    Args:
+        model: the tree.
+        name: its label, or one of its outputs.
+
+    Raises:
+        OnnxTextError: no node has the name, or several have it as their label.
+    """
+    found = [(scope, node) for scope in walk_graphs(model) for node in scope.nodes]
+    chosen = [pair for pair in found if pair[1].name == name]
+    chosen = [pair for pair in found if name in pair[1].outputs] if len(chosen) != 1 else chosen
+    if len(chosen) > 1:
+        raise refused(f"{len(chosen)} nodes have the name `{name}`")
+    if not chosen:
+        labels = [node.name for _, node in found if node.name]
+        raise unknown("node", name, [*labels, *[o for _, node in found for o in node.outputs if o]])
+    return chosen[0]
+
+
+def set_attribute(model: Model, node: str, text: str) -> None:
+    """Set an attribute of a node.
+
+    Args:
+        model: the tree; changed in place.
+        node: the node's label, or one of its outputs.
+        text: the attribute in the syntax of texts, such as `axis = 1`.
+
+    Raises:
+        OnnxTextError: there is no such node, or the text is no attribute.
+    """
+    _, found = find_node(model, node)
+    made = parse_fragment(Source(text, "<attribute>"), "attribute").item
+    if not isinstance(made, Attribute):
+        raise refused("write an attribute, such as `axis = 1`")
+    attributes = list(found.attributes)
+    for index, attribute in enumerate(attributes):
+        if attribute.name == made.name:
+            attributes[index] = made
+            break
+    else:
+        attributes.append(made)
+    found.attributes = tuple(attributes)
+
+
+def insert(
+    model: Model,
+    text: str,
+    *,
+    after: str | None = None,
+    before: str | None = None,
+    instead_of: str | None = None,
+) -> None:
+    """Insert nodes.
+
+    Args:
+        model: the tree; changed in place.
+        text: one or more nodes, such as `y2 = Relu (y)`.
+        after: the node, by its label or an output, to insert them behind. By default they are
+            behind the nodes that they use.
+        before: the node to insert them before.
+        instead_of: a value whose other uses get the first output of the last new node.
+
+    Raises:
+        OnnxTextError: the text has errors, or there is no such node or value.
+    """
+    made = parse_fragment(Source(text, "<nodes>"), "nodes").item
+    if not isinstance(made, list) or not made:
+        raise refused("there is no node to insert", "write one, such as `y2 = Relu (y)`")
+    for node in made:
+        node.at = -1
+    scope, at = _place(model, made, after or instead_of, before)
+    outputs = [name for node in made for name in node.outputs if name]
+    taken = set(defined(scope)).intersection(outputs)
+    if taken:
+        raise refused(f"`{min(taken)}` is already a value of `{scope.name}`")
+    if instead_of is not None:
+        if not made[-1].outputs:
+            raise refused("the last new node has no output")
+        _reroute(scope, instead_of, made[-1].outputs[0])
+    scope.nodes[at:at] = made
+
+
+def _place(
+    model: Model, made: list[Node], after: str | None, before: str | None
+) -> tuple[Graph | Function, int]:
+    """Return the graph to insert nodes into, and where."""
+    if before is not None:
+        scope, node = find_node(model, before)
+        return scope, _index(scope, node)
+    if after is not None and after not in [value.name for value in model.graph.inputs]:
+        try:
+            scope, node = find_node(model, after)
+        except OnnxTextError:
+            if after not in defined(model.graph):
+                raise
+        else:
+            return scope, _index(scope, node) + 1
+    used = {name for node in made for name in uses(node)}
+    for scope in walk_graphs(model):
+        if used & set(defined(scope)) or scope is model.graph:
+            makers = [at for at, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
+            if makers or scope is model.graph:
+                return scope, max(makers, default=-1) + 1
+    return model.graph, 0
+
+
+def _index(scope: Graph | Function, node: Node) -> int:
+    return next(at for at, other in enumerate(scope.nodes) if other is node)
+
+
+def _reroute(scope: Graph | Function, old: str, new: str) -> None:
+    """Let all uses of a value use another one, except as an output of the graph."""
+    if old not in defined(scope):
+        raise unknown("value", old, defined(scope))
+    for node in scope.nodes:
+        map_uses(node, lambda name: new if name == old else name)
+    if any(value.name == old for value in scope.outputs):
+        raise refused(
+            f"`{old}` is an output of `{scope.name}`, whose name would change",
+            f"rename `{old}` first, and give the new node the name `{old}`",
+        )
+
+
+def remove(model: Model, node: str) -> None:
+    """Remove a node; what used its output uses its first input instead.
+
+    Args:
+        model: the tree; changed in place.
+        node: the node's label, or one of its outputs.
+
+    Raises:
+        OnnxTextError: there is no such node, or another one needs what only it computes.
+    """
+    scope, found = find_node(model, node)
+    rest = [other for other in scope.nodes if other is not found]
+    needed = {name for other in rest for name in uses(other)}
+    needed |= {value.name for value in scope.outputs}
+    wanted = [name for name in found.outputs if name in needed]
+    if wanted:
+        source = next(filter(None, found.inputs), None)
+        if wanted != [found.outputs[0]] or source is None:
+            raise refused(
+                f"the outputs of this node are needed: {', '.join(f'`{name}`' for name in wanted)}"
+            )
+        _bypass(scope, rest, wanted[0], source)
+    scope.nodes = rest
+    scope.values = [v for v in scope.values if v.data is not None or v.name not in found.outputs]
+
+
+def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:
+    """Let an input of a removed node take the place of its output."""
+    if all(value.name != old for value in scope.outputs):
+        for other in rest:
+            map_uses(other, lambda name: source if name == old else name)
+        return
+    # The graph's output keeps its name, so the input is renamed.
+    made = any(source in other.outputs for other in rest)
+    if not made or any(value.name == source for value in scope.outputs):
+        raise refused(
+            f"`{old}` is an output of `{scope.name}`, and no node could define it instead"
+        )
+    scope.nodes = rest
+    scope.values = [value for value in scope.values if value.name != source]
+    map_names(scope, lambda name: old if name == source else name)
+    rest[:] = scope.nodes

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users pass to the functions of the package: a text, bytes, a path, a message, an object."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.filetype import decode_text, has_binary_content, is_binary
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    ModelSource = str | bytes | bytearray | memoryview | os.PathLike[str] | Message | Any
+    """A text, bytes, a path, a message, or an object of `onnx_ir` or `onnxscript`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A model, or a part of one, as the user passed it.
+
+    Attributes:
+        content: a text, or an encoded message.
+        name: its name in messages, such as the path of its file.
+        base: the directory of its file, where weights and external data are; None if unknown.
+        message: the type of the message if it is encoded.
+    """
+
+    content: str | bytes
+    name: str
+    base: Path | None = None
+    message: str = "ModelProto"
+
+    def as_model(self) -> Given:
+        """Return this with a model around a graph, function or node on its own.
+
+        Raises:
+            TypeError: it is another part of a model.
+        """
+        if isinstance(self.content, str) or self.message == "ModelProto":
+            return self
+        import onnx
+
+        model = onnx.ModelProto()
+        match self.message:
+            case "GraphProto":
+                model.graph.ParseFromString(self.content)
+            case "FunctionProto":
+                model.functions.add().ParseFromString(self.content)
+            case "NodeProto":
+                model.graph.node.add().ParseFromString(self.content)
+            case _:
+                raise TypeError(f"a {self.message} is no model, graph, function or node")
+        return Given(model.SerializeToString(), self.name, self.base)
+
+
+def read_given(source: object, name: str | None = None) -> Given:
+    """Read what a user passed.
+
+    Args:
+        source: a text; bytes of a text or of a binary model; the path of a file with either; a
+            message of the `onnx` package; or an object of `onnx_ir` or `onnxscript`.
+        name: its name in messages.
+
+    Raises:
+        OnnxTextError: a file is neither a binary model nor UTF-8.
+        OSError: the file cannot be read.
+        TypeError: it is something else, or a string with the name of a file.
+    """
+    match source:
+        case str():
+            if _FILE_NAME.fullmatch(source):
+                raise TypeError(
+                    f"a string is a text: pass pathlib.Path({source!r}) to read the file"
+                )
+            return Given(source, name or "<string>")
+        case bytes() | bytearray() | memoryview():
+            return _of_bytes(bytes(source), name)
+        case os.PathLike():
+            return _of_file(Path(source), name)
+    try:
+        proto = message_of(source)
+    except TypeError as error:
+        raise TypeError(f"{error}; a text, bytes or a path would do, too") from None
+    message = message_name(type(proto))
+    return Given(proto.SerializeToString(), name or "<message>", None, message)
+
+
+_FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
+"""No text has only a name. Reading files by strings would be ambiguous."""
+
+
+def _of_bytes(data: bytes, name: str | None) -> Given:
+    if data and not has_binary_content(data):
+        return Given(decode_text(data, name or "<bytes>"), name or "<bytes>")
+    return Given(data, name or "<bytes>")
+
+
+def _of_file(path: Path, name: str | None) -> Given:
+    data = path.read_bytes()
+    name = name or os.fspath(path)
+    content = data if is_binary(data, name) else decode_text(data, name)
+    return Given(content, name, path.parent)
+
+
+def message_of(source: Any) -> Any:
+    """Return a message of the `onnx` package, or the message of an object of another package.
+
+    Args:
+        source: a message, or an object of `onnx_ir` or `onnxscript`.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if hasattr(source, "SerializeToString") and hasattr(source, "DESCRIPTOR"):
+        return source
+    if hasattr(source, "to_model_proto"):  # a function of onnxscript
+        return source.to_model_proto()
+    if any(kind.__module__.partition(".")[0] == "onnx_ir" for kind in type(source).__mro__):
+        import onnx_ir
+
+        return onnx_ir.to_proto(source)
+    raise TypeError(
+        f"{type(source).__name__} is no message of onnx, and no object of onnx_ir or onnxscript"
+    )
+
+
+def message_name(kind: type) -> str:
+    """Return the name of a message type as in the schema, such as `TypeProto.Tensor`.
+
+    Raises:
+        TypeError: it is no message of ONNX.
+    """
+    from onnxtext.proto.schema import message_spec
+
+    full = str(getattr(getattr(kind, "DESCRIPTOR", None), "full_name", ""))
+    name = full.removeprefix("onnx.")
+    if name != full:
+        try:
+            return message_spec(name).name
+        except KeyError:
+            pass
+    raise TypeError(f"{kind.__name__} has no text: it is no message of the onnx package")

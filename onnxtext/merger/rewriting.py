@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write an edited model into its text: comments, layout and spelling of the rest stay.
+
+Edited nodes and values are replaced (`splicing`). What else differs, such as the header or a
+section, is merged into the text: base is the printed text of the model before the edit, theirs that
+of the edited model. Where the text also spells a part differently, the edit wins.
+"""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Model
+from onnxtext.collector import paused_collector
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merger.constructs import MergeConflict
+from onnxtext.merger.driver import BOM
+from onnxtext.merger.merged_tree import Markers
+from onnxtext.merger.order import Orders
+from onnxtext.merger.reprint_comments import restore_comments
+from onnxtext.merger.splicing import splice
+from onnxtext.merger.text_merge import propose, resolve
+from onnxtext.merger.text_review import Unmergeable
+from onnxtext.printer import print_model
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+
+def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
+    """Return a text of an edited model that keeps what is unchanged of the text before the edit.
+
+    Args:
+        text: the text before the edit.
+        model: the edited syntax tree of the text.
+        name: the name of the text in messages.
+
+    Returns:
+        The text: it parses to the edited model.
+
+    Raises:
+        OnnxTextError: the text has errors.
+    """
+    with paused_collector():
+        old = parse_model(Source(text, name))
+        if old == model:
+            return text
+        made = splice(Source(text, name), old, model)
+        partly = _parsed(made)
+        if partly is None:
+            made, partly = text, old
+        if partly != model:
+            made = _with_line_ends(text, _merged(_plain(made), partly, model))
+        if "#" in text:
+            made = _with_line_ends(text, restore_comments(_plain(made), (text, old), model))
+        return made
+
+
+def _plain(text: str) -> str:
+    """Return a text without a byte order mark, with LF as line end if all ends are CRLF."""
+    return text.removeprefix(BOM).replace("\r\n", "\n") if _is_dos(text) else text.removeprefix(BOM)
+
+
+def _is_dos(text: str) -> bool:
+    return "\r\n" in text and text.count("\r\n") == text.count("\n")
+
+
+def _with_line_ends(like: str, text: str) -> str:
+    """Give a plain text the byte order mark and the line ends of another text."""
+    mark = BOM if like.startswith(BOM) else ""
+    return mark + (text.replace("\n", "\r\n") if _is_dos(like) else text)
+
+
+def _parsed(text: str) -> Model | None:
+    try:
+        return parse_model(Source(text, "<rewrite>"))
+    except OnnxTextError:
+        return None
+
+
+def _merged(text: str, old: Model, model: Model) -> str:
+    """Return a text of the edited model, by a merge with the text before the edit."""
+    # The offsets of `old` are those of the text before it became plain.
+    base, theirs = print_model(old), print_model(model)
+    versions = [base, text, theirs]
+    trees = [parse_model(Source(version, "<rewrite>")) for version in versions]
+    try:
+        proposal = propose(versions, trees, Markers(), [], Orders())
+        made = resolve(proposal.marked)[1] if proposal.conflicts else proposal.text
+        return made if _parsed(made) == model else theirs
+    except (MergeConflict, Unmergeable, OnnxTextError):
+        return theirs

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write edited nodes and values into a text, statement by statement.
+
+A statement is that of the same offset in the tree before the edit, so one may be renamed or moved
+behind a new one. What else was edited is left to a merge (`rewriting`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.visit import attribute_graphs
+from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.layout import STEP
+from onnxtext.printer.printer import graph_printer
+from onnxtext.source import Source
+from onnxtext.syntax.span_map import map_spans
+
+S = TypeVar("S", Node, ValueInfo)
+
+_REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
+_COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
+
+
+def splice(source: Source, old: Model, new: Model) -> str:
+    """Return the text with the edited nodes and values of a model.
+
+    Args:
+        source: the text before the edit.
+        old: its syntax tree.
+        new: the edited tree.
+    """
+    made = _Splice(source)
+    befores: list[Graph | Function] = [old.graph, *old.functions]
+    afters: dict[int, Graph | Function] = {}
+    afters.update({owner.at: owner for owner in new.functions})
+    afters[new.graph.at] = new.graph
+    for before in befores:
+        after = afters.get(before.at)
+        if after is not None:
+            made.graph(before, after, STEP)
+    return made.text()
+
+
+@dataclass
+class _Splice:
+    """Replacements in a text.
+
+    Attributes:
+        source: the text.
+    """
+
+    source: Source
+    _printer: GraphPrinter = field(default_factory=graph_printer)
+    _edits: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def text(self) -> str:
+        """Return the text with the replacements."""
+        text, parts, at = self.source.text, [], 0
+        for start, end, replacement in sorted(self._edits, key=lambda edit: edit[:2]):
+            parts += [text[at:start], replacement]
+            at = end
+        return "".join([*parts, text[at:]])
+
+    def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
+        """Replace what differs in the lists of a graph or function."""
+        for name in ("inputs", "outputs", "values"):
+            found = {value.at: value for value in getattr(before, name)}
+            for value in getattr(after, name):
+                if value.at in found and found[value.at] != value:
+                    start, end = self._span(value.at, "value_info")
+                    self._replace(start, end, self._printer.value_text(value, indent))
+        self._nodes(before.nodes, after.nodes)
+
+    def _nodes(self, before: Sequence[Node], after: Sequence[Node]) -> None:
+        known = {node.at: node for node in before}
+        kept = [node.at for node in after if node.at in known]
+        if kept != sorted(set(kept)) or -1 in known or not kept:
+            return  # their order changed, or all are new
+        for gone in known.keys() - set(kept):
+            self._remove(gone)
+        last = -1
+        added: list[Node] = []
+        for node in after:
+            if node.at not in known:
+                added.append(node)
+                continue
+            self._insert(added, last, node.at)
+            added, last = [], node.at
+            self._change(known[node.at], node)
+        self._insert(added, last, -1)
+
+    def _change(self, before: Node, after: Node) -> None:
+        """Replace a node, or only what differs in its nested graphs."""
+        if before == after:
+            return
+        graphs = list(attribute_graphs(before.attributes))
+        edited = list(attribute_graphs(after.attributes))
+        start, end = self._span(before.at, "node")
+        indent = self._indent(start)
+        same = graphs and [graph.at for graph in graphs] == [graph.at for graph in edited]
+        if same and _without_lists(before) == _without_lists(after):
+            for one, other in zip(graphs, edited, strict=True):
+                self.graph(one, other, indent + STEP * 2)
+            return
+        self._replace(start, end, self._printer.node_text(after, indent))
+
+    def _remove(self, at: int) -> None:
+        """Remove a node with the comment behind it."""
+        text = self.source.text
+        start, end = self._span(at, "node")
+        line = text.rfind("\n", 0, start) + 1
+        rest = _REST_OF_LINE.match(text, end)
+        if rest is not None and not text[line:start].strip():
+            behind = text.find("\n", rest.end())
+            self._replace(line, behind + 1 if behind >= 0 else len(text), "")
+        else:
+            self._replace(start, end, "")
+
+    def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
+        """Insert new nodes behind the one at offset `last`, else before the following one."""
+        if not nodes:
+            return
+        text = self.source.text
+        if last >= 0:
+            start, end = self._span(last, "node")
+            rest = _REST_OF_LINE.match(text, end)
+            at = end if rest is None else rest.end()
+            indent = self._indent(start)
+            self._replace(at, at, "".join([f"\n{line}" for line in self._lines(nodes, indent)]))
+            return
+        indent = self._indent(following)
+        lines = self._lines(nodes, indent)
+        start = text.rfind("\n", 0, following) + 1
+        if text[start:following].strip():
+            joined = "".join([f"{line.strip()}\n{indent}" for line in lines])
+            self._replace(following, following, joined)
+            return
+        while (above := text.rfind("\n", 0, start - 1) + 1) < start and _COMMENT_LINE.fullmatch(
+            text, above, start
+        ):
+            start = above
+        self._replace(start, start, "".join([f"{line}\n" for line in lines]))
+
+    def _lines(self, nodes: Sequence[Node], indent: str) -> list[str]:
+        return [indent + self._printer.node_text(node, indent) for node in nodes]
+
+    def _indent(self, at: int) -> str:
+        """Return the indentation of the line with an offset."""
+        text = self.source.text
+        line = text.rfind("\n", 0, at) + 1
+        return text[line : line + len(text[line:at]) - len(text[line:at].lstrip(" "))]
+
+    def _span(self, at: int, kind: str) -> tuple[int, int]:
+        span = map_spans(self.source, at, kind).span
+        return span.start, span.end
+
+    def _replace(self, start: int, end: int, text: str) -> None:
+        if "\r\n" in self.source.text:
+            text = text.replace("\n", "\r\n")
+        self._edits.append((start, end, text))
+
+
+def _without_lists(node: Node) -> object:
+    """Return what of a node is equal if only the lists of its nested graphs differ."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, Graph):
+            return value.name, value.decorators, value.metadata, value.quantization
+        return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+    attributes = [
+        (attribute.name, attribute.type, attribute.decorators, plain(attribute.value))
+        for attribute in node.attributes
+    ]
+    return replace(node, attributes=()), attributes

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes that a model computes are followed symbolically, as exporters write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference.value_types import value_types
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+from tests.checker.models import text
+
+VALUES = """\
+int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] first = {0}, int64[1] second = {1},
+int64[1] minus = {-1}, int64[1] four = {4}, int64[1] sixteen = {16},
+int64[1] last = {9223372036854775807}, int64[3] ones = {1, 1, 1}, float[4] scales = {1, 1, 2, 2},
+int64[4] pads = {0, 1, 0, 1}, bool on = {1}, int64[2] on_off = {0, 1},
+float[512, 8] table = [0, ...],
+float[64, 64] w = [0, ...], int64[2] halves = {2, -1}, int64[3] split = {0, -1, 64},
+float[2, 3, 3, 3] kernel = [0, ...], float[64, 512] r = [0, ...], float[64, 128] q = [0, ...],
+"""
+INPUTS = (
+    "float[batch, seq, 64] x, float[past, 64] p, float[seq, 64] t, float[batch, 3, h, w] image, "
+    "float[n, m] nm, bool c, float[?, seq] u, int64 k, float[seq, 1, 128] steps"
+)
+
+DIMS = "s = Shape (x)\nb = Gather (s, zero)\nl = Gather (s, one)\nb1 = Unsqueeze (b, first)\n"
+DIMS += "l1 = Unsqueeze (l, first)\n"
+
+FOLLOWED = {
+    "heads": (DIMS + "a = Concat <axis = 0> (b1, l1, four, sixteen)\nh4 = Reshape (x, a)\n"
+              "y = Transpose <perm = [0, 2, 1, 3]> (h4)", "float[batch, 4, seq, 16]"),
+    "heads as one dimension": (DIMS + "g = Mul (b, two)\ng1 = Unsqueeze (g, first)\n"
+              "a = Concat <axis = 0> (g1, minus, l1)\ny = Reshape (x, a)",
+              "float[2*batch, 32, seq]"),
+    "what is left": (DIMS + "a = Concat <axis = 0> (b1, minus)\ny = Reshape (x, a)",
+                     "float[batch, 64*seq]"),
+    "a product": ("y = Flatten <axis = 2> (x)", "float[batch*seq, 64]"),
+    "a sum": ("y = Concat <axis = 0> (p, t)", "float[past + seq, 64]"),
+    "a sum, back": ("a = Concat <axis = 0> (p, t)\ns = Shape <end = 1> (a)\n"
+                    "q1 = Shape <end = 1> (p)\nd = Sub (s, q1)\n"
+                    "a2 = Concat <axis = 0> (d, minus)\ny = Reshape (t, a2)",
+                    "float[seq, 64]"),
+    "positions": (DIMS + "i = Range (zero, l, one)\ng = Gather (table, i)\n"
+                  "y = Unsqueeze (g, first)", "float[1, seq, 8]"),
+    "positions after the past": (
+        "s = Shape <end = 1> (p)\nf = Squeeze (s)\nz = Shape (t)\ng = Gather (z, zero)\n"
+        "e = Add (f, g)\ny = Range (f, e, one)", "int64[seq]"),
+    "a mask": (DIMS + "a = Concat <axis = 0> (l1, l1)\nf = ConstantOfShape (a)\ng = Trilu (f)\n"
+               "y = Unsqueeze (g, on_off)", "float[1, 1, seq, seq]"),
+    "torch's expand": (
+        DIMS + "a = Concat <axis = 0> (b1, minus, sixteen)\nn = Shape (a)\no = ConstantOfShape "
+        "<value = int64[1] {1}> (n)\nv = Mul (o, minus)\ne = Equal (a, v)\n"
+        "g = Where (e, o, a)\nf = Unsqueeze (t, first)\n"
+        "h = Slice (f, first, sixteen, second_last)\n"
+        "y = Expand (h, g)", "float[batch, seq, 16]"),
+    "a table's rows": ("s = Shape <end = 1> (t)\ny = Slice (table, first, s)",
+                       "float[min(512, seq), 8]"),
+    "all but the first": ("y = Slice (t, second, last)", "float[max(0, seq - 1), 64]"),
+    "half": ("y, z = Split <axis = 0, num_outputs = 2> (t)", "float[(seq + 1) // 2, 64]"),
+    "half of the channels": ("d, y = Split <axis = -1, num_outputs = 2> (x)",
+                             "float[batch, seq, 32]"),
+    "strides": ("y = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (image, kernel)",
+                "float[batch, 2, (h + 1) // 2, (w + 1) // 2]"),
+    "the same strides twice": (
+        "a = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (image)\n"
+        "y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (a)",
+        "float[batch, 3, h // 4, w // 4]"),
+    "scales": ("y = Resize (image, , scales)", "float[batch, 3, 2*h, 2*w]"),
+    "sizes": ("s = Shape (image)\nn = Slice (s, first, two_1)\nf = Slice (s, two_1, last)\n"
+              "g = Cast <to = 1> (f)\ne = Constant <value = float {2.0}> ()\nm2 = Mul (g, e)\n"
+              "i = Floor (m2)\nj = Cast <to = 7> (i)\nk2 = Concat <axis = 0> (n, j)\n"
+              "y = Resize (image, , , k2)", "float[batch, 3, 2*h, 2*w]"),
+    "repeats": (DIMS + "a = Concat <axis = 0> (b1, l1)\ny = Tile (nm, a)",
+                "float[batch*n, m*seq]"),
+    "torch's pads": (
+        "a = Reshape (pads, halves)\nb = Slice (a, minus, lowest, first, minus)\n"
+        "d = Transpose <perm = [1, 0]> (b)\ne = Reshape (d, minus)\nf = Cast <to = 7> (e)\n"
+        "y = Pad (nm, f)", "float[n + 1, m + 1]"),
+    "an unknown dimension": ("s = Shape <start = 1> (u)\na = Concat <axis = 0> (minus, s)\n"
+                             "y = Reshape (u, a)", "float[?, seq]"),
+    "the number of elements": ("s = Size (nm)\na = Unsqueeze (s, first)\ny = Reshape (nm, a)",
+                               "float[m*n]"),
+    "a reduced shape": ("s = Shape (nm)\np1 = ReduceProd <keepdims = 1> (s)\n"
+                        "y = Reshape (nm, p1)", "float[m*n]"),
+    "top": ("s = Shape <start = 1> (nm)\na = Min (s, four)\ny, i = TopK (nm, a)",
+            "float[n, min(4, m)]"),
+    "a call": (DIMS + "y = my.heads (x, b1, l1)", "float[batch, seq, 4, 16]"),
+    "a branch that runs": (
+        "s = Shape (t)\nd = Gather (s, one)\ne = Equal (d, one)\n"
+        "y = If (e) <then_branch = a () => (v) { v = Squeeze (t, second) }, "
+        "else_branch = o () => (f) { f = Identity (t) }>", "float[seq, 64]"),
+    "branches that agree in part": (
+        "y = If (c) <then_branch = a () => (v) { v = Concat <axis = 1> (t, t) }, "
+        "else_branch = o () => (f) { f = Identity (t) }>", "float[seq, ?]"),
+    "the results of a loop": (
+        "s = Shape (x)\nn = Gather (s, zero)\ny = Loop <body = l (int64 i, bool g) => "
+        "(bool h, v) { h = Identity (g)\n v = Relu (t) }> (n, on)", "float[batch, seq, 64]"),
+    "what a loop changes": (
+        "y, z = Loop <body = l (int64 i, bool g, a, d) => (bool h, e, f) { h = Identity (g)\n"
+        " e = Concat <axis = 0> (a, t)\n f = Relu (d) }> (k, c, t, x)", "float[?, 64]"),
+    "what a loop keeps": (
+        "z, y = Loop <body = l (int64 i, bool g, a, d) => (bool h, e, f) { h = Identity (g)\n"
+        " e = Concat <axis = 0> (a, t)\n f = Relu (d) }> (k, c, t, x)", "float[batch, seq, 64]"),
+    "a scan": (
+        "z, y = Scan <num_scan_inputs = 1, body = l (a, d) => (e, f) { e = Add (a, d)\n"
+        " f = Concat <axis = 0> (d, d) }> (w, x)", "float[batch, 2*seq, 64]"),
+    "a recurrent network": ("y = LSTM <hidden_size = 128> (steps, rw, rr)",
+                            "float[seq, 1, 1, 128]"),
+}  # fmt: skip
+HEADER = '<domain: "my", opset_import: ["": 21]>'
+HEADS = (
+    f"{HEADER}\nheads (x, b, l) => (y) {{\n  n = Constant <value = int64[2] {{4, 16}}> ()\n"
+    "  a = Concat <axis = 0> (b, l, n)\n  y = Reshape (x, a)\n}\n"
+)
+MORE = """\
+int64[1] second_last = {2}, int64[1] two_1 = {2}, int64[1] lowest = {-9223372036854775807},
+float[1, 512, 128] rw = [0, ...], float[1, 512, 128] rr = [0, ...],
+"""
+
+
+def inferred(nodes: str) -> dict[str, str]:
+    """Return the types of the values of a main graph."""
+    source = text(
+        nodes, inputs=INPUTS, outputs="y", values=VALUES + MORE, opsets='21, "my": 1', rest=HEADS
+    )
+    subject, found = find_in(parse_model(Source(source, "m")))
+    assert [finding for finding in found if finding.slug.endswith("mismatch")] == []
+    assert subject.main is not None
+    return value_types(subject)[subject.main.place.at]
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_computed_shapes_are_followed(name: str) -> None:
+    nodes, wanted = FOLLOWED[name]
+    assert inferred(nodes)["y"].replace('"', "") == wanted
+
+
+def test_a_declared_name_that_looks_like_a_sum_is_that_sum() -> None:
+    source = text(
+        "y = Concat <axis = 0> (p, t)\nz = Add (y, m)",
+        inputs='float[past, 64] p, float[seq, 64] t, float["past + seq", 64] m',
+        outputs="z",
+    )
+    subject, _ = find_in(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    assert value_types(subject)[subject.main.place.at]["z"] == 'float["past + seq", 64]'
+
+
+def test_a_default_is_no_constant() -> None:
+    source = text("y = Reshape (x, s)", inputs="float[4, 2] x, int64[2] s = {2, 4}", outputs="y")
+    subject, _ = find_in(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    assert value_types(subject)[subject.main.place.at]["y"] == "float[?, ?]"
+
+
+def test_a_branch_that_never_runs_has_no_findings() -> None:
+    nodes, _ = FOLLOWED["a branch that runs"]
+    assert inferred(nodes)  # the other branch squeezes a dimension of 64

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inferred shapes and followed values are never wrong: onnx's reference is the judge."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from onnxtext.ast.types import TensorType
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference.shape_inference import ShapeInference
+from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.checker.inference.symbolic.quotients import replaced
+from onnxtext.checker.inference.symbolic.spelling import read
+from onnxtext.proto.decode.lift import lift_model
+from tests.checker.drawn_graphs import SIZES, drawn
+from tests.seeds import fresh_seed
+
+
+def judged(seed: int, steps: int) -> tuple[int, int, int]:
+    """Compare a drawn graph with what it computes; return how many dimensions are known.
+
+    Returns:
+        The number of dimensions, of known ones, and of known elements of small values.
+    """
+    graph = drawn(random.Random(seed), steps)
+    data = graph.model().SerializeToString()
+    subject, found = find_in(lift_model(data), encoded=lambda: data)
+    assert subject.main is not None
+    wrong = [f"{f.slug}: {f.message}" for f in found if "dim" in f.slug or "mismatch" in f.slug]
+    assert not wrong, (seed, wrong)
+    environment = ShapeInference.of(subject).environments[id(subject.main)]
+    dims = known = elements = 0
+    for node in graph.nodes:
+        for name in node.output:
+            type = environment.known.get(name)
+            shape = type.shape if isinstance(type, TensorType) else None
+            dims += len(graph.values[0][name].shape)
+            known += sum(dim is not None for dim in shape or ())
+            followed = environment.values.get(name)
+            for values, sizes in zip(graph.values, SIZES, strict=True):
+                actual = values[name]
+                where = f"seed {seed}: {node.op_type} {name} {shape} {followed} {sizes}"
+                if shape is not None:
+                    _agree([_extent(dim) for dim in shape], actual.shape, sizes, where)
+                if followed is not None:
+                    assert followed.shape == actual.shape, where
+                    _agree(followed.items, actual.flatten().tolist(), sizes, where)
+            elements += sum(item is not None for item in followed.items) if followed else 0
+    return dims, known, elements
+
+
+def _extent(dim: Any) -> Extent:
+    plain = plain_dim(dim)
+    return read(plain) if isinstance(plain, str) else plain
+
+
+def _agree(extents: Any, numbers: Any, sizes: dict[str, int], where: str) -> None:
+    assert len(extents) == len(numbers), where
+    for extent, number in zip(extents, numbers, strict=True):
+        assert replaced(extent, sizes.__getitem__) in (None, number), f"{where} {number}"
+
+
+def sweep(count: int) -> None:
+    seed = fresh_seed()
+    print("seed", seed)  # shown if the test fails
+    choose = random.Random(seed)
+    dims, known, elements = map(
+        sum, zip(*[judged(choose.getrandbits(32), 14) for _ in range(count)], strict=True)
+    )
+    assert known > 0.8 * dims
+    assert elements > count
+
+
+def test_drawn_graphs() -> None:
+    sweep(60)
+
+
+@pytest.mark.slow
+def test_many_drawn_graphs() -> None:
+    sweep(1000)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calculating with symbolic sizes gives what calculating with numbers gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from onnxtext.checker.inference.symbolic.expressions import (
+    Extent,
+    minus,
+    plus,
+    sized,
+    text,
+    times,
+)
+from onnxtext.checker.inference.symbolic.quotients import (
+    exact,
+    greatest_of,
+    highest,
+    least_of,
+    lowest,
+    quotient,
+    replaced,
+    rounded_up,
+)
+from onnxtext.checker.inference.symbolic.spelling import read
+from tests.seeds import fresh_seed
+
+Numbers = dict[str, int]
+Operation = Callable[[Extent, Extent], Extent]
+
+OPERATIONS: tuple[tuple[Operation, Callable[[int, int], int]], ...] = (
+    (plus, lambda a, b: a + b),
+    (minus, lambda a, b: a - b),
+    (times, lambda a, b: a * b),
+    (quotient, lambda a, b: a // b),
+    (rounded_up, lambda a, b: -(-a // b)),
+    (least_of, min),
+    (greatest_of, max),
+)
+
+
+def drawn(choose: random.Random, depth: int) -> tuple[Extent, Callable[[Numbers], int]]:
+    """Return an expression, and a function that calculates it with numbers."""
+    if depth == 0 or choose.random() < 0.25:
+        if choose.random() < 0.5:
+            number = choose.randint(-3, 9)
+            return number, lambda numbers: number
+        name = choose.choice("abc")
+        return sized(name), lambda numbers: numbers[name]
+    symbolic, plain = choose.choice(OPERATIONS)
+    left, one = drawn(choose, depth - 1)
+    right, other = drawn(choose, depth - 1)
+    return symbolic(left, right), lambda numbers: plain(one(numbers), other(numbers))
+
+
+def sweep(count: int) -> None:
+    seed = fresh_seed()
+    print("seed", seed)  # shown if the test fails
+    choose = random.Random(seed)
+    known = spelled = 0
+    for _ in range(count):
+        size, calculate = drawn(choose, choose.randint(1, 4))
+        if size is None:
+            continue
+        known += 1
+        again = read(text(size))
+        spelled += isinstance(size, int) or again == size
+        low, high = lowest(size), highest(size)
+        for _ in range(4):
+            numbers = {name: choose.randint(0, 9) for name in "abc"}
+            try:
+                wanted = calculate(numbers)
+            except ZeroDivisionError:
+                continue
+            assert replaced(size, numbers.__getitem__) in (None, wanted), (text(size), numbers)
+            assert eval(text(size), {"min": min, "max": max}, dict(numbers)) == wanted
+            assert low is None or low <= wanted, (text(size), numbers)
+            assert high is None or high >= wanted, (text(size), numbers)
+    assert known > 0.6 * count
+    assert spelled > 0.95 * known
+
+
+def test_calculating_with_symbols_and_with_numbers() -> None:
+    sweep(1500)
+
+
+@pytest.mark.slow
+def test_calculating_with_more_symbols() -> None:
+    sweep(100_000)
+
+
+a, b, n = sized("a"), sized("b"), sized("n")
+
+SPELLED = [
+    (times(2, n), "2*n"),
+    (plus(sized("past"), sized("seq")), "past + seq"),
+    (times(sized("heads"), sized("batch")), "batch*heads"),
+    (minus(plus(n, 3), 4), "n - 1"),
+    (minus(5, n), "5 - n"),
+    (times(n, n), "n*n"),
+    (quotient(plus(n, 1), 2), "(n + 1) // 2"),
+    (rounded_up(n, 2), "(n + 1) // 2"),
+    (quotient(quotient(n, 2), 2), "n // 4"),
+    (plus(quotient(minus(plus(quotient(minus(n, 1), 2), 1), 1), 2), 1), "(n + 3) // 4"),
+    (quotient(plus(times(4, n), 2), 6), "(2*n + 1) // 3"),
+    (times(2, quotient(n, b)), "2*(n // b)"),
+    (least_of(n, 512), "min(512, n)"),
+    (greatest_of(minus(n, 1), 0), "max(0, n - 1)"),
+    (least_of(least_of(n, 3), 5), "min(3, n)"),
+    (least_of(n, plus(n, b)), "n"),
+]
+
+
+@pytest.mark.parametrize(("size", "written"), SPELLED)
+def test_spellings(size: Extent, written: str) -> None:
+    assert size is not None
+    assert text(size) == written
+    assert read(written) == size
+
+
+EQUAL = [
+    (plus(a, b), plus(b, a)),
+    (times(plus(a, b), 2), plus(times(2, a), times(b, 2))),
+    (times(plus(a, 1), minus(a, 1)), minus(times(a, a), 1)),
+    (quotient(times(times(a, b), 64), times(a, 16)), times(4, b)),
+    (exact(times(plus(a, b), n), plus(b, a)), n),
+    (quotient(times(3, n), 2), plus(n, quotient(n, 2))),
+    (minus(plus(n, 5), n), 5),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), EQUAL)
+def test_equal_sizes_are_equal(one: Extent, other: Extent) -> None:
+    assert one is not None
+    assert one == other
+
+
+@pytest.mark.parametrize("name", ["a.b", "N+1", "?", "past_len + ", "max", "2", "a b", "(n)", "0n"])
+def test_other_names_are_symbols(name: str) -> None:
+    assert read(name) == sized(name)
+
+
+def test_large_expressions_are_unknown() -> None:
+    size: Extent = 1
+    for index in range(20):
+        size = times(size, plus(sized(f"x{index}"), 1))
+    assert size is None

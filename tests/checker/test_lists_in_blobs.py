@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules see the lists in attributes that are blobs, or end in `...`, as values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+import onnxtext
+from onnxtext.ast.model import Model, Node
+from onnxtext.checker.context import resolved_fields
+from onnxtext.checker.context.resolved_fields import ResolvedFields
+from tests.corpus import index, shared_model
+
+FILES = [
+    "models/emmtrix_emx-onnx-cgen/micro_kws_m_qdq.onnx",
+    "models/harvested_onnxscript-tests/47ea6b76d8168e7d.onnx",
+]
+
+
+def findings(text: str) -> list[tuple[str, str]]:
+    return sorted((item.code, item.message) for item in onnxtext.check(text, select=["all"]))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "file", [entry["file"] for entry in index("models") if entry["file"] in FILES]
+)
+def test_real_models_have_the_same_findings(file: str) -> None:
+    data = shared_model(file)
+    expected = findings(onnxtext.from_binary(data, weights="inline"))
+    assert findings(onnxtext.from_binary(data, inline_limit=0)) == expected
+    # What is left out is not taken for absent.
+    without = findings(onnxtext.from_binary(data, inline_limit=0, weights="none"))
+    assert {code for code, _ in without} <= {code for code, _ in expected} | {"weights-left-out"}
+
+
+LISTS: dict[str, Any] = {
+    "perm": [*range(39), 0],
+    "equal": [1] * 40,
+    "floats": [*np.arange(40, dtype=float)],
+    "strings": [f"s{n}" for n in range(40)],
+    "text": b"\xff" * 5000,
+}
+
+
+def listed(text: str) -> list[Node]:
+    """Return the nodes of a text as rules see them."""
+    model = onnxtext.parse(text)
+    assert isinstance(model, Model)
+    return ResolvedFields(model.resources).whole_lists(model.graph.nodes)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_all_kinds_of_lists(name: str) -> None:
+    node = helper.make_node("Op", ["x"], ["y"], **{name: LISTS[name]})
+    data = helper.make_model(helper.make_graph([node], "g", [], [])).SerializeToString()
+    short = onnxtext.from_binary(data, inline_limit=32)
+    assert "blob" in short or "..." in short
+    assert listed(short) == listed(onnxtext.from_binary(data, weights="inline"))
+    without = short.partition("\nresources")[0]
+    assert "blob" not in without or listed(without)[0].attributes[0].value is not None
+
+
+def test_findings_have_their_places() -> None:
+    """The statements of the text, not the copies with values."""
+    node = helper.make_node("Transpose", ["x"], ["y"], perm=LISTS["perm"])
+    values = [helper.make_tensor_value_info(name, 1, [2] * 40) for name in "xy"]
+    graph = helper.make_graph([node], "g", values[:1], values[1:])
+    opsets = [helper.make_opsetid("", 21)]
+    data = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+    text = onnxtext.from_binary(data)
+    assert '{blob"' in text
+    (found,) = [item for item in onnxtext.check(text) if item.severity == "error"]
+    assert "repeated value" in found.message
+    line = text.split("\n").index(next(line for line in text.split("\n") if "Transpose" in line))
+    assert f":{line + 1}:" in str(found)
+
+
+def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resolved_fields, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(resolved_fields, "_LONGEST_LIST", 5_000)
+    nodes = [
+        helper.make_node("Op", ["x"], [f"y{n}"], a=list(range(n, n + 1000))) for n in range(20)
+    ]
+    nodes.append(helper.make_node("Op", ["x"], ["z"], a=list(range(3_000))))
+    graph = onnx.GraphProto(name="g", node=nodes)
+    text = onnxtext.from_binary(onnx.ModelProto(graph=graph).SerializeToString())
+    whole = [isinstance(node.attributes[0].value, tuple) for node in listed(text)]
+    assert whole[0]
+    assert not whole[-1]
+    assert 5 < sum(whole) < 15

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tab key in bash, zsh and fish."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from onnxtext.cli.completion import SHELLS, register
+from onnxtext.cli.group import VERBS, group
+from onnxtext.cli.manual import commands
+from onnxtext.diagnostics.library import codes, summary
+from tests.cli.command import environment, run
+
+BOTH = ".onnxtxt .onnxtext .onnx"
+
+
+def completions(line: str, shell: str = "fish") -> list[Any]:
+    """Return the completions of the last word of a line."""
+    *words, last = line.split(" ")
+    asked = SHELLS[shell](group, {}, "onnxtext", "_ONNXTEXT_COMPLETE")
+    return asked.get_completions(words, last)
+
+
+def values(line: str, shell: str = "fish") -> list[str]:
+    return [str(item.value) for item in completions(line, shell)]
+
+
+# ---- What is offered ----------------------------------------------------------------------------
+
+
+def test_commands_and_options() -> None:
+    assert values("") == list(VERBS)
+    assert values("f") == ["from-binary", "fmt"]
+    assert values("git un") == ["uninstall"]
+    assert values("check --fi") == ["--fix"]
+    assert {"--select", "--ignore", "--strict", "--help"} <= set(values("check --"))
+    assert [item.help for item in completions("fm")] == ["Format texts in the canonical layout."]
+
+
+@pytest.mark.parametrize(
+    ("line", "suffixes"),
+    [
+        ("to-binary ", ".onnxtxt .onnxtext"),
+        ("to-binary a.onnxtxt b", ".onnxtxt .onnxtext"),
+        ("to-binary -o ", ".onnx"),
+        ("from-binary ", ".onnx"),
+        ("from-binary --output=x", ".onnxtxt .onnxtext"),
+        ("fmt --check x", ".onnxtxt .onnxtext"),
+        *((f"{verb} ", BOTH) for verb in ("check", "info", "show", "diff", "verify", "merge")),
+        ("diff a.onnx ", BOTH),
+        ("merge a b ", BOTH),
+    ],
+)
+def test_files_by_suffix(line: str, suffixes: str) -> None:
+    (item,) = completions(line)
+    assert (item.type, item.suffixes) == ("file", suffixes)
+
+
+def test_directories_and_other_files() -> None:
+    (stores,) = completions("weights gc ")
+    assert stores.type == "dir"
+    (attributes,) = completions("git install --attributes ")
+    assert (attributes.type, attributes.suffixes) == ("file", None)
+
+
+def test_values_of_options() -> None:
+    for verb in ("check", "to-binary"):
+        assert values(f"{verb} --output-format s") == ["sarif"]
+    assert values("diff a b --ignore w") == ["weights"]
+    assert values("check --profile ") == ["style"]
+    assert values("check --select op-unk") == ["op-unknown", "op-unknown-domain"]
+    assert values("completion ") == list(SHELLS)
+    assert values("git install --mode ") != []
+
+
+def test_codes() -> None:
+    assert values("explain ") == codes()
+    (item,) = completions("explain op-unknown-")
+    assert (item.value, item.help) == ("op-unknown-domain", summary("op-unknown-domain"))
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_value_behind_an_equals_sign(shell: str) -> None:
+    """Bash replaces what follows the sign; the others replace the word."""
+    joined = "json" if shell == "bash" else "--output-format=json"
+    assert values("check --output-format=j", shell) == [joined]
+    if shell == "bash":
+        asked = SHELLS[shell](group, {}, "onnxtext", "_ONNXTEXT_COMPLETE")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COMP_WORDS", "onnxtext\ncheck\n--output-format\n=\nj")
+            patch.setenv("COMP_CWORD", "4")
+            args, incomplete = asked.get_completion_args()
+        assert [item.value for item in asked.get_completions(args, incomplete)] == ["json"]
+
+
+def test_every_command_has_completions_for_its_arguments() -> None:
+    """An argument that names a file or one of some values says so."""
+    for context, path in commands():
+        if context.parent is not None and context.parent.info_name == "git":
+            continue  # they take revisions, or are called by git
+        for parameter in context.command.params:
+            if isinstance(parameter, click.Argument):
+                found = parameter.shell_complete(click.Context(context.command), "")
+                assert found, (path, parameter.name)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_lines_have_one_form(shell: str) -> None:
+    asked = SHELLS[shell](group, {}, "onnxtext", "_ONNXTEXT_COMPLETE")
+    lines = [asked.format_completion(item) for item in completions("", shell)]
+    assert all(re.fullmatch(r"plain\t[a-z-]+\t\S[^\t\n]*", line) for line in lines)
+    (line,) = map(asked.format_completion, completions("fmt ", shell))
+    assert line == "file\t.onnxtxt .onnxtext"
+    (line,) = map(asked.format_completion, completions("weights gc ", shell))
+    assert line == "dir"
+
+
+def test_nothing_heavy_is_imported() -> None:
+    asked = {"_ONNXTEXT_COMPLETE": "bash_complete", "COMP_WORDS": "onnxtext\nexplain\nop-unkn"}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "onnxtext"],
+        env=environment(**asked, COMP_CWORD="2"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("plain\top-unknown\t")
+    imported = set(re.findall(r"\| +([\w.]+)$", done.stderr, re.MULTILINE))
+    assert "click" in imported
+    assert not {"onnx", "numpy", "google.protobuf", "lark", "rich"} & imported
+
+
+def test_the_command() -> None:
+    for shell in SHELLS:
+        result = run("completion", shell)
+        assert (result.status, result.err) == (0, "")
+        assert b"_ONNXTEXT_COMPLETE=" in result.out
+    assert run("completion", "sh").status == 2
+    register()
+    register()
+
+
+# ---- Real shells --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A directory with files and the command."""
+    for name in ("model.onnx", "model.onnxtxt", "my model.onnxtxt", "other.txt", "quoted.onnx"):
+        (tmp_path / name).touch()
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "deep.onnx").touch()
+    tool = tmp_path / "tools" / "onnxtext"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m onnxtext "$@"\n')
+    tool.chmod(0o755)
+    return tmp_path
+
+
+def variables(place: Path, **more: str) -> dict[str, str]:
+    path = f"{place / 'tools'}{os.pathsep}{os.environ['PATH']}"
+    return environment(PATH=path, HOME=str(place), TERM="dumb", **more)
+
+
+def typed(shell: list[str], setup: str, lines: list[str], place: Path) -> list[str]:
+    """Type lines into a shell, each ended by the tab key; return what is on them then."""
+    keys = setup + "".join(f"{line}\t\x01echo @\r" for line in lines) + "exit\r"
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(place)
+        os.execvpe(shell[0], shell, variables(place, PS1="", HISTFILE="/dev/null"))
+    os.write(terminal, keys.encode())
+    output = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # the shell has ended
+            break
+        if not part:
+            break
+        output += part
+    os.waitpid(process, 0)
+    os.close(terminal)
+    shown = output.decode("utf-8", "replace").replace("\r", "\n")
+    return [line[1:].rstrip() for line in re.findall(r"^@onnxtext.*$", shown, re.MULTILINE)]
+
+
+LINES = {
+    "onnxtext expl": "onnxtext explain",
+    "onnxtext explain op-unknown-d": "onnxtext explain op-unknown-domain",
+    "onnxtext check --output-format sa": "onnxtext check --output-format sarif",
+    "onnxtext check --output-format=sa": "onnxtext check --output-format=sarif",
+    "onnxtext from-binary m": "onnxtext from-binary model.onnx",
+    "onnxtext to-binary mo": "onnxtext to-binary model.onnxtxt",
+    "onnxtext to-binary my": "onnxtext to-binary my model.onnxtxt",
+    "onnxtext to-binary o": "onnxtext to-binary o",
+    "onnxtext from-binary -o model.onnxtxt w": "onnxtext from-binary -o model.onnxtxt weights/",
+    "onnxtext from-binary weights/": "onnxtext from-binary weights/deep.onnx",
+    "onnxtext weights gc w": "onnxtext weights gc weights/",
+}
+"""Lines, and what they are after the tab key."""
+
+
+def needs(shell: str) -> str:
+    found = shutil.which(shell)
+    if found is None:
+        pytest.skip(f"there is no {shell}")
+    return found
+
+
+@pytest.mark.thorough
+def test_bash(place: Path) -> None:
+    shell = [needs("bash"), "--norc", "--noprofile", "-i"]
+    wanted = {**LINES, "onnxtext to-binary o": "onnxtext to-binary other.txt"}
+    setup = "source <(onnxtext completion bash)\r"
+    assert typed(shell, setup, list(wanted), place) == list(wanted.values())
+
+
+@pytest.mark.thorough
+def test_zsh(place: Path) -> None:
+    shell = [needs("zsh"), "-f", "-i"]
+    setup = "bindkey -e; autoload -U compinit; compinit -u -D; source <(onnxtext completion zsh)\r"
+    wanted = {**LINES, "onnxtext to-binary o": "onnxtext to-binary other.txt"}
+    # The key after a completed directory removes its slash.
+    shown = [line.removesuffix("/") for line in wanted.values()]
+    assert typed(shell, setup, list(wanted), place) == shown
+
+
+@pytest.mark.thorough
+def test_zsh_loads_the_script_from_a_file(place: Path) -> None:
+    shell = [needs("zsh"), "-f", "-i"]
+    (place / "functions").mkdir()
+    (place / "functions" / "_onnxtext").write_bytes(run("completion", "zsh").out)
+    setup = "bindkey -e; fpath=(~/functions $fpath); autoload -U compinit; compinit -u -D\r"
+    lines = ["onnxtext expl", "onnxtext from-binary m", "onnxtext to-binary mo"]
+    assert typed(shell, setup, lines, place) == [LINES[line] for line in lines]
+
+
+@pytest.mark.thorough
+def test_fish(place: Path) -> None:
+    shell = needs("fish")
+    script = "onnxtext completion fish | source\n"
+    lines = [*LINES, "onnxtext diff "]
+    for line in lines:
+        script += f"complete --do-complete {shlex.quote(line)}; echo @\n"
+    done = subprocess.run(
+        [shell, "--no-config", "-c", script],
+        cwd=place,
+        env=variables(place, XDG_CONFIG_HOME=str(place), XDG_DATA_HOME=str(place)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    *answers, last = [part.split("\n")[:-1] for part in done.stdout.split("@\n")[:-1]]
+    for line, answer in zip(LINES, answers, strict=True):
+        _, _, word = line.rpartition(" ")
+        wanted = LINES[line].removeprefix(line.removesuffix(word))
+        offered = [each.partition("\t")[0].replace("\\ ", " ") for each in answer]
+        assert offered == ([] if line == LINES[line] else [wanted]), line
+    offered = sorted(each.partition("\t")[0].replace("\\ ", " ") for each in last)
+    assert offered == ["fish/", "model.onnx", "model.onnxtxt", "my model.onnxtxt", "quoted.onnx",
+                       "tools/", "weights/"]  # fmt: skip

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext edit` as a process: files, forms, what is shown and refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxtext
+from tests.cli.command import BAD_TEXT, NO_MODEL, names, run
+
+TEXT = """\
+# head
+<onnxtext: 1, ir_version: 10, opset_import: ["":21]>
+g (float[N, 2] x) => (float[N, 2] y) # graph
+< float[2] w = [1,2] >
+{
+  # first
+  @doc("what") [one] a = Relu(x) # behind
+  [two] b = Mul( a, w )
+  y = Softmax <axis: int = 1> (b)
+}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A directory with a text and its binary model."""
+    (tmp_path / "m.onnxtxt").write_text(TEXT)
+    (tmp_path / "m.onnx").write_bytes(onnxtext.to_binary(TEXT))
+    np.save(tmp_path / "w.npy", np.array([3, 4], np.float32))
+    np.save(tmp_path / "double.npy", np.array([3, 4.0]))
+    return tmp_path
+
+
+EDITS = {
+    "rename": (
+        ["rename", "two", "zwei"],
+        [("[two] b = Mul( a, w )", "[zwei] b = Mul (a, w)")],
+    ),
+    "rename a value": (
+        ["rename", "b", "z"],
+        [("b = Mul( a, w )", "z = Mul (a, w)"), ("<axis: int = 1> (b)", "<axis = 1> (z)")],
+    ),
+    "set-shape": (["set-shape", "x=[batch,2]"], [("[N, 2]", "[batch, 2]")]),
+    "set-attribute": (["set-attribute", "y", "axis = -1"], [("axis: int = 1", "axis = -1")]),
+    "insert": (
+        ["insert", "c = Neg (b)", "--instead-of", "b"],
+        [("y = Softmax <axis: int = 1> (b)", "c = Neg (b)\n  y = Softmax <axis = 1> (c)")],
+    ),
+    "remove": (
+        ["remove", "two"],
+        [("  [two] b = Mul( a, w )\n", ""), ("<axis: int = 1> (b)", "<axis = 1> (a)")],
+    ),
+    "replace-weight": (["replace-weight", "w=@w.npy"], [("[1,2]", "[3, 4]")]),
+    "set-opset": (["set-opset", "20"], [('"":21', '"": 20')]),
+    "strip": (
+        ["strip", "doc", "metadata"],
+        [('@doc("what") [one] a = Relu(x)', "[one] a = Relu (x)")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_edits(name: str, files: Path) -> None:
+    words, pairs = EDITS[name]
+    wanted = TEXT
+    for old, new in pairs:
+        assert old in wanted
+        wanted = wanted.replace(old, new)
+    before = names(files)
+    shown = run("edit", "m.onnxtxt", *words, "--diff", cwd=files)
+    assert (shown.status, shown.err) == (0, "")
+    assert shown.out.decode().startswith("--- m.onnxtxt\n+++ m.onnxtxt (edited)\n@@ ")
+    assert (files / "m.onnxtxt").read_text() == TEXT
+    done = run("edit", "m.onnxtxt", *words, cwd=files)
+    assert (done.status, done.out, done.err) == (0, b"", "")
+    made = (files / "m.onnxtxt").read_text()
+    assert made == wanted
+    assert run("edit", "m.onnx", *words, "--diff", cwd=files).out.startswith(b"--- <bytes>")
+    assert run("edit", "m.onnx", *words, cwd=files).status == 0
+    assert (files / "m.onnx").read_bytes() == onnxtext.to_binary(made)
+    assert names(files) == before
+
+
+def test_extract(files: Path) -> None:
+    done = run("edit", "m.onnx", "extract", "--from", "a", "--to", "b", "-o", "p.onnx", cwd=files)
+    assert (done.status, done.err) == (1, done.err)  # the type of `a` is not declared
+    assert "graph-input-untyped" in done.err
+    model = onnx.load(files / "p.onnx")
+    assert [node.op_type for node in model.graph.node] == ["Mul"]
+    assert run("edit", "m.onnx", "extract", cwd=files).status == 2
+
+
+def test_outputs(files: Path) -> None:
+    words = ("rename", "a", "z")
+    filtered = run("edit", "-", *words, stdin=TEXT.encode())
+    assert b"Mul (z, w)" in filtered.out
+    assert run("edit", "m.onnx", *words, "-o", "-", cwd=files).out.count(b"z") == 2
+    assert run("edit", "m.onnxtxt", *words, "-o", "made.onnx", cwd=files).status == 0
+    assert run("edit", "m.onnx", *words, "-o", "made.onnxtxt", cwd=files).status == 0
+    made = (files / "made.onnx").read_bytes()
+    assert onnxtext.to_binary((files / "made.onnxtxt").read_text()) == made
+    again = run("edit", "m.onnx", "rename", "a", "q", "-o", "made.onnx", cwd=files)
+    assert again.status == 2
+    assert "error[output-exists]: made.onnx exists and has other content" in again.err
+    assert (files / "made.onnx").read_bytes() == made
+    assert run("edit", "m.onnx", "rename", "a", "q", "-fo", "made.onnx", cwd=files).status == 0
+
+
+def test_nothing_is_written_without_a_change(files: Path) -> None:
+    path = files / "m.onnxtxt"
+    path.chmod(0o444)
+    before = path.stat()
+    assert run("edit", "m.onnxtxt", "set-opset", "21", cwd=files).status == 0
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert path.stat().st_ino == before.st_ino
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["rename", "aa", "z"], 1, "error[edit-unknown-name]: there is no value or node `aa`"),
+        (["rename", "a", "b"], 1, "error[edit-refused]: `b` is already a value of `g`"),
+        (["set-shape", "x"], 2, "'x' is not of the form 'x=[batch,3]'"),
+        (["set-shape", "x=[1"], 1, "error[unclosed-bracket]"),
+        (["set-attribute", "y", "axis"], 1, "error[syntax-error]"),
+        (["insert", "c = Neg (b"], 1, "error[unclosed-bracket]"),
+        (["insert", "c = Neg (b)", "--after", "a", "--before", "b"], 2, "exclude each other"),
+        (["replace-weight", "w=3"], 2, "'3' is no file"),
+        (["replace-weight", "w=@none.npy"], 2, "error[cannot-read]: cannot read none.npy"),
+        (["replace-weight", "w=@m.onnx"], 2, "error[no-input]: m.onnx is no .npy file"),
+        (["set-opset", "0"], 2, "0 is not in the range x>=1"),
+        (["strip", "names"], 2, "'names' is not one of"),
+        (["rename"], 2, "Missing argument 'OLD'"),
+        (["nothing"], 2, "No such command 'nothing'"),
+        ([], 2, ""),
+    ],
+)
+def test_errors(words: list[str], status: int, said: str, files: Path) -> None:
+    for file in ("m.onnxtxt", "m.onnx"):
+        before = (files / file).read_bytes()
+        done = run("edit", file, *words, cwd=files)
+        assert done.status == status
+        assert said in done.err
+        assert (files / file).read_bytes() == before
+
+
+def test_invalid_files(files: Path) -> None:
+    (files / "bad.onnxtxt").write_text(BAD_TEXT)
+    (files / "bad.onnx").write_bytes(NO_MODEL)
+    for file in ("bad.onnxtxt", "bad.onnx"):
+        assert run("edit", file, "rename", "a", "b", cwd=files).status == 1
+    assert run("edit", "none.onnx", "rename", "a", "b", cwd=files).status == 2
+
+
+def test_what_stands_against_an_edit_is_told(files: Path) -> None:
+    done = run("edit", "m.onnxtxt", "replace-weight", "w=@double.npy", cwd=files)
+    assert done.status == 1
+    assert "info[edit-note]: `w` was float[2], it is double[2]" in done.err
+    assert "error[type-mismatch]" in done.err
+    assert "double[2] w = [3, 4]" in (files / "m.onnxtxt").read_text()
+    again = run("edit", "m.onnxtxt", "rename", "a", "z", cwd=files)
+    assert (again.status, again.err) == (0, "")  # that error is not new

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edits of syntax trees: a text and its binary model are edited alike."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext import OnnxTextError, ast, editing
+from onnxtext.editing.names import defined
+from onnxtext.format.tokens import comments_of
+from tests.corpus import REPOSITORY
+from tests.seeds import fresh_seed
+
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+
+TEXT = """\
+# head
+<onnxtext: 1, ir_version: 10, opset_import: ["":21]>
+g (float[N, 4] x, bool c) => (float[N, 4] y) # graph
+< float[4] w = [1,2,3,4], float[N, 4] a >
+{
+  # first
+  [one] a = Relu(x) # behind
+  [two] b = Mul( a, w )
+  float[N, 4] d = If (c) <
+    then_branch = t () => (float[N, 4] u) { u = Neg (b) },  # takes b
+    else_branch = e () => (float[N, 4] v) { v = Abs (a) }>
+  [drop] e = Identity (d)
+  s = Sum (e, d)
+  y = Softmax <axis: int = 1> (s)
+}
+"""
+
+
+def edited(edit: Callable[..., Any], text: str = TEXT, /, **options: Any) -> str:
+    """Return a text after an edit, which changes the binary model in the same way."""
+    data = onnxtext.to_binary(text)
+    made = editing.apply(text, partial(edit, **options)).content
+    assert isinstance(made, str)
+    binary = editing.apply(data, partial(edit, **options)).content
+    assert isinstance(binary, bytes)
+    assert onnxtext.to_binary(made) == binary
+    return made
+
+
+def changed(*pairs: tuple[str, str]) -> str:
+    """Return the text with replacements."""
+    text = TEXT
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def test_rename_of_a_value() -> None:
+    made = edited(editing.rename, old="b", new="renamed")
+    assert made == changed(("b = Mul( a, w )", "renamed = Mul (a, w)"), ("(b)", "(renamed)"))
+
+
+def test_rename_of_a_declared_value() -> None:
+    made = edited(editing.rename, old="a", new="A/0")
+    assert 'float[N, 4] "A/0" >' in made
+    assert '[one] "A/0" = Relu (x) # behind' in made
+    assert 'v = Abs ("A/0")' in made
+
+
+def test_rename_of_a_label() -> None:
+    assert "[zwei] b = Mul (a, w)" in edited(editing.rename, old="two", new="zwei")
+
+
+def test_rename_of_a_nested_value() -> None:
+    made = edited(editing.rename, old="u", new="inner")
+    assert "(float[N, 4] inner) { inner = Neg (b) },  # takes b" in made
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("aa", "z", "there is no value or node `aa`"),
+        ("a", "b", "`b` is already a value of `g`"),
+        ("a", "u", "`u` is already a value of `t`"),
+        ("u", "a", "`a` is already a value of `g`"),
+        ("one", "two", "another node already has the label `two`"),
+        ("a", "", "a name cannot be empty"),
+    ],
+)
+def test_impossible_renames(old: str, new: str, said: str) -> None:
+    with pytest.raises(OnnxTextError, match=said):
+        edited(editing.rename, old=old, new=new)
+
+
+def test_names_in_sections_are_renamed() -> None:
+    text = (REPOSITORY / "examples" / "quantized.onnxtxt").read_text()
+    for name in dict.fromkeys(defined(onnxtext.parse(text).graph)):
+        made = edited(editing.rename, text, old=name, new="another name")
+        back = edited(editing.rename, made, old="another name", new=name)
+        assert onnxtext.to_binary(back) == onnxtext.to_binary(text)
+
+
+def test_set_shape() -> None:
+    made = edited(editing.set_shape, name="x", shape="[batch, 4]")
+    assert "g (float[batch, 4] x, bool c) => (float[batch, 4] y) # graph" in made
+    assert "N" not in made.replace("Neg", "")
+
+
+def test_set_shape_of_numbers() -> None:
+    text = TEXT.replace("[N, 4]", "[1, 4]")
+    made = edited(editing.set_shape, text, name="x", shape=("N", 4))
+    assert "1, 4" not in made  # declared and inferred shapes follow
+
+
+def test_shapes_that_stand_against_it_stay() -> None:
+    text = TEXT.replace("[N, 4] y", "[7, 4] y").replace("[N, 4]", "[7, 4]", 1)
+    made = edited(editing.set_shape, text, name="x", shape="[8, 5]")
+    assert "float[8, 5] x" in made
+    assert any(item.severity == "error" for item in onnxtext.check(made))
+
+
+@pytest.mark.parametrize("shape", ["4", "[1", "", "[1] x", "[]]"])
+def test_what_is_no_shape(shape: str) -> None:
+    with pytest.raises(OnnxTextError):
+        edited(editing.set_shape, name="x", shape=shape)
+
+
+def test_extract() -> None:
+    made = edited(editing.extract, starts=["a"], ends=["b"])
+    model = onnxtext.loads(made)
+    assert [value.name for value in model.graph.input] == ["a"]
+    assert [value.name for value in model.graph.output] == ["b"]
+    assert [node.op_type for node in model.graph.node] == ["Mul"]
+    assert [tensor.name for tensor in model.graph.initializer] == ["w"]
+    assert "# head" in made
+    assert "  [two] b = Mul( a, w )\n" in made
+
+
+def test_extract_from_the_inputs() -> None:
+    model = onnxtext.loads(edited(editing.extract, starts=[], ends=["two"]))
+    assert [value.name for value in model.graph.input] == ["x"]
+    assert [node.op_type for node in model.graph.node] == ["Relu", "Mul"]
+
+
+def test_extract_needs_all_inputs() -> None:
+    with pytest.raises(OnnxTextError, match="y also needs `c`"):
+        edited(editing.extract, starts=["a", "b"], ends=["y"])
+    with pytest.raises(OnnxTextError, match="there is no value or node `nothing`"):
+        edited(editing.extract, starts=["nothing"], ends=["y"])
+
+
+def test_extracted_models_compute_the_same() -> None:
+    model = onnxtext.loads(TEXT)
+    values = {"x": np.ones((2, 4), np.float32), "c": np.array(True)}
+    from onnx.reference import ReferenceEvaluator
+
+    whole: Any = ReferenceEvaluator(model).run(None, values)
+    (first,) = ReferenceEvaluator(part(model, [], ["b"])).run(None, {"x": values["x"]})
+    rest: Any = part(model, ["b", "a", "c"], ["y"])
+    second: Any = ReferenceEvaluator(rest).run(None, {"b": first, "a": first, "c": values["c"]})
+    np.testing.assert_array_equal(whole[0], second[0])
+
+
+def part(model: onnx.ModelProto, starts: list[str], ends: list[str]) -> Any:
+    edit = partial(editing.extract, starts=starts, ends=ends)
+    made = editing.apply(model.SerializeToString(), edit).content
+    assert isinstance(made, bytes)
+    return onnx.ModelProto.FromString(made)
+
+
+def test_set_attribute() -> None:
+    assert "y = Softmax <axis = -1> (s)" in edited(
+        editing.set_attribute, node="y", text="axis = -1"
+    )
+    made = edited(editing.set_attribute, node="one", text='to = "x"')
+    assert '[one] a = Relu <to = "x"> (x) # behind' in made
+
+
+@pytest.mark.parametrize(("node", "text"), [("none", "a = 1"), ("y", "a"), ("y", ""), ("y", "{}")])
+def test_impossible_attributes(node: str, text: str) -> None:
+    with pytest.raises(OnnxTextError):
+        edited(editing.set_attribute, node=node, text=text)
+
+
+def test_insert() -> None:
+    made = edited(editing.insert, text="z = Sin (a)")
+    assert made == changed(("# behind\n", "# behind\n  z = Sin (a)\n"))
+    made = edited(editing.insert, text="z = Sin (a)", before="y")
+    assert made == changed(("  y = Soft", "  z = Sin (a)\n  y = Soft"))
+    made = edited(editing.insert, text="k = Sin (b) l = Cos (k)", instead_of="b")
+    assert "  [two] b = Mul( a, w )\n  k = Sin (b)\n  l = Cos (k)\n" in made
+    assert "u = Neg (l)" in made
+    made = edited(editing.insert, text="r = Sin (x)", instead_of="x")
+    assert "  r = Sin (x)\n  # first\n  [one] a = Relu (r) # behind\n" in made
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"text": "b = Sin (a)"}, "`b` is already a value"),
+        ({"text": "z = Sin (a)", "after": "nothing"}, "there is no node `nothing`"),
+        ({"text": ""}, "no node to insert"),
+        ({"text": "z = Sin (a"}, ""),
+        ({"text": "z = Sin (y)", "instead_of": "y"}, "`y` is an output of `g`"),
+        ({"text": "z = Sin (y)", "instead_of": "none"}, "there is no"),
+    ],
+)
+def test_impossible_insertions(options: dict[str, str], said: str) -> None:
+    with pytest.raises(OnnxTextError) as caught:
+        edited(editing.insert, **options)
+    assert said in str(caught.value)
+
+
+def test_remove() -> None:
+    made = edited(editing.remove, node="drop")
+    assert made == changed(
+        ("  [drop] e = Identity (d)\n", ""), ("s = Sum (e, d)", "s = Sum (d, d)")
+    )
+    made = edited(editing.remove, node="one")
+    assert "# first" in made
+    assert "[two] b = Mul (x, w)" in made
+    assert "v = Abs (x)" in made
+
+
+def test_remove_what_defines_an_output() -> None:
+    made = edited(editing.remove, node="y")
+    assert "  y = Sum (e, d)\n}" in made
+    with pytest.raises(OnnxTextError, match="`y` is an output of `g`, and no node"):
+        edited(editing.remove, "g (float[1] x) => (float[1] y) { y = Neg (x) }", node="y")
+
+
+def test_replace_weight() -> None:
+    array = np.arange(4, dtype=np.float32)
+    assert "float[4] w = [0, 1, 2, 3]," in edited(editing.replace_weight, name="w", array=array)
+    notes = editing.apply(TEXT, partial(editing.replace_weight, name="w", array=np.zeros(2))).notes
+    assert notes == ("`w` was float[4], it is double[2]",)
+    with pytest.raises(OnnxTextError, match="there is no weight `v`"):
+        edited(editing.replace_weight, name="v", array=array)
+    with pytest.raises(OnnxTextError, match="ONNX has no tensors of type"):
+        edited(editing.replace_weight, name="w", array=np.array([object()]))
+
+
+def test_large_weights_stay_out_of_the_graph() -> None:
+    big = np.random.default_rng(0).random((20, 20), dtype=np.float32)
+    model = onnxtext.loads(TEXT)
+    model.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(big, "w"))
+    text = onnxtext.dumps(model)
+    made = edited(editing.replace_weight, text, name="w", array=big + 1)
+    assert len(made) == len(text)
+    assert made.count("base64") == 1
+    new = onnxtext.loads(made).graph.initializer[0]
+    np.testing.assert_array_equal(onnx.numpy_helper.to_array(new), big + 1)
+
+
+def test_replace_a_constant() -> None:
+    text = TEXT.replace("[two]", "k = Constant <value = float[1] {5}> ()\n  [two]")
+    made = edited(editing.replace_weight, text, name="k", array=np.ones(2, np.int64))
+    assert "k = Constant <value = int64[2] [1, 1]> ()" in made
+
+
+def test_set_opset() -> None:
+    assert edited(editing.set_opset, version=13) == changed(('"":21', '"": 13'))
+    assert '"my.domain": 3' in edited(editing.set_opset, version=3, domain="my.domain")
+    with pytest.raises(OnnxTextError):
+        edited(editing.set_opset, version=0)
+
+
+def test_strip() -> None:
+    text = onnxtext.dumps(onnxtext.loads((REPOSITORY / "examples/extensions.onnxtxt").read_text()))
+    for what in ("metadata", "doc", "value-info"):
+        model = onnxtext.loads(edited(editing.strip, text, what=what))
+        words = {"metadata": "metadata_props", "doc": "doc_string", "value-info": "value_info {"}
+        assert words[what] not in str(model)
+    with pytest.raises(OnnxTextError, match="`all` cannot be stripped"):
+        edited(editing.strip, what="all")
+
+
+def drawn(draw: random.Random, tree: ast.Model) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return an edit of something in a tree."""
+    nodes = list(ast.walk_nodes(tree))
+    names = [name for node in nodes for name in node.outputs if name]
+    values = [*names, *[value.name for value in tree.graph.inputs]]
+    node, value = draw.choice(names), draw.choice(values)
+    edits: list[tuple[Callable[..., Any], dict[str, Any]]] = [
+        (editing.rename, {"old": value, "new": "a new name"}),
+        (editing.remove, {"node": node}),
+        (editing.set_attribute, {"node": node, "text": "added = [1, 2]"}),
+        (editing.insert, {"text": f'"new" = Neg ("{value}")', "instead_of": value}),
+        (editing.insert, {"text": '"new" = Neg ()', "after": node}),
+        (editing.extract, {"starts": [], "ends": [value]}),
+        (editing.strip, {"what": draw.choice(["metadata", "doc", "value-info"])}),
+        (editing.set_opset, {"version": draw.randrange(1, 22)}),
+    ]
+    return draw.choice(edits)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_drawn_edits(path: Any) -> None:
+    number = fresh_seed()
+    draw = random.Random(number)
+    text = path.read_text()
+    for _ in range(8):
+        edit, options = drawn(draw, onnxtext.parse(text))
+        try:
+            made = edited(edit, text, **options)
+        except OnnxTextError as error:
+            refused = error.diagnostics[0].code
+        else:
+            refused, text = "", made
+        assert refused in ("", "edit-refused", "edit-unknown-name"), (number, edit, options)
+        assert set(comments_of(text)) <= set(comments_of(path.read_text())), number

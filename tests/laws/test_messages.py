@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L1 and L3 for every message of the schema on its own: `loads(dumps(m), type(m)) == m`."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from onnx import helper, numpy_helper
+
+import onnxtext
+from onnxtext.api import FRAGMENTS
+from onnxtext.proto.schema import message_spec, spelled_messages
+from onnxtext.syntax.parser.parser import Parser
+from tests.seeds import fresh_seed
+from tests.strategies import message
+
+MESSAGES = sorted(
+    name
+    for name in spelled_messages().values()
+    if hasattr(onnx.onnx_ml_pb2, name.partition(".")[0])
+)
+HARD = settings(max_examples=25, suppress_health_check=list(HealthCheck), derandomize=False)
+
+
+def kind_of(name: str) -> Any:
+    return attrgetter(name)(onnx.onnx_ml_pb2)
+
+
+def check(made: Any) -> str:
+    """Check the laws for a message, and return its text."""
+    text = onnxtext.dumps(made)
+    again = onnxtext.loads(text, type(made))
+    assert type(again) is type(made)
+    assert again.SerializeToString() == made.SerializeToString()
+    assert onnxtext.dumps(again) == text
+    return text
+
+
+@pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning")
+@pytest.mark.parametrize("name", MESSAGES)
+def test_any_message(name: str) -> None:
+    @seed(fresh_seed())
+    @HARD
+    @given(message(message_spec(name), 3))
+    def run(data: bytes) -> None:
+        check(kind_of(name).FromString(data))
+
+    run()
+    check(kind_of(name)())
+
+
+WEIGHT = numpy_helper.from_array(np.arange(3, dtype=np.float32), "w")
+SPARSE = helper.make_sparse_tensor(
+    WEIGHT, numpy_helper.from_array(np.array([1, 2, 4]), "indices"), [6]
+)
+TEXTS = {
+    "float[3] w [0, 1, 2]": WEIGHT,
+    "sparse_tensor(float[6]) sparse(float[3] w [0, 1, 2], int64[3] indices [1, 2, 4])": SPARSE,
+    "float[N, 3] x": helper.make_tensor_value_info("x", 1, ["N", 3]),
+    "seq(float[N])": helper.make_sequence_type_proto(helper.make_tensor_type_proto(1, ["N"])),
+    "axes = [0, 1]": helper.make_attribute("axes", [0, 1]),
+    '"source": "torch"': onnx.StringStringEntryProto(key="source", value="torch"),
+    '{domain: "", version: 21}': helper.make_opsetid("", 21),
+    '{key: "source"}': onnx.StringStringEntryProto(key="source"),  # no value is stored
+    '@doc("what") float[] x': helper.make_tensor_value_info("x", 1, None, "what"),
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts(text: str) -> None:
+    assert check(TEXTS[text]).rstrip() == text
+
+
+def test_metadata_of_several_lines() -> None:
+    assert check(onnx.StringStringEntryProto(key="a\nb", value='c\n"""\nd')).count("\n") > 3
+
+
+def test_every_message_with_its_own_syntax_is_listed() -> None:
+    assert set(FRAGMENTS) <= set(MESSAGES)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ("float[3] w [0, 1, 2]", onnx.SparseTensorProto, "is a TensorProto, not a SparseTensor"),
+        ("float[1] w = {1}", onnx.ValueInfoProto, "is a TensorProto, not a ValueInfoProto"),
+        ("{dims: [1], dims_: 2}", onnx.TensorProto, "TensorProto has no field `dims_`"),
+        ("{elem_type: 1}", onnx.TensorProto, "TensorProto has no field `elem_type`"),
+        ("float[3", onnx.TypeProto, "unclosed|expected"),
+        ("a = 1, b = 2", onnx.AttributeProto, "expected|unexpected"),
+        ("", onnx.TensorProto, "empty|end"),
+    ],
+)
+def test_texts_of_other_messages(text: str, kind: type[Any], said: str) -> None:
+    with pytest.raises(onnxtext.OnnxTextError, match=said) as caught:
+        onnxtext.loads(text, kind, name="here")
+    assert caught.value.diagnostics[0].where().startswith("here:1:")
+
+
+def test_no_message() -> None:
+    with pytest.raises(TypeError, match="str has no text: it is no message"):
+        onnxtext.loads("a", str)  # type: ignore[type-var]
+    with pytest.raises(TypeError, match="str is no message of onnx, and no object of onnx_ir"):
+        onnxtext.dumps("a = 1")
+
+
+@pytest.mark.parametrize("text", ["y = Op <t = float => (x)", "y = Op <t = float[1] {1}> (x)"])
+def test_types_are_plain_strings(text: str) -> None:
+    """A token in the tree stays in the printer's cache of types, and the core refuses it."""
+    fragment = Parser(text, "node_fragment").parse()
+    value = fragment.item.attributes[0].value
+    assert type(value.type.element) is str

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edited trees written back to their texts: the tree is right, comments and the rest stay."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from onnxtext import ast
+from onnxtext.format.tokens import comments_of
+from tests.corpus import REPOSITORY
+from tests.seeds import fresh_seed
+
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+
+Edit = Callable[[random.Random, ast.Model], object]
+
+
+def some_nodes(draw: random.Random, model: ast.Model) -> list[ast.Node]:
+    """Return the nodes of a graph or function that has some."""
+    return draw.choice([graph.nodes for graph in ast.walk_graphs(model) if graph.nodes] or [[]])
+
+
+def rename(draw: random.Random, model: ast.Model) -> None:
+    names = [name for node in ast.walk_nodes(model) for name in node.outputs if name]
+    old = draw.choice(names or [""])
+    new = {old: f"renamed.{draw.randrange(9)}"}
+    for node in ast.walk_nodes(model):
+        node.inputs = tuple([new.get(name, name) for name in node.inputs])
+        node.outputs = tuple([new.get(name, name) for name in node.outputs])
+
+
+def remove_node(draw: random.Random, model: ast.Model) -> None:
+    nodes = some_nodes(draw, model)
+    if nodes:
+        del nodes[draw.randrange(len(nodes))]
+
+
+def insert_nodes(draw: random.Random, model: ast.Model) -> None:
+    nodes = some_nodes(draw, model)
+    at = draw.randrange(len(nodes) + 1)
+    names = [f"new{draw.randrange(99)}" for _ in range(draw.randrange(1, 4))]
+    nodes[at:at] = [ast.Node("Neg", (name,), (f"{name}_out",)) for name in names]
+
+
+def move_node(draw: random.Random, model: ast.Model) -> None:
+    nodes = some_nodes(draw, model)
+    if nodes:
+        node = nodes.pop(draw.randrange(len(nodes)))
+        nodes.insert(draw.randrange(len(nodes) + 1), node)
+
+
+def change_attribute(draw: random.Random, model: ast.Model) -> None:
+    for node in some_nodes(draw, model)[:1]:
+        made = ast.Attribute("added", ast.AttributeType.INT, draw.randrange(9))
+        node.attributes = (*node.attributes, made)
+
+
+def change_header(draw: random.Random, model: ast.Model) -> None:
+    model.producer_name = draw.choice(["somebody", None])
+    model.ir_version = draw.randrange(3, 12)
+    model.metadata = [*model.metadata, ("key", "value")]
+
+
+def change_values(draw: random.Random, model: ast.Model) -> None:
+    for value in (*model.graph.inputs, *model.graph.values):
+        if isinstance(value.type, ast.TensorType) and value.data is None and draw.random() < 0.5:
+            value.type = replace(value.type, shape=("batch",))
+    if model.graph.values and draw.random() < 0.5:
+        del model.graph.values[draw.randrange(len(model.graph.values))]
+
+
+def strip_metadata(draw: random.Random, model: ast.Model) -> None:
+    for node in ast.walk_nodes(model):
+        node.metadata = ()
+        node.decorators = tuple([one for one in node.decorators if one.name != "meta"])
+
+
+EDITS: list[Edit] = [
+    rename, remove_node, insert_nodes, move_node, change_attribute, change_header, change_values,
+    strip_metadata,
+]  # fmt: skip
+
+
+def commented(draw: random.Random, text: str) -> str:
+    """Add comments on lines of their own, and behind lines, where no string is open."""
+    lines = []
+    opened = False
+    for number, line in enumerate(text.split("\n")):
+        opened ^= line.count('"""') % 2 == 1
+        if not opened and '"""' not in line and draw.random() < 0.3:
+            lines.append(f"  # above {number}")
+        plain = not opened and '"""' not in line
+        lines.append(line + f"  # behind {number}" * (plain and draw.random() < 0.2))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
+def test_drawn_edits(path: Path, edit: Edit) -> None:
+    number = fresh_seed()
+    draw = random.Random(number)
+    text = commented(draw, path.read_text())
+    tree = onnxtext.parse(text)
+    edit(draw, tree)
+    made = onnxtext.rewrite(text, tree)
+    assert onnxtext.parse(made) == tree, number
+    lost = Counter(comments_of(text)) - Counter(comments_of(made))
+    # Only what stands behind something that is removed may go with it.
+    assert not [comment for comment in lost if comment.startswith("# above")], number
+    if edit not in (remove_node, change_values):
+        assert not lost, number
+
+
+def test_nothing_changes_without_an_edit() -> None:
+    for path in EXAMPLES:
+        text = path.read_text()
+        assert onnxtext.rewrite(text, onnxtext.parse(text)) == text
+
+
+TEXT = """\ufeff# head
+<onnxtext: 1, ir_version: 10, opset_import: ["":21]>   # header
+g (float [N] x, # the x
+   float[M] z) => (float[N] y)
+< float[2] w = {1.50, 2.0} # weight
+>
+{
+  # first
+  a = Relu(x) # behind
+  # second
+
+  b = Add( a , w )
+  c = If (b) <then_branch = t () => (float[N] u) {
+      # deep
+      u = Neg( b )  # inner
+      # deeper
+  }>
+  [lab] d = Foo < alpha=1.50, # alpha
+     beta = 2> (c)   # foo
+  y = Tanh (d)
+}
+"""
+
+
+def test_only_what_is_edited_changes() -> None:
+    tree = onnxtext.parse(TEXT)
+    tree.graph.nodes[1].op_type = "Sub"
+    assert onnxtext.rewrite(TEXT, tree) == TEXT.replace("Add( a , w )", "Sub (a, w)")
+
+
+def test_nested_graphs_keep_their_comments() -> None:
+    tree = onnxtext.parse(TEXT)
+    branch = tree.graph.nodes[2].attributes[0].value
+    assert isinstance(branch, ast.Graph)
+    branch.nodes[0].op_type = "Abs"
+    assert onnxtext.rewrite(TEXT, tree) == TEXT.replace("Neg( b )", "Abs (b)")
+
+
+def test_line_ends_stay() -> None:
+    text = TEXT.replace("\n", "\r\n")
+    tree = onnxtext.parse(text)
+    tree.graph.nodes[1].op_type = "Sub"
+    assert onnxtext.rewrite(text, tree) == text.replace("Add( a , w )", "Sub (a, w)")
+
+
+def test_comments_in_a_statement_are_above_it_afterwards() -> None:
+    tree = onnxtext.parse(TEXT)
+    tree.graph.nodes[3].op_type = "Bar"
+    made = onnxtext.rewrite(TEXT, tree)
+    assert "\n  # alpha\n  [lab] d = Bar <alpha = 1.5, beta = 2> (c)   # foo\n" in made
+
+
+def test_comments_above_a_removed_statement_stay() -> None:
+    tree = onnxtext.parse(TEXT)
+    del tree.graph.nodes[0]
+    made = onnxtext.rewrite(TEXT, tree)
+    assert made == TEXT.replace("  a = Relu(x) # behind\n", "")
+
+
+def test_invalid_texts() -> None:
+    with pytest.raises(onnxtext.OnnxTextError, match="here:1:"):
+        onnxtext.rewrite("g (", onnxtext.parse(TEXT), name="here")

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function of onnxscript, which reads its own source, hence a file of its own."""
+
+from __future__ import annotations
+
+from onnxscript import FLOAT, opset18, script
+
+
+@script()
+def double(x: FLOAT[3]) -> FLOAT[3]:  # type: ignore[type-arg, valid-type]
+    """Return the double of a tensor."""
+    return opset18.Add(x, x)
