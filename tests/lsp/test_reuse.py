@@ -92,6 +92,15 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
     assert plain > 200
 
 
+def test_the_statements_of_exporters_are_plain() -> None:
+    """They are not parsed again, although the printer wraps them."""
+    text = onnxtext.from_binary(next(transformer(200)))
+    statements = opened(text).version.index.statements
+    chunks = {text[item.at : item.limit]: item.kind for item in statements}
+    assert any("\n" in chunk.strip() for chunk in chunks)
+    assert [chunk for chunk, kind in chunks.items() if plain_span_map(kind, chunk) is None] == []
+
+
 @pytest.mark.parametrize(
     "chunk",
     [
@@ -106,7 +115,13 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
         "y = Relu <a = [1e5]> (x)", "y = Relu <a = 99999999999999999999> (x)",
         "float[2] w = [1, 2.5]", "float w = 01", "float w = 1e", "foo w = 1", "float[2, w = [1]",
         "int4[2] w = [1]", "string w = 1", "float[a b] w", "float[] w,", "float[?] w", "seq w",
-        "float[2][3] w = [1]", "float[a:b] w = [1]", "float float = 1", "float true",
+        'float[2] w = blob"ab12"', 'float w = blob"ab"', "float[2] w = [1, ...]", "float w = [...]",
+        "float[2] w = [ 1, 2,\n ...]", "float[2] w = [1, ..., 2]", "float[2] w = [1 ...]",
+        "y = Relu (\n  x,\n)", "y,\n  z\n  = Relu (x) <\n  a = [\n    1,\n  ],\n>",
+        "y = Relu <a = 1> (x) <b = 2>", "y = Relu ( )", "y = Relu (x,,)", "y = Relu (x\n)",
+        "[l]\n  float[2] y\n  = Relu (x)", "y = Relu <\n  a = 1,\n> (x, \"\", z)",
+        "y = Relu <> (x)", "float[2][3] w = [1]",
+        "float[a:b] w = [1]", "float float = 1", "float true",
     ],
 )  # fmt: skip
 def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:

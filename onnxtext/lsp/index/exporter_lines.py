@@ -24,6 +24,7 @@ _BREAK = r"[ \t\r\n]+"
 _END = rf"(?:,{_BLANK})?"
 """The end of a list: the last item of a list of several lines has a comma."""
 _NUMBERS = rf"{_BLANK}{_NUMBER}(?:,{_BLANK}{_NUMBER})*{_BLANK}{_END}"
+_SPLAT = rf"\[{_BLANK}{_NUMBER}(?:,{_BLANK}{_NUMBER})*,{_BLANK}\.\.\.{_BLANK}\]"
 _VALUE = rf'(?:{_NUMBER}|"[^"\\\n]*"|\[{_NUMBERS}\])'
 OUTPUT = re.compile(rf"(?:({_TYPE}) )?({_NAME})")
 ATTRIBUTE = re.compile(rf"({_WORD}) = ({_VALUE})")
@@ -36,13 +37,13 @@ _NODE = re.compile(
     rf"((?:{_TYPE} )?{_NAME}(?:,{_BREAK}(?:{_TYPE} )?{_NAME})*){_BREAK}= "
     rf"({_WORD}(?:\.{_WORD})*) "
     rf"(?:({_ATTRIBUTES}) )?"
-    rf"\({_BLANK}({_NAME}(?:,{_BLANK}{_NAME})*,?){_BLANK}\)"
+    rf"\({_BLANK}((?:{_NAME}(?:,{_BLANK}{_NAME})*,?)?){_BLANK}\)"
     rf"(?: ({_ATTRIBUTES}))?"
     r"(?=\s*(?:\}|\Z))"
 )
 _VALUE_INFO = re.compile(
     rf"({_TYPE}) ({_NAME})"
-    rf"(?: = ({_NUMBER}|\[{_NUMBERS}\]|\{{{_NUMBERS}\}}))?"
+    rf"(?: = ({_NUMBER}|\[{_NUMBERS}\]|\{{{_NUMBERS}\}}|{_SPLAT}|blob\"[0-9a-f]+\"))?"
     r"(?=\s*(?:[,)>]|\Z))"
 )
 
@@ -111,7 +112,7 @@ def _node(chunk: str, found: re.Match[str]) -> SpanMap:
             made.append(SpanMap(Span(*item.span()), "attribute", own))
         parts["attributes"] = _list(attributes, made)
     inputs: list[SpanMap | None] = [*_found(chunk, NAMES, names)]
-    if chunk[names[1] - 1] == ",":  # the grammar reads it as an item
+    if not inputs or chunk[names[1] - 1] == ",":  # the grammar reads an empty item
         inputs.append(None)
     parts["names"] = SpanMap(Span(*names), "list_first", {}, inputs)
     return SpanMap(Span(0, found.end()), "node", parts)
