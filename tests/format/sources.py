@@ -36,7 +36,6 @@ WRAPPERS = {
     "entry": "<metadata_props: [{}]> g () => () {{}}",
     "record": "g () => () {{ y = Op <a = {}> () }}",
     "section": "g () => () {{}}\n{}",
-    "entry": "g () => () {{}}\nmetadata {{ graph {{ {} }} }}",
     "decorator": "g () => () {{ {} y = Op () }}",
 }
 """What makes the text of a whole model of a part."""
