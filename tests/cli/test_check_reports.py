@@ -17,7 +17,7 @@ from tests.sarif_schema import assert_valid
 
 MODEL = text(
     "hidden = Neg (x)\ny = Rellu (hiden)\nz = MatMul (n, w) # onnxtext: ignore[op-unknown]",
-    inputs="float[4] x, float[N] n",
+    inputs="float[4] x, float[4] n",
     values="float[4, 3] w = [0, ...],\nfloat[2] gone,",
 )
 WANTED = ["value-info-unknown", "op-unknown", "value-undefined", "unused-suppression"]
