@@ -101,9 +101,10 @@ def test_color_without_terminal(
 def test_no_color_on_terminals_if_disabled(
     variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from onnxtext import terminal
     from onnxtext.cli import report
 
-    monkeypatch.setattr(report, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(terminal, "is_terminal", lambda stream: True)
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -278,7 +278,9 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
 
 def test_the_examples_of_the_page() -> None:
     page = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
-    found = re.findall(r"^```console\n\$ onnxtext ([^\n]*)\n(.*?)^```$", page, re.DOTALL | re.M)
+    found = re.findall(
+        r"^```console\n\$ onnxtext (show [^\n]*)\n(.*?)^```$", page, re.DOTALL | re.M
+    )
     assert found
     for line, expected in found:
         assert shown(*shlex.split(line)[1:], cwd=REPOSITORY) == expected
