@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from onnxtext.ast import Node
-from onnxtext.differ import ModelDiff, Side, compare
+from onnxtext.differ import ModelDiff, Side, Stored, compare
 from onnxtext.differ.render import json, markdown, stat, text
 from tests.differ.graphs import chain, diff, model
 
@@ -103,3 +103,11 @@ def test_infinities_are_json() -> None:
     sides = [Side.of_text("<onnxtext: 1>\n" + tensor.format(n)) for n in ("0", "inf")]
     (item,) = json_module.loads(json.render(compare(*sides)))["items"]
     assert item["fields"][0]["weights"]["max_abs"] == "inf"
+
+
+def test_notes_and_fields_of_the_model(example: ModelDiff) -> None:
+    """The golden files have neither."""
+    stored = (Stored("opset_import.domain", "not stored", "stored empty", 1, ""),)
+    shown = text.render(replace(example, notes=("short has no weights",), stored=stored))
+    assert "@@ not compared @@\n#short has no weights\n" in shown
+    assert "opset_import.domain: not stored → stored empty (1 ×)\n" in shown

@@ -86,14 +86,14 @@ def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
             *[
                 Line(
                     "~",
-                    f"{stored.what}: {stored.old} → {stored.new} ({stored.count:,} ×, first at "
-                    f"{stored.path})",
+                    f"{stored.what}: {stored.old} → {stored.new} ({stored.count:,} ×"
+                    f"{f', first at {stored.path}' if stored.path else ''})",
                 )
                 for stored in diff.stored
             ],
         ]
     if diff.notes:
-        yield [Line("@", "not compare_messages"), *[Line("#", note) for note in diff.notes]]
+        yield [Line("@", "not compared"), *[Line("#", note) for note in diff.notes]]
 
 
 _FEW = 3
