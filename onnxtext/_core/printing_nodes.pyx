@@ -52,7 +52,7 @@ cdef class NodePrinter(ValuePrinter):
     cdef int _node(self, node, int indent) except -1:
         """Print a node on one line; lay it out like `statements.node_lines` if it does not fit."""
         cdef Text out = self.out
-        cdef Py_ssize_t start = out.size, count, names
+        cdef Py_ssize_t start = out.size, behind, count, names
         cdef Flat flat
         if node.__class__ is not NODE:
             raise TypeError("expected a Node")
@@ -72,7 +72,8 @@ cdef class NodePrinter(ValuePrinter):
             if decorators:
                 self._decorators(decorators, indent)
             flat.line = out.size
-            if out.size > start and out.data[out.size - indent - 1] != c"\n":
+            behind = out.size - indent - 1
+            if out.size > start and (behind < start or out.data[behind] != c"\n"):
                 flat.line = start  # `@unset(…)`
             label = get(node, OF_NODE.name)
             if label is not None:

@@ -47,8 +47,10 @@ cdef class ValuePrinter:
         decorators = get(value, OF_VALUE.decorators)
         line = mark
         if decorators:
-            out.text(inline_decorators(decorators, " " * indent))
-            if out.data[out.size - indent - 1] == c"\n":
+            margin = " " * indent
+            text = inline_decorators(decorators, margin)
+            out.text(text)
+            if text.endswith("\n" + margin):
                 line = out.here()
         if kind is None:
             out.name(value.name)

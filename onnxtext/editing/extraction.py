@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.model import Graph, Model, ValueInfo
+from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.editing.errors import refused, unknown
 from onnxtext.excerpt.slices import Flow, types_of, uses
@@ -13,6 +14,8 @@ from onnxtext.excerpt.slices import Flow, types_of, uses
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     """Keep the nodes that the ends need, up to the starts, which become the inputs.
+
+    Inputs and outputs without a declared type get the one that the checker infers.
 
     Args:
         model: the tree; changed in place.
@@ -35,6 +38,8 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     if not chosen:
         raise refused(f"no path leads from {', '.join(first)} to {', '.join(last)}")
     types = types_of(graph)
+    if not types.keys() >= {*(first if starts else ()), *last}:
+        types = _inferred_types(model) | types
     declared = {value.name: value for value in (*graph.outputs, *graph.inputs)}
     nodes = [graph.nodes[number] for number in sorted(chosen)]
     used = {name for node in nodes for name in uses(node)}
@@ -68,6 +73,22 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         one for one in graph.quantization if one.tensor_name in made | shown | weights
     ]
     _drop_unused(model)
+
+
+def _inferred_types(model: Model) -> dict[str, Type]:
+    """Return the types of the values of the main graph, as the checker infers them."""
+    from onnxtext.checker.engine.run import find_in
+    from onnxtext.checker.inference.value_types import known_types
+    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+
+    def encoded() -> bytes | None:
+        try:
+            return lower_without_weights(model)
+        except LowerError:
+            return None
+
+    subject, _ = find_in(model, encoded=encoded)
+    return {} if subject.main is None else known_types(subject).get(id(subject.main), {})
 
 
 def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:

@@ -47,7 +47,7 @@ COMMANDS = {
     "info": ("info", "m.onnx", "m.onnxtxt"),
     "info as json": ("info", "--output-format", "json", "m.onnx"),
     "merge": ("merge", "m.onnxtxt", "m.onnxtxt", "other.onnxtxt"),
-    "edit": ("edit", "m.onnxtxt", "rename", "x", "z"),
+    "edit": ("edit", "m.onnxtxt", "rename", "x", "z", "-f", "-o", "made.onnxtxt"),
     "edit of stdin": ("edit", "-", "rename", "x", "z"),
     "edit --diff": ("edit", "m.onnx", "rename", "x", "z", "--diff"),
     "run": ("run", "m.onnxtxt", "--random"),

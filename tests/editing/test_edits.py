@@ -314,3 +314,14 @@ def test_drawn_edits(path: Any) -> None:
             refused, text = "", made
         assert refused in ("", "edit-refused", "edit-unknown-name"), (number, edit, options)
         assert set(comments_of(text)) <= set(comments_of(path.read_text())), number
+
+
+def test_extracted_values_get_the_types_that_are_inferred() -> None:
+    tree = onnxtext.parse(
+        "<ir_version: 10, opset_import: [21]> g (float[N, 4] x) => (float[N, 4] y)"
+        " { a = Relu (x) b = Transpose (a) c = Transpose (b) y = Abs (c) }"
+    )
+    editing.extract(tree, ["a"], ["b"])
+    (entering,), (leaving,) = tree.graph.inputs, tree.graph.outputs
+    assert entering.type == ast.TensorType("float", ("N", 4))
+    assert leaving.type == ast.TensorType("float", (4, "N"))

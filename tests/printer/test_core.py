@@ -13,6 +13,7 @@ import pytest
 import onnxtext
 from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
 from onnxtext.ast.paths import Named, Step
+from onnxtext.ast.records import Decorator, Field, Record, Word
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import (
     Attribute,
@@ -26,6 +27,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.core import core
 from onnxtext.printer import print_model, sections
+from onnxtext.printer.compiled import CorePrinter
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printing import lift_placed
 from onnxtext.proto.decode.lift import LiftError
@@ -329,3 +331,23 @@ def test_two_threads() -> None:
 def test_control_c_interrupts_a_long_conversion() -> None:
     data = onnxtext.to_binary("g () => () {" + 'x = A ("y") ' * 300_000 + "}")
     interrupt(lambda: onnxtext.from_binary(data), after=0.1)
+
+
+@pytest.mark.parametrize("decorator", ["set", "unset", "doc"])
+@pytest.mark.parametrize("indent", range(0, 60, 4))
+def test_decorators_in_an_empty_buffer(decorator: str, indent: int) -> None:
+    """The core looked for a line break before its buffer: shorter texts than the indentation."""
+    arguments = (Field(None, Word("type")),) if decorator == "unset" else ()
+    if decorator == "set":
+        arguments = (Field("type", Record(())),)
+    if decorator == "doc":
+        arguments = (Field(None, b"why"),)
+    decorators = (Decorator(decorator, arguments),)
+    for size in range(1, 100):
+        value = ValueInfo("/" * size, decorators=decorators)
+        node = Node("Op", (), ("/" * size,), decorators=decorators)
+        margin = " " * indent
+        core, python = CorePrinter(), GraphPrinter()
+        assert "".join(core.value_parts(value, margin)) == python.value_text(value, margin)
+        graph = Graph("g", [], [], [], [node])
+        assert core.graph_value(graph, margin, 0) == python.graph_value(graph, margin, 0)
