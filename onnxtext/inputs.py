@@ -107,7 +107,7 @@ def _of_file(path: Path, name: str | None) -> Given:
 
 
 def message_of(source: Any) -> Any:
-    """Return a message of the `onnx` package, or the message of an object of another package.
+    """Return a message as it is, and convert an object of `onnx_ir` or `onnxscript` to one.
 
     Args:
         source: a message, or an object of `onnx_ir` or `onnxscript`.

@@ -10,7 +10,7 @@ import random
 def fresh_seed() -> int:
     """Return a new seed, or that of `ONNXTEXT_SEED`. A failing test shows its seed.
 
-    `.ci/run` sets `ONNXTEXT_SEED` to the same number every time, so that its result depends on
-    the commit only. Other runs test new cases.
+    `.ci/run` derives `ONNXTEXT_SEED` from the commit: each commit is tested on new cases, and the
+    same commit always on the same ones.
     """
     return int(os.environ.get("ONNXTEXT_SEED") or random.SystemRandom().getrandbits(32))

@@ -134,7 +134,7 @@ def _by_default(
 
 
 def _are_outputs(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
-    """Whether the type of some entry could stand before an output of a node."""
+    """Whether an entry without decorators or metadata describes an output of a node."""
     names = {info.name for info in infos if _is_plain(info)}
     return bool(names) and any(not names.isdisjoint(node.outputs) for node in graph.nodes)
 

@@ -25,7 +25,7 @@ _COLORS = {
     "a": ("attribute-color", "#953800"),
     "o": ("def-color", "#0349b4"),
 }
-"""The colors of each class: that of JupyterLab's theme, and one for other pages."""
+"""For each CSS class: the color variable of JupyterLab's theme, and a default color."""
 
 _CLASSES = {
     "Comment": "c",
@@ -43,7 +43,7 @@ _CLASSES = {
     "String": "s",
     "String.Other": "c",
 }
-"""The classes of each kind of text."""
+"""The CSS classes of each token kind."""
 
 _LAYOUT = """\
 .onnxtext-model.onnxtext-model{font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px);\
@@ -58,11 +58,11 @@ line-height:1.35;white-space:pre;overflow:auto;max-height:45em;text-align:left;p
 
 @dataclass(slots=True)
 class _Line:
-    """A line of the text.
+    """One line of the text, as plain text and as HTML.
 
     Attributes:
-        text: it, without the line break.
-        html: the same as HTML.
+        text: the line without its line break.
+        html: the same line as HTML.
         continues: whether it begins inside of a string.
     """
 

@@ -50,7 +50,7 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
 
 
 def described(text: str, reading: Reading) -> Iterator[Piece]:
-    """Yield the pieces of a text, with statistics at the end of each line that names weights.
+    """Yield the tokens of a text; add statistics at the end of each line with a blob.
 
     Args:
         text: a printed model or a part of one.

@@ -193,7 +193,7 @@ def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
 
 
 def _fields(data: FieldData, indent: str, budget: int) -> str:
-    """Return fields by name."""
+    """Return data by field name, such as `float_data{1, 2}`."""
     writers = [partial(_field, name, value) for name, value in data.fields]
     return fill_fields(writers, indent, budget)
 
@@ -208,7 +208,7 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int
 
 
 def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budget: int) -> str:
-    """Return fields by name one behind the other; one that does not fit begins a line.
+    """Join data by field name on lines; a field that does not fit begins a new line.
 
     Args:
         writers: write each field, given the indentation of its line and the maximum width.

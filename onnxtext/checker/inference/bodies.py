@@ -76,7 +76,7 @@ def live_branch(node: Node, condition: Value | None) -> str | None:
 
 
 def joined(branches: Sequence[Outputs]) -> Outputs:
-    """Return what the branches of an `If` have in common."""
+    """Return the types and values of outputs on which all branches of an `If` agree."""
     first, *rest = branches
     types, values = list(first.types), list(first.values)
     for other in rest:

@@ -75,7 +75,7 @@ class Group:
                 yield from member.groups()
 
     def leaves(self) -> Iterator[str]:
-        """Yield the ids of the nodes and values in this group and in those inside."""
+        """Yield the ids of the nodes and values in this group and in its subgroups."""
         for member in self.members:
             if isinstance(member, Group):
                 yield from member.leaves()

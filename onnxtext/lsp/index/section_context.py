@@ -124,7 +124,7 @@ def section_context(text: str, offset: int) -> SectionContext | None:
 
 
 def _start(text: str, offset: int) -> int:
-    """Return the offset of the last section that begins before an offset; -1 if there is none."""
+    """Return the offset of the nearest section before an offset; -1 if there is none."""
     best = -1
     for name in SECTIONS:
         # Ten times as fast as the regular expression.

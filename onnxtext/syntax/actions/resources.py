@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the `resources` section: blobs, and where further blobs are (SPEC 13)."""
+"""Actions for the `resources` section: blobs, and the places of other blobs (SPEC 13)."""
 
 from __future__ import annotations
 

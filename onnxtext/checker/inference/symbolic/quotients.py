@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Divide and compare symbolic sizes."""
+"""Divide, round and bound symbolic sizes."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class _NoExpression(Exception):
 
 
 class _Reader:
-    """Reads one expression."""
+    """Parser of one size expression, such as `2*seq`."""
 
     def __init__(self, source: str) -> None:
         self._tokens: list[tuple[str, str, str]] = []
