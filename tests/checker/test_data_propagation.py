@@ -44,7 +44,7 @@ FOLLOWED = {
                     "float[seq, 64]"),
     # seq may be 1, and integer division by 0 is undefined.
     "a quotient of what may be 0": (
-        DIMS + "d = Sub (l1, second)\nq = Div (d, d)\na = Concat <axis = 0> (q, minus)\n"
+        DIMS + "d = Sub (l1, second)\ne = Div (d, d)\na = Concat <axis = 0> (e, minus)\n"
         "y = Reshape (x, a)", "float[?, ?]"),
     "positions": (DIMS + "i = Range (zero, l, one)\ng = Gather (table, i)\n"
                   "y = Unsqueeze (g, first)", "float[1, seq, 8]"),
