@@ -225,7 +225,7 @@ def _infer(data: bytes, found: list[Diagnostic], target: Target, reporter: Repor
     typed = apply(content, write_types, name=target.name)
     write(target, data, typed.content)
     for note in typed.notes:
-        reporter.summary(f"{target.output}: {note}")
+        reporter.summary(f"{target.name}: {note}")
 
 
 def show(

@@ -25,6 +25,7 @@ from onnxtext.ast.types import (
 )
 from onnxtext.ast.value_info_order import place_type
 from onnxtext.checker.context.declarations import contradiction, plain_dim
+from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.walk import inner_types
@@ -84,7 +85,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
             added += change.is_new
             completed += not change.is_new
             change.put(change.type)
-    return [f"{added} types added, {completed} completed"]
+    return [f"{counted(added, 'type')} added, {completed} completed"]
 
 
 # ---- What is known --------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def explain_value(stories: Stories, view: View, name: str) -> Explanation:
     type = view.type(name)
     shape = getattr(type, "shape", None)
     parts = [Part("dimension", index) for index in range(len(shape or ()))]
-    if shape is None and (type is None or hasattr(type, "shape")):
+    if not parts and (type is None or hasattr(type, "shape")):
         parts = [RANK]
     told = tuple([stories.story(view, name, part) for part in parts])
     return Explanation(name, type, view.scope, tuple(declarations(view.scope, name)), told)

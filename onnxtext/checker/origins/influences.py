@@ -38,7 +38,7 @@ class Part(NamedTuple):
     def of(self, name: str) -> str:
         """Return how messages call this part of a value, whose name is quoted already."""
         if self.kind == "rank":
-            return f"the rank of {name}"
+            return f"rank of {name}"
         return f"{self.kind} {self.at} of {name}"
 
 
@@ -180,7 +180,26 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None
         for index in lists
         if facts.values[index] is None and facts.shapes[index] == (None,)
     ]
-    return lengths or None
+    if lengths or part.kind != "dimension":
+        return lengths or None
+    place = set(_aligned(facts, part))
+    return [one for one in unknown if one in place] or None
+
+
+def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
+    """Return the different sizes of inputs at the place of an output's dimension, but 1."""
+    sizes = dict(_parts(facts))
+    return list(dict.fromkeys([sizes[one] for one in _aligned(facts, part) if sizes[one] != 1]))
+
+
+def _aligned(facts: NodeFacts, part: Part) -> list[Influence]:
+    """Return the dimensions of inputs that are aligned with one of the output for broadcasting."""
+    most = max([len(shape) for shape in facts.shapes if shape is not None], default=0)
+    return [
+        Influence(index, Part("dimension", part.at - most + len(shape)))
+        for index, shape in enumerate(facts.shapes)
+        if shape is not None and 0 <= part.at - most + len(shape) < len(shape)
+    ]
 
 
 def _takes_values(facts: NodeFacts) -> list[int]:

@@ -187,9 +187,8 @@ class Stories:
                 else f"it is declared as `{written(own)}`; {called} is an unknown operator"
             )
             return []
-        found = part_of(type, step.part)
-        if step.size is not None and declared is not None and str(found) not in (step.size, "None"):
-            step.also.append(f"it is declared as `{step.size}`; {called} gives `{found}`")
+        if step.size is not None and declared is not None:
+            step.also += _disagreement(step, part_of(declared[0], step.part), type, called)
         step.kind = "unknown" if step.size is None else "inferred"
         if id(node) in self._errors and step.size is None:
             step.how = f"{called} has an error: {self._errors[id(node)]}"
@@ -220,7 +219,7 @@ class Stories:
         if step.size is None:
             found = missing(facts, output, step.part)
             wanted = self._sources(step, node, found or [])
-            step.how = operator_reason(node, scope, target, facts.shapes, step.part)
+            step.how = operator_reason(node, scope, facts, step.part)
             if wanted:
                 step.how = needs(called, len(wanted))
             return wanted
@@ -261,6 +260,16 @@ def chain(step: Step) -> Iterator[Step]:
     while len(step.sources) == 1:
         step = step.sources[0]
         yield step
+
+
+def _disagreement(
+    step: Step, declared: int | str | None, found: Type | None, called: str
+) -> list[str]:
+    """Return how a declared size and what a node gives differ in spelling."""
+    given = part_of(found, step.part)
+    if declared is None or given is None or declared == given:
+        return []
+    return [f"it is declared as `{declared}`; {called} gives `{given}`"]
 
 
 def _extent(size: str, step: Step, shapes: SymbolicStep) -> Extent:
