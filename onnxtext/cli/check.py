@@ -187,7 +187,7 @@ def _check_slugs(choice: CheckOptions) -> None:
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     from onnxtext.checker.engine.sources import check_file, too_deep
-    from onnxtext.checker.isolation.inference import start_worker
+    from onnxtext.checker.isolation.pool import start_worker
 
     start_worker()
     path = None if name == "-" else Path(name)
