@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Node
+from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import Attribute, Reference
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.signatures import Signature, schema_of
@@ -85,7 +86,7 @@ def _context_dependent(work: Work, schema: object, signature: Signature) -> tupl
         raise Obstacle(_absent(signature))
     types = []
     for name in work.node.inputs:
-        type = work.facts.type(work.place.scope, name)
+        type = _type_of(work, name) if name else None
         if name and type is None:
             raise Obstacle(
                 f"{_absent(signature)}, and its definition depends on the type of `{name}`, which "
@@ -99,6 +100,13 @@ def _context_dependent(work: Work, schema: object, signature: Signature) -> tupl
     if not isinstance(answer, list) or not answer or not answer[0]:
         raise Obstacle(_absent(signature))
     return answer[0], min(versions)
+
+
+def _type_of(work: Work, name: str) -> Type | None:
+    scope = work.place.scope
+    text = work.facts.element_type(scope, name) or ""
+    known = work.facts.type(scope, name)
+    return known or (TensorType(text[7:-1], None) if text.startswith("tensor(") else None)
 
 
 def _names(work: Work, body: Function) -> dict[str, str]:

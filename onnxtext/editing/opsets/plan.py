@@ -227,7 +227,8 @@ class _Conversion:
             return False
         schemas = self._plan.subject.schemas
         before = schemas.find(domain, name, current)
-        return before is not None and before is not schemas.find(domain, name, target)
+        after = schemas.find(domain, name, target)
+        return before is not None and (after is None or before.since != after.since)
 
     def _is_call(self, domain: str, node: Node) -> bool:
         return (domain, node.op_type, node.overload or "") in self._plan.subject.functions

@@ -39,7 +39,11 @@ def changes_between(
 
 
 def unfit(
-    node: Node, signature: Signature, type_of: Callable[[str], str | None], before: Signature
+    node: Node,
+    signature: Signature,
+    type_of: Callable[[str], str | None],
+    before: Signature,
+    is_new: Callable[[str], bool],
 ) -> str | None:
     """Return why a node does not fit a schema; None if it does.
 
@@ -49,6 +53,7 @@ def unfit(
         type_of: returns the type of a value as schemas spell it; None if unknown.
         before: the schema that the node fits. A type that is unknown is accepted if the schema
             allows every type that this one does.
+        is_new: whether a value is one of the conversion's own; its type may be unknown.
     """
     if signature.deprecated:
         return f"`{node.op_type}` was removed in version {signature.since}"
@@ -56,7 +61,7 @@ def unfit(
         _attributes(node, signature)
         or _count(node.inputs, signature.least_inputs, signature.most_inputs, "input")
         or _count(node.outputs, signature.least_outputs, signature.most_outputs, "output")
-        or _types(node, signature, type_of, before)
+        or _types(node, signature, type_of, before, is_new)
     )
 
 
@@ -83,7 +88,11 @@ def _count(names: tuple[str, ...], least: int, most: int, kind: str) -> str | No
 
 
 def _types(
-    node: Node, signature: Signature, type_of: Callable[[str], str | None], before: Signature
+    node: Node,
+    signature: Signature,
+    type_of: Callable[[str], str | None],
+    before: Signature,
+    is_new: Callable[[str], bool],
 ) -> str | None:
     bound: dict[str, tuple[str, str]] = {}
     pairs = [
@@ -96,7 +105,7 @@ def _types(
         allowed = signature.allowed(formal.type)
         text = type_of(name)
         if text is None:
-            if old is None or before.allowed(old.type) <= allowed:
+            if is_new(name) or old is None or before.allowed(old.type) <= allowed:
                 continue
             return f"the type of `{name}` is not known, and not all types are allowed"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):

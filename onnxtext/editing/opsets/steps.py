@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.visit import nested_graphs
 from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.checker.context.subject import plain_domain
+from onnxtext.checker.inference.element_types import bind
+from onnxtext.checker.inference.output_types import OUTPUT_TYPES
 from onnxtext.editing.opsets.fallback import Converter
 from onnxtext.editing.opsets.inlining import inline
 from onnxtext.editing.opsets.schemas import changes_between, unfit
@@ -83,8 +86,12 @@ class Stepper:
         target = self._targets.get(domain, version)
         old = self._schemas.find(domain, name, version)
         new = self._schemas.find(domain, name, target)
-        if old is None or old is new:
+        if old is None:
             return [node]
+        if new is not None and old.since == new.since:
+            self._infer(node, old)
+            return [node]
+        self._infer(node, old)
         self._made += 1
         if depth > _DEEPEST * 4 or self._made > _MOST_NODES:
             raise Obstacle("its definition is too large")
@@ -95,11 +102,30 @@ class Stepper:
             work, born = self._down(node, old)
         self._said += work.done
         made: list[Node] = []
+        if work.removed:
+            for graph in nested_graphs(work.before):
+                graph.nodes = [
+                    new for inner in graph.nodes for new in self._advance(inner, born, depth + 1)
+                ]
         for each in work.nodes():
             before = (first or old) if each is work.node and each.op_type == node.op_type else None
             made += self._advance(each, born, depth + 1, before)
         self._check(node, work, first or old, new)
         return made
+
+    def _infer(self, node: Node, signature: Signature) -> None:
+        """Record the types of new values that a node computes."""
+        facts = self._facts
+        if not any(facts.is_new(name) and self._type(name) is None for name in node.outputs):
+            return
+        inputs = tuple([self._type(name) if name else None for name in node.inputs])
+        types, _ = bind(signature, inputs, node)
+        special = OUTPUT_TYPES.get(node.op_type)
+        if special is not None and not signature.domain:
+            types = (special(node, inputs), *types[1:])
+        for name, type in zip(node.outputs, types, strict=False):
+            if facts.is_new(name) and type is not None:
+                facts.set_type(name, type)
 
     def _up(self, node: Node, old: Signature, since: int) -> tuple[Work, int]:
         new = self._schemas.find(old.domain, old.name, since)
@@ -138,9 +164,9 @@ class Stepper:
         if work.removed or made.op_type != node.op_type or new is None:
             return
         reached = work.new
-        if reached is not new:
+        if reached.since != new.since:
             return
-        reason = unfit(made, new, self._type, old)
+        reason = unfit(made, new, self._type, old, self._facts.is_new)
         if reason is not None:
             when = f"version {self._targets[domain]}"
             raise Obstacle(f"in {when}, {reason}")
