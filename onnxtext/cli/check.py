@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.edit import Target, write
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
@@ -29,6 +30,7 @@ Examples:
   onnxtext check --fix model.onnxtxt        applies safe fixes
   onnxtext check --select all model.onnx    every rule, lints included
   onnxtext check --ignore node-name-duplicate --strict models/*.onnx
+  onnxtext check --infer -o typed.onnx model.onnx
 
 \b
 In a text, a comment suppresses a rule for its line or the statement below it:
@@ -60,6 +62,7 @@ class CheckOptions:
     strict: bool
     fix: bool
     max_findings: int | None
+    infer: Target | None = None
 
 
 def _slugs(
@@ -114,6 +117,20 @@ def _slugs(
     metavar="N",
     help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MOST}]",
 )
+@click.option(
+    "--infer",
+    is_flag=True,
+    help="Write the model with the inferred types of all values to OUT, unless it has errors.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=MODEL,
+    help="The file that --infer writes, or - for standard output. Its suffix says whether it is a "
+    "text or a binary model.",
+)
+@click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists.")
 @reporting_options
 def command(
     files: tuple[str, ...],
@@ -123,6 +140,9 @@ def command(
     strict: bool,
     fix: bool,
     max_findings: int | None,
+    infer: bool,
+    output: str | None,
+    force: bool,
     output_format: str,
     color: str,
 ) -> int:
@@ -131,7 +151,10 @@ def command(
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
     reported in one run, with their positions, on standard error.
     """
-    choice = CheckOptions((*select, *profile), ignore, strict, fix, max_findings)
+    target = _target(files, output, force=force) if infer or output or force else None
+    if target is not None and (not infer or fix):
+        raise click.UsageError("-o and -f belong to --infer, which does not go with --fix.")
+    choice = CheckOptions((*select, *profile), ignore, strict, fix, max_findings, target)
     _check_slugs(choice)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
@@ -142,6 +165,12 @@ def command(
         if reporter.failed and len(files) > 1:
             reporter.summary(f"{reporter.failed} of {len(files)} files have findings")
     return reporter.status
+
+
+def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> Target:
+    if output is None or len(files) != 1:
+        raise click.UsageError("--infer needs one FILE, and the file to write: -o OUT.")
+    return Target(files[0], output, force, diff=False)
 
 
 def _check_slugs(choice: CheckOptions) -> None:
@@ -180,6 +209,23 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     if most is None:
         most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
     show(found, most, shown, reporter, strict=strict)
+    if choice.infer is not None:
+        _infer(data, found, choice.infer, reporter)
+
+
+def _infer(data: bytes, found: list[Diagnostic], target: Target, reporter: Reporter) -> None:
+    """Write the model with inferred types, unless it has errors."""
+    from onnxtext.editing import apply, write_types
+    from onnxtext.filetype import decode_text, is_binary
+
+    if any(item.severity == "error" for item in found):
+        reporter.summary(f"{target.name}: has errors, so {target.output} is not written")
+        return
+    content = data if is_binary(data, target.name) else decode_text(data, target.name)
+    typed = apply(content, write_types, name=target.name)
+    write(target, data, typed.content)
+    for note in typed.notes:
+        reporter.summary(f"{target.output}: {note}")
 
 
 def show(

@@ -269,7 +269,7 @@ def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
     if target.diff:
         _show(before, edited.content, target, color)
     else:
-        _write(target, data, _converted(target, edited.content))
+        write(target, data, edited.content)
     for finding in _new_findings(target, before, edited.content):
         reporter.found(finding, target.name)
         reporter.status = max(reporter.status, FINDINGS)
@@ -304,7 +304,19 @@ def _converted(target: Target, content: str | bytes) -> bytes:
     return content
 
 
-def _write(target: Target, old: bytes, new: bytes) -> None:
+def write(target: Target, old: bytes, content: str | bytes) -> None:
+    """Write an edited text or model where its target says.
+
+    Args:
+        target: the target.
+        old: the content of the file that was edited.
+        content: the edited content.
+
+    Raises:
+        CommandError: it cannot be written.
+        OnnxTextError: it cannot be converted to the form that the suffix of the output says.
+    """
+    new = _converted(target, content)
     if target.output == "-" or (target.output is None and target.file == "-"):
         if b"\0" in new[:4096] and is_terminal(sys.stdout):
             raise CommandError(
