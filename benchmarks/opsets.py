@@ -51,9 +51,14 @@ def backend_cases() -> Iterator[Case]:
         if case.model is not None and case.data_sets:
             inputs, outputs = case.data_sets[0]
             yield Case(
-                case.name, case.model.SerializeToString(), tuple(inputs), tuple(outputs),
+                case.name, case.model.SerializeToString(), tuple(map(_plain, inputs)),
+                tuple(outputs),
                 max(case.rtol, 1e-3), max(case.atol, 1e-5),
             )  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def real_models(folder: Path, largest: int = 4 << 20) -> Iterator[Case]:
@@ -220,7 +225,7 @@ def judge_case(job: tuple[Case, tuple[int, ...], bool]) -> list[tuple[str, int, 
     current = _opset(case.model)
     judge = Judge(case)
     for target in targets:
-        if target == current or current == 0:
+        if current in (target, 0):
             continue
         for who, convert in (("onnxtext", by_us), ("onnx", by_onnx)):
             if who == "onnx" and not peer:
@@ -246,11 +251,15 @@ def _opset(model: bytes) -> int:
 
 def main() -> int:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--models", type=Path, help="a folder of models, instead of the cases")
     parser.add_argument("--sample", type=int, default=1, help="only every Nth")
     parser.add_argument("--offset", type=int, default=0, help="the first of the sample")
-    parser.add_argument("--targets", type=lambda text: tuple(map(int, text.split(","))), default=TARGETS)
+    parser.add_argument(
+        "--targets", type=lambda text: tuple(map(int, text.split(","))), default=TARGETS
+    )
     parser.add_argument("--no-peer", action="store_true", help="without onnx's version converter")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write all verdicts")

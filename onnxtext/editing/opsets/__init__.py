@@ -10,7 +10,14 @@ older version is replaced by its function body (`inlining`).
 
 from __future__ import annotations
 
-from onnxtext.editing.opsets.plan import Plan, convert, plan_conversion
-from onnxtext.editing.opsets.report import ConversionError
+from onnxtext.editing.opsets.plan import Plan, check_version, convert, plan_conversion
+from onnxtext.editing.opsets.report import ConversionError, diagnose
 
-__all__ = ["ConversionError", "Plan", "convert", "plan_conversion"]
+__all__ = [
+    "ConversionError",
+    "Plan",
+    "check_version",
+    "convert",
+    "diagnose",
+    "plan_conversion",
+]

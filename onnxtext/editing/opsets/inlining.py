@@ -9,10 +9,9 @@ from typing import Any
 from onnxtext.ast.model import Fragment, Function, Graph, Node
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import Attribute, Reference
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.checker.context.subject import plain_domain
-from onnxtext.editing.names import map_uses
 from onnxtext.editing.opsets.schemas import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 from onnxtext.editing.opsets.work import Obstacle, Work
@@ -36,8 +35,7 @@ def inline(work: Work) -> int:
     given = {held.name: held for held in work.node.attributes}
     for node in body.nodes:
         made = replace(node)
-        map_uses(made, lambda name: names.get(name, name) if name else "")
-        made.outputs = tuple([names.get(name, name) for name in node.outputs])
+        _rename(made, names)
         _substitute(made, given, work.old)
         work.before.append(made)
     _keep_statement(work)
@@ -125,6 +123,16 @@ def _names(work: Work, body: Function) -> dict[str, str]:
                 if name and name not in names:
                     names[name] = work.facts.fresh(name)
     return names
+
+
+def _rename(node: Node, names: dict[str, str]) -> None:
+    node.inputs = tuple([names.get(name, name) for name in node.inputs])
+    node.outputs = tuple([names.get(name, name) for name in node.outputs])
+    for graph in nested_graphs((node,)):
+        for value in (*graph.inputs, *graph.outputs, *graph.values):
+            value.name = names.get(value.name, value.name)
+        for inner in graph.nodes:
+            _rename(inner, names)
 
 
 def _substitute(node: Node, given: dict[str, Attribute], signature: Signature) -> None:

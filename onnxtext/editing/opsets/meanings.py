@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.ast.values import Reference
+from onnxtext.ast.values import Attribute, AttributeType, Reference
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.automatic import carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
@@ -106,7 +106,7 @@ def axes_from_start(work: Work) -> None:
                 rank += len(axes)
             made = [axis + rank if axis < 0 else axis for axis in axes]
             work.set(integer(name, made[0]) if isinstance(value, int) else ints(name, made))
-            work.say(f"`{name}` counts from the start, as version {work.new.since} demands")
+            work.say(f"`{name}` counts from the start, as always before version {work.old.since}")
     carry_over(work)
 
 
@@ -301,6 +301,22 @@ def grid_sample_down(work: Work) -> None:
     value = work.value("mode")
     work.set(tensors.text("mode", names[value if isinstance(value, bytes) else b"linear"]))
     work.say("`mode` gets its older name")
+    carry_over(work)
+
+
+def label_encoder_up(work: Work) -> None:
+    """`LabelEncoder` (2) has lists of keys and values, before it numbered its classes."""
+    classes = work.value("classes_strings")
+    if not isinstance(classes, tuple):
+        raise Obstacle("it has no `classes_strings`")
+    numbers = tuple(range(len(classes)))
+    to_numbers = work.element(work.input(0)) == "string"
+    strings = Attribute("keys_strings" if to_numbers else "values_strings", AttributeType.STRINGS,
+                        classes)  # fmt: skip
+    work.drop("classes_strings")
+    work.set(strings)
+    work.set(ints("values_int64s" if to_numbers else "keys_int64s", numbers))
+    work.say("keys and values replace `classes_strings`")
     carry_over(work)
 
 

@@ -34,7 +34,7 @@ def _to_attribute(work: Work, name: str, index: int) -> bool:
     if not work.input(index):
         return False
     numbers = work.needed_numbers(index, f"input `{name}`")
-    work.set_input(index, "")
+    work.leave_out(index)
     work.set(tensors.ints(name, _whole(numbers)))
     work.say(f"`{name}` becomes an attribute")
     return True
@@ -62,7 +62,7 @@ def axes_to_attribute(work: Work) -> None:
             raise Obstacle("it reduces nothing (`noop_with_empty_axes`)", "remove the node")
         if work.input(1):
             work.facts.replaced.add(work.input(1))
-        work.set_input(1, "")
+        work.leave_out(1)
     _to_attribute(work, "axes", 1)
     if work.attribute("noop_with_empty_axes") is not None:
         work.drop("noop_with_empty_axes")
@@ -131,8 +131,8 @@ def slice_to_attributes(work: Work) -> None:
     if work.input(4):
         if any(step != 1 for step in work.needed_numbers(4, "input `steps`")):
             raise Obstacle("it has steps, which exist since version 10")
-        work.set_input(4, "")
-    for index, name in ((3, "axes"), (2, "ends"), (1, "starts")):
+        work.leave_out(4)
+    for index, name in enumerate(("starts", "ends", "axes"), start=1):
         _to_attribute(work, name, index)
     carry_over(work)
 
@@ -151,12 +151,12 @@ def pad_to_inputs(work: Work) -> None:
 
 def pad_to_attributes(work: Work) -> None:
     """The way back."""
+    _to_attribute(work, "pads", 1)
     if work.input(2):
         value = work.needed_numbers(2, "input `constant_value`")
-        work.set_input(2, "")
+        work.leave_out(2)
         if value[:1] != (0,):
             work.set(_real("value", value))
-    _to_attribute(work, "pads", 1)
     carry_over(work)
 
 
@@ -173,8 +173,20 @@ def pad_without_axes(work: Work) -> None:
             everywhere[axis % rank] = pads[at]
             everywhere[rank + axis % rank] = pads[len(axes) + at]
         work.set_input(1, work.constant("pads", everywhere))
-        work.set_input(3, "")
+        work.leave_out(3)
         work.say("`axes` is merged into `pads`")
+    carry_over(work)
+
+
+def pads_renamed(work: Work) -> None:
+    """The attribute of `Pad` was called `paddings` before version 2."""
+    old, new = ("paddings", "pads") if work.is_up else ("pads", "paddings")
+    numbers = work.integers(old)
+    if numbers is None:
+        raise Obstacle(f"it has no `{old}`")
+    work.drop(old)
+    work.set(tensors.ints(new, numbers))
+    work.say(f"`{old}` is called `{new}`")
     carry_over(work)
 
 
@@ -240,10 +252,10 @@ def clip_to_inputs(work: Work) -> None:
 
 def clip_to_attributes(work: Work) -> None:
     """The way back."""
-    for index, name in ((2, "max"), (1, "min")):
+    for index, name in ((1, "min"), (2, "max")):
         if work.input(index):
             work.set(_real(name, work.needed_numbers(index, f"input `{name}`")))
-            work.set_input(index, "")
+            work.leave_out(index)
             work.say("`min` and `max` become attributes")
     carry_over(work)
 
@@ -264,7 +276,7 @@ def top_k_to_attribute(work: Work) -> None:
     numbers = _whole(work.needed_numbers(1, "input `K`"))
     if len(numbers) != 1:
         raise Obstacle("its `K` is no single number")
-    work.set_input(1, "")
+    work.leave_out(1)
     work.set(tensors.integer("k", numbers[0]))
     work.say("`k` becomes an attribute")
     carry_over(work)
@@ -287,13 +299,13 @@ def dropout_to_attributes(work: Work) -> None:
         if training is None or any(training):
             raise Obstacle("its input `training_mode` exists since version 12")
         work.facts.replaced.add(work.input(2))
-        work.set_input(2, "")
+        work.leave_out(2)
     if work.input(1):
         numbers = work.numbers(work.input(1))
         if numbers is not None and len(numbers) == 1:
             work.facts.replaced.add(work.input(1))
             work.set(tensors.real("ratio", float(numbers[0])))  # does not matter in inference
-        work.set_input(1, "")
+        work.leave_out(1)
         work.say("`ratio` becomes an attribute")
     work.drop("seed")
     carry_over(work)
@@ -326,7 +338,7 @@ def dft_to_attribute(work: Work) -> None:
     axis = -2
     if work.input(2):
         axis = _whole(work.needed_numbers(2, "input `axis`"))[0]
-        work.set_input(2, "")
+        work.leave_out(2)
     work.set(tensors.integer("axis", axis))
     work.say("`axis` becomes an attribute")
     carry_over(work)

@@ -33,13 +33,11 @@ class Plan:
         subject: the model before it.
         targets: the versions to convert to.
         remarks: the obstacles, then the changes.
-        notes: what else changes, one sentence each.
     """
 
     subject: Subject
     targets: Targets
     remarks: list[Remark] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     _nodes: list[tuple[Graph | Function, list[Node]]] = field(default_factory=list)
     _replaced: set[str] = field(default_factory=set)
     _dropped: set[str] = field(default_factory=set)
@@ -97,7 +95,7 @@ def convert(model: Model, targets: Targets) -> list[str]:
     """
     plan = plan_conversion(model, targets)
     plan.apply()
-    return [*[remark.message for remark in plan.changes], *plan.notes]
+    return [remark.summary() for remark in plan.changes]
 
 
 def plan_conversion(model: Model, targets: Targets) -> Plan:
@@ -112,7 +110,12 @@ def plan_conversion(model: Model, targets: Targets) -> Plan:
     """
     plain = {plain_domain(domain): version for domain, version in targets.items()}
     for domain, version in plain.items():
-        _check_known(domain, version)
+        check_version(domain, version)
+    if "" in plain and not model.opset_imports and model.ir_version not in (1, 2):
+        raise refused(
+            "the model imports no operator set, so it is unknown what its nodes are written for",
+            "add `opset_import` to its header",
+        )
     subject = _subject(model)
     plan = Plan(subject, plain)
     facts = Facts(subject)
@@ -137,7 +140,12 @@ def plan_conversion(model: Model, targets: Targets) -> Plan:
     return plan
 
 
-def _check_known(domain: str, version: int) -> None:
+def check_version(domain: str, version: int) -> None:
+    """Check that the installed onnx knows a version of an operator set.
+
+    Raises:
+        OnnxTextError: it does not.
+    """
     newest = newest_versions().get(domain)
     shown = f"`{domain}`" if domain else "the standard operators"
     if newest is None:
@@ -169,10 +177,10 @@ def _raise_ir_version(plan: Plan, model: Model) -> None:
     needed = max([needed_ir_version(*target) for target in plan.targets.items()], default=0)
     if plan._imports and model.ir_version and model.ir_version < needed:
         plan._ir_version = needed
-        plan.notes.append(
-            f"`ir_version` is raised from {model.ir_version} to {needed}, which the version of the "
-            "operator set needs"
-        )
+        message = f"`ir_version` is raised from {model.ir_version} to {needed}, which came with "
+        shown = ", ".join(_shown(*target) for target in plan.targets.items())
+        place = FindingPlace(model, ("ir_version",))
+        plan.remarks.append(Remark(CHANGE, f"{message}{shown}", None, [place]))
 
 
 class _Conversion:

@@ -34,6 +34,11 @@ class Remark:
     help: str | None = None
     places: list[Place] = field(default_factory=list)
 
+    def summary(self) -> str:
+        """Return the message with the number of places."""
+        count = len(self.places)
+        return self.message if count == 1 else f"{self.message} ({count} nodes)"
+
     @property
     def severity(self) -> Severity:
         """An obstacle is an error."""
@@ -82,7 +87,7 @@ def _in_text(remark: Remark, source: Source, places: TextPlaces) -> Diagnostic:
     labels = [Label(places.span(place), place.label) for place in remark.places[:_MOST_PLACES]]
     return Diagnostic(
         remark.code,
-        remark.message,
+        remark.summary(),
         remark.severity,
         source=source,
         labels=tuple(labels),
@@ -95,7 +100,7 @@ def _with_path(remark: Remark, paths: ModelPaths, file: str | None) -> Diagnosti
     others = remark.places[1:_MOST_PLACES]
     return Diagnostic(
         remark.code,
-        remark.message,
+        remark.summary(),
         remark.severity,
         path=(paths.path(remark.places[0]) if remark.places else "") or "model",
         notes=(*[f"also {paths.path(place)}" for place in others], *_more(remark)),

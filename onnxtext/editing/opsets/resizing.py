@@ -36,7 +36,7 @@ def scales_to_input(work: Work) -> None:
 def scales_to_attribute(work: Work) -> None:
     """The way back."""
     scales = work.needed_numbers(1, "input `scales`")
-    work.set_input(1, "")
+    work.leave_out(1)
     work.set(tensors.reals("scales", scales))
     work.say("`scales` becomes an attribute")
     carry_over(work)
@@ -95,7 +95,7 @@ def resize_down(work: Work) -> None:
         work.drop(old)
     if work.input(1):
         work.facts.replaced.add(work.input(1))
-    work.set_input(2, "")
+    work.leave_out(2)
     work.set_input(1, name)
     carry_over(work)
 
@@ -120,6 +120,6 @@ def resize_without_empty(work: Work) -> None:
         if numbers is not None and numbers != ():
             raise Obstacle("it has both scales and sizes")
         work.facts.replaced.add(work.input(2))
-        work.set_input(2, "")
+        work.leave_out(2)
         work.say("the empty `scales` is left out")
     carry_over(work)

@@ -109,7 +109,7 @@ def _types(
                 continue
             return f"the type of `{name}` is not known, and not all types are allowed"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):
-            return f"`{name}` cannot be `{shown(text)}` there"
+            return f"`{name}` cannot be `{shown(text)}`"
         found = _binds(formal, signature, name, text, bound)
         if found is not None:
             return found
@@ -123,7 +123,7 @@ def _binds(
         first, other = bound.setdefault(formal.type, (text, name))
         if first != text:
             return (
-                f"`{other}` and `{name}` must have one type there, but are `{shown(first)}` and "
+                f"`{other}` and `{name}` must have one type, but are `{shown(first)}` and "
                 f"`{shown(text)}`"
             )
     return None

@@ -77,6 +77,7 @@ def rules() -> Mapping[Step, Rule]:
         ("GroupNormalization", 21): Rule(m.group_normalization_up, carry_over),
         ("Mod", 28): Rule(carry_over, m.mod_down),
         ("PRelu", 7): Rule(m.prelu_up, m.prelu_down),
+        ("Pad", 2): Rule(o.pads_renamed, o.pads_renamed),
         ("Pad", 11): Rule(o.pad_to_inputs, o.pad_to_attributes),
         ("Pad", 18): Rule(carry_over, o.pad_without_axes),
         ("QuantizeLinear", 13): Rule(carry_over, m.one_scale),
@@ -111,7 +112,11 @@ def rules() -> Mapping[Step, Rule]:
         found[name, 8] = Rule(carry_over, m.equal_shapes)
     for name in ("LpPool", "GlobalLpPool"):
         found[name, 2] = Rule(m.lp_pool_up, _refuse("its `p` was a float before version 2"))
-    return MappingProxyType({("", name, since): rule for (name, since), rule in found.items()})
+    made = {("", name, since): rule for (name, since), rule in found.items()}
+    made["ai.onnx.ml", "LabelEncoder", 2] = Rule(
+        m.label_encoder_up, _refuse("it numbered its classes before version 2")
+    )
+    return MappingProxyType(made)
 
 
 FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(

@@ -314,10 +314,16 @@ class Work:
         return self.node.inputs[index] if index < len(self.node.inputs) else ""
 
     def set_input(self, index: int, name: str) -> None:
-        """Set or leave out an input; those left out at the end are removed."""
+        """Set an input; those before it that do not exist are left out."""
         names = list(self.node.inputs)
         names += [""] * (index + 1 - len(names))
         names[index] = name
+        self.node.inputs = tuple(names)
+
+    def leave_out(self, index: int) -> None:
+        """Leave out an input; at the end, nothing remains of inputs that are left out."""
+        self.set_input(index, "")
+        names = list(self.node.inputs)
         while names and not names[-1]:
             names.pop()
         self.node.inputs = tuple(names)
