@@ -87,8 +87,8 @@ def by_us(model: bytes, target: int) -> bytes | str:
 
 def by_onnx(model: bytes, target: int) -> bytes | str:
     """Return the model that onnx's version converter makes, or why it does not."""
-    from onnxtext.checker.isolation.inference import Inference
-    from onnxtext.checker.isolation.process import Failure
+    from onnxtext.checker.isolation.pool import Inference
+    from onnxtext.checker.isolation.worker_client import Failure
 
     answer = Inference().convert(model, target)
     if isinstance(answer, Failure):

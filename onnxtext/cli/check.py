@@ -208,7 +208,7 @@ def _check_slugs(choice: CheckOptions) -> None:
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     from onnxtext.checker.engine.sources import check_file, too_deep
-    from onnxtext.checker.isolation.inference import start_worker
+    from onnxtext.checker.isolation.pool import start_worker
 
     start_worker()
     path = None if name == "-" else Path(name)
@@ -269,7 +269,7 @@ def _rewrite(
         content, notes = typed.content, list(typed.notes)
     write(target, data, content)
     for note in notes:
-        reporter.summary(f"{target.output}: {note}")
+        reporter.summary(f"{target.name}: {note}")
 
 
 def show(

@@ -26,6 +26,7 @@ VERBS = (
     "git",
     "weights",
     "explain",
+    "explain-type",
     "completion",
     "lsp",
 )

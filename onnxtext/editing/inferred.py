@@ -25,6 +25,7 @@ from onnxtext.ast.types import (
 )
 from onnxtext.ast.value_info_order import place_type
 from onnxtext.checker.context.declarations import contradiction, plain_dim
+from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.walk import inner_types
@@ -84,7 +85,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
             added += change.is_new
             completed += not change.is_new
             change.put(change.type)
-    return [f"{added} types added, {completed} completed"]
+    return [f"{counted(added, 'type')} added, {completed} completed"]
 
 
 # ---- What is known --------------------------------------------------------------------------
@@ -130,15 +131,13 @@ def _declared_symbols(scope: Scope | None) -> set[str]:
 
 def _written(type: Type, names: Container[str]) -> Type | None:
     """Return an inferred type without decorators and without sizes that cannot be written."""
-    match type:
-        case TensorType(element, shape) | SparseTensorType(element, shape):
-            if element == "undefined":
-                return None
-            dims = None if shape is None else tuple([_written_dim(dim, names) for dim in shape])
-            return type.__class__(element, dims)
-        case SequenceType(element) | OptionalType(element):
-            inner = _written(element, names)
-            return None if inner is None else type.__class__(inner)
+    if isinstance(type, (TensorType, SparseTensorType)):
+        shape = type.shape
+        dims = None if shape is None else tuple([_written_dim(dim, names) for dim in shape])
+        return None if type.element == "undefined" else type.__class__(type.element, dims)
+    if isinstance(type, (SequenceType, OptionalType)):
+        inner = _written(type.element, names)
+        return None if inner is None else type.__class__(inner)
     return replace(type, decorators=())
 
 
@@ -225,17 +224,28 @@ def filled(own: Type, found: Type) -> Type:
     if contradiction(own, found) is not None:
         return own
     match own, found:
-        case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
-            element = found.element if own.element == "undefined" else own.element
-            shape = own.shape
-            if shape is None:
-                shape = found.shape
-            elif found.shape is not None:
-                shape = tuple(map(_filled_dim, shape, found.shape))
-            return replace(own, element=element, shape=shape)
-        case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
+        case (TensorType(), TensorType()):
+            return replace(own, element=_element(own, found), shape=_shape(own, found))
+        case (SparseTensorType(), SparseTensorType()):
+            return replace(own, element=_element(own, found), shape=_shape(own, found))
+        case (SequenceType(a), SequenceType(b)):
+            return replace(own, element=filled(a, b))
+        case (OptionalType(a), OptionalType(b)):
             return replace(own, element=filled(a, b))
     return own
+
+
+_Tensor = TensorType | SparseTensorType
+
+
+def _element(own: _Tensor, found: _Tensor) -> str:
+    return found.element if own.element == "undefined" else own.element
+
+
+def _shape(own: _Tensor, found: _Tensor) -> tuple[Dim, ...] | None:
+    if own.shape is None or found.shape is None:
+        return found.shape if own.shape is None else own.shape
+    return tuple(map(_filled_dim, own.shape, found.shape))
 
 
 def _filled_dim(own: Dim, found: Dim) -> Dim:

@@ -9,6 +9,7 @@ from typing import Any
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import Target
@@ -34,7 +35,18 @@ class RecordedInference(ShapeInference):
         self.visits: dict[int, list[Shapes]] = {}
         self.made: dict[tuple[int, int], Made] = {}
         self.calls: dict[tuple[int, int], Shapes] = {}
+        self._owners: dict[int, Scope] = {}  # by the id of an environment
+        self._callers: dict[int, tuple[Scope, Shapes, Node]] = {}
+        self._calling: list[Scope] = []
         self._results: dict[int, Shapes] = {}  # by the id of a call's memoized result
+
+    def run(self) -> list[Finding]:
+        """Visit all graphs, and all functions: those that nothing calls with unknown inputs."""
+        super().run()
+        for scope in self._scopes:
+            if scope.kind == "function" and not self.visits.get(id(scope)):
+                self._scope(scope, (), None)
+        return self.findings
 
     def _scope(
         self,
@@ -47,12 +59,15 @@ class RecordedInference(ShapeInference):
         found = super()._scope(scope, given, outer, parameters, values)
         if not self._quiet:
             self.visits.setdefault(id(scope), []).append(found)
+            self._owners[id(found)] = scope
         return found
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
     ) -> tuple[Made, Values]:
+        self._calling.append(scope)
         found = super()._node(scope, index, node, target, environment)
+        self._calling.pop()
         if not self._quiet:
             self.made[id(environment), id(node)] = found[0]
         return found
@@ -66,6 +81,20 @@ class RecordedInference(ShapeInference):
         if not self._quiet:
             if len(visits) > before:
                 self._results[id(found)] = visits[-1]
-            if id(found) in self._results:
-                self.calls[id(outer), id(node)] = self._results[id(found)]
+            called = self._results.get(id(found))
+            if called is not None:
+                self.calls[id(outer), id(node)] = called
+                self._callers.setdefault(id(called), (self._calling[-1], outer, node))
         return found  # type: ignore[no-any-return]
+
+    def scope_of(self, facts: Shapes) -> Scope | None:
+        """Return the graph or body of a visit."""
+        return self._owners.get(id(facts))
+
+    def caller(self, facts: Shapes) -> tuple[Scope, Shapes, Node] | None:
+        """Return where a function body was called first: the graph, what is known there, the node.
+
+        Args:
+            facts: what is known in a visit of the body.
+        """
+        return self._callers.get(id(facts))

@@ -6,8 +6,8 @@ from __future__ import annotations
 from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import nested_graphs
-from onnxtext.checker.isolation.inference import Inference
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.editing.opsets.tensors import make_tensor, read_numbers
 from onnxtext.editing.opsets.work import Obstacle, Work
 from onnxtext.proto.decode.lift import LiftError, lift_model

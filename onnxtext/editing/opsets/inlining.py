@@ -77,7 +77,7 @@ def _body(work: Work, signature: Signature) -> tuple[Function, int]:
 
 
 def _context_dependent(work: Work, schema: object, signature: Signature) -> tuple[bytes, int]:
-    from onnxtext.checker.isolation.inference import Inference
+    from onnxtext.checker.isolation.pool import Inference
 
     versions: list[int] = list(schema.context_dependent_function_opset_versions)  # type: ignore[attr-defined]
     if not versions:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from onnxtext.checker.isolation.process import Died, Failure, Worker
-from onnxtext.checker.isolation.worker import FINE, MEMORY
+from onnxtext.checker.isolation.worker_client import Died, Failure, Worker
+from onnxtext.checker.isolation.worker_main import FINE, MEMORY
 
 _MOST_IDLE = 2
 """How many idle processes are kept."""
