@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert models to other opsets, run both, and compare with onnx's version converter.
 
-    python3 benchmarks/opsets.py                  the backend cases of the onnx package
-    python3 benchmarks/opsets.py --models DIR     real models, with random inputs
-    python3 benchmarks/opsets.py --sample 20      every 20th
+    python -m benchmarks.opsets                  the backend cases of the onnx package
+    python -m benchmarks.opsets --models DIR     real models, with random inputs
+    python -m benchmarks.opsets --sample 20      every 20th
 
 Each conversion is one of: equal (converted; a runtime that gives the expected results before the
 conversion gives them after it), told (not converted, with a reason), wrong (other results),
@@ -16,11 +16,11 @@ import argparse
 import json
 import os
 import sys
-import time
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,8 +28,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
+from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.isolation.worker_client import Failure
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.editing import apply
+from onnxtext.editing.opsets import convert
+
 TARGETS = (8, 10, 11, 12, 13, 15, 17, 18, 19, 20, 21, 23, 28)
-_SECONDS = 60
 
 
 class Case(NamedTuple):
@@ -45,9 +50,8 @@ class Case(NamedTuple):
 
 def backend_cases() -> Iterator[Case]:
     """Yield the cases of the operators, with the first data set of each."""
-    from onnx.backend.test.case.node import collect_testcases
-
-    for case in collect_testcases(None):
+    collect = import_module("onnx.backend.test.case.node").collect_testcases
+    for case in collect(None):
         if case.model is not None and case.data_sets:
             inputs, outputs = case.data_sets[0]
             yield Case(
@@ -73,10 +77,6 @@ def real_models(folder: Path, largest: int = 4 << 20) -> Iterator[Case]:
 
 def by_us(model: bytes, target: int) -> bytes | str:
     """Return the model that onnxtext converts, or why it does not."""
-    from onnxtext.diagnostics import OnnxTextError
-    from onnxtext.editing import apply
-    from onnxtext.editing.opsets import convert
-
     try:
         made = apply(model, lambda tree: convert(tree, {"": target})).content
     except OnnxTextError as error:
@@ -87,9 +87,6 @@ def by_us(model: bytes, target: int) -> bytes | str:
 
 def by_onnx(model: bytes, target: int) -> bytes | str:
     """Return the model that onnx's version converter makes, or why it does not."""
-    from onnxtext.checker.isolation.pool import Inference
-    from onnxtext.checker.isolation.worker_client import Failure
-
     answer = Inference().convert(model, target)
     if isinstance(answer, Failure):
         return f"crashed: {answer.kind}"
@@ -101,8 +98,7 @@ def by_onnx(model: bytes, target: int) -> bytes | str:
 
 def by_onnxruntime(model: bytes, inputs: tuple[Any, ...] | None) -> list[Any]:
     """Return the results of onnxruntime."""
-    import onnxruntime as ort
-
+    ort = import_module("onnxruntime")
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
@@ -118,11 +114,10 @@ def by_onnxruntime(model: bytes, inputs: tuple[Any, ...] | None) -> list[Any]:
 
 def by_reference(model: bytes, inputs: tuple[Any, ...] | None) -> list[Any]:
     """Return the results of onnx.reference."""
-    from onnx.reference import ReferenceEvaluator
-
+    evaluators = import_module("onnx.reference")
     if inputs is None:
         raise NotImplementedError
-    evaluator = ReferenceEvaluator(onnx.ModelProto.FromString(model))
+    evaluator = evaluators.ReferenceEvaluator(onnx.ModelProto.FromString(model))
     given = dict(zip(_input_names(model), inputs, strict=False))
     return list(evaluator.run(None, given))
 
@@ -227,12 +222,12 @@ def judge_case(job: tuple[Case, tuple[int, ...], bool]) -> list[tuple[str, int, 
     for target in targets:
         if current in (target, 0):
             continue
-        for who, convert in (("onnxtext", by_us), ("onnx", by_onnx)):
+        for who, convert_by in (("onnxtext", by_us), ("onnx", by_onnx)):
             if who == "onnx" and not peer:
                 continue
             reason = ""
             try:
-                made = convert(case.model, target)
+                made = convert_by(case.model, target)
                 if isinstance(made, str):
                     crashed = who == "onnx" and made.startswith("crashed")
                     verdict, reason = ("crashed" if crashed else "told"), made
@@ -269,7 +264,6 @@ def main() -> int:
     chosen = [case for case in cases if options.match in case.name]
     chosen = chosen[options.offset :: options.sample]
     jobs = [(case, options.targets, not options.no_peer) for case in chosen]
-    started = time.process_time()
     counts: Counter[tuple[str, str]] = Counter()
     rows = []
     with get_context("spawn").Pool(options.jobs, maxtasksperchild=200) as pool:
@@ -286,7 +280,6 @@ def main() -> int:
             print(who, total, json.dumps(shares))
     if options.json:
         options.json.write_text(json.dumps(rows))
-    del started
     return 0
 
 

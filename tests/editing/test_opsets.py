@@ -33,7 +33,6 @@ from onnxtext.editing.opsets.automatic import (
 from onnxtext.editing.opsets.table import REVIEWED, rules
 from tests.seeds import fresh_seed
 
-
 HEAD = "<onnxtext: 1, ir_version: 8, opset_import: [{}]>\n"
 
 
@@ -81,8 +80,8 @@ def test_the_converted_model_computes_the_same(name: str) -> None:
     made = converted(text, after)
     assert f"opset_import: [{after}]" in made
     assert not [item for item in onnxtext.check(made) if item.severity == "error"]
-    shape = list(onnxtext.parse(text).graph.inputs[0].type.shape)  # type: ignore[union-attr]
-    x = np.random.default_rng(fresh_seed()).standard_normal(shape).astype(np.float32)  # type: ignore[arg-type]
+    shape = list(onnxtext.parse(text).graph.inputs[0].type.shape)  # type: ignore[union-attr, arg-type]
+    x = np.random.default_rng(fresh_seed()).standard_normal(shape).astype(np.float32)
     for one, other in zip(outputs(text, [x]), outputs(made, [x]), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 

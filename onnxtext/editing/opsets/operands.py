@@ -316,7 +316,7 @@ def dropout_mask(work: Work) -> None:
     if len(work.node.outputs) > 1 and work.node.outputs[1]:
         if work.node.outputs[1] in work.facts.used:
             raise Obstacle("the type of its output `mask` changed in version 10, and it is used")
-        work.facts.dropped.add(work.node.outputs[1])
+        work.facts.dropped.add((id(work.place.scope.place), work.node.outputs[1]))
         work.node.outputs = work.node.outputs[:1]
         work.node.output_types = work.node.output_types[:1]
         work.say("the output `mask` is dropped, whose type changed and which nothing uses")

@@ -40,7 +40,7 @@ class Plan:
     remarks: list[Remark] = field(default_factory=list)
     _nodes: list[tuple[Graph | Function, list[Node]]] = field(default_factory=list)
     _replaced: set[str] = field(default_factory=set)
-    _dropped: set[str] = field(default_factory=set)
+    _dropped: set[tuple[int, str]] = field(default_factory=set)
     _ir_version: int | None = None
     _imports: list[OpsetImport] = field(default_factory=list)
 

@@ -59,7 +59,7 @@ class Facts:
         self._numbers: dict[str, int] = {}
         self._made: dict[str, str | None] = {}
         self.replaced: set[str] = set()
-        self.dropped: set[str] = set()
+        self.dropped: set[tuple[int, str]] = set()
 
     @cached_property
     def _types(self) -> dict[int, dict[str, Type]]:
