@@ -227,11 +227,15 @@ def replace_weight(weights: tuple[str, ...]) -> Edit:
 @_verb("set-opset")
 @click.argument("version", type=click.IntRange(min=1))
 @click.option("--domain", default="", metavar="DOMAIN", help="Default: the standard operators.")
-def set_opset(version: int, domain: str) -> Edit:
-    """Import VERSION of an operator set. Nodes are not converted; what does not fit is told."""
+@click.option("--no-convert", is_flag=True, help="Change only the number.")
+def set_opset(version: int, domain: str, no_convert: bool) -> Edit:
+    """Convert the model to VERSION of an operator set.
+
+    If a node cannot be converted, nothing is changed.
+    """
     from onnxtext import editing
 
-    return partial(editing.set_opset, version=version, domain=domain)
+    return partial(editing.set_opset, version=version, domain=domain, convert=not no_convert)
 
 
 @_verb("strip")
@@ -270,7 +274,7 @@ def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
         _show(before, edited.content, target, color)
     else:
         write(target, data, edited.content)
-    for finding in _new_findings(target, before, edited.content):
+    for finding in new_errors(target, before, edited.content):
         reporter.found(finding, target.name)
         reporter.status = max(reporter.status, FINDINGS)
 
@@ -355,7 +359,7 @@ def _show(old: str | bytes, new: str | bytes, target: Target, color: str) -> Non
     write_stdout([shown.encode("utf-8", "backslashreplace")])
 
 
-def _new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
+def new_errors(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
     """Return the errors that the model has only after the edit."""
     if old == new:
         return []
