@@ -24,6 +24,7 @@ WALKTHROUGHS = (
     "docs/recipes.md",
     "docs/faq.md",
     "docs/shell.md",
+    "docs/view.md",
 )
 
 

@@ -36,11 +36,11 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
 
     found: list[Read] = []
     names = ("model",) if other is None else ("old", "new")
-    for source, name in zip((model, other), names, strict=False):
+    for source, role in zip((model, other), names, strict=False):
         given = read_given(source).as_model()
         content = given.content
         # A path has a name of its own.
-        name = given.name if given.base is not None else name
+        name = given.name if given.base is not None else role
         is_text = isinstance(content, str)
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         found.append(read(data, name, given.base, binary=not is_text, statistics=statistics))

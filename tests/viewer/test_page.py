@@ -134,7 +134,7 @@ def test_texts_are_shown_as_they_are() -> None:
 def test_statements_lead_to_their_nodes() -> None:
     found = held(onnxtext.view(TEXT))
     lines = found["text"]["lines"]
-    nodes = {}
+    nodes: dict[str, str] = {}
     for line, column, last, identity in found["graph"]["statements"]:
         assert line <= last
         nodes.setdefault(lines[line][column:].split(" ")[0], identity)
