@@ -36,8 +36,8 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
-from onnxtext.tensor.format import is_expressible, is_typed_expressible
 from onnxtext.tensor.lazy import np
+from onnxtext.tensor.print_elements import is_expressible, is_typed_expressible
 from onnxtext.tensor.varints import unpack_varints
 from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT

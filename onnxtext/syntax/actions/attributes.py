@@ -36,7 +36,7 @@ from onnxtext.ast.values import (
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.floats import float32_bits
+from onnxtext.tensor.float_literals import float32_bits
 from onnxtext.tensor.parse_literals import parse_floats, parse_ints
 
 _TYPES = {kind.name.lower(): kind for kind in AttributeType}
