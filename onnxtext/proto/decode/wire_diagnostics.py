@@ -80,7 +80,9 @@ class _Walk:
     def message(self, spec: MessageSpec, start: int, end: int, path: str, depth: int) -> None:
         """Check a message and those inside it."""
         if depth > MAX_DEPTH:
-            raise _Stop(f"messages are nested more than {MAX_DEPTH} deep", start, path, "deep")
+            raise _Stop(
+                f"messages are nested more than {MAX_DEPTH} levels deep", start, path, "deep"
+            )
         seen: dict[int, int] = {}
         at = start
         while at < end:
@@ -177,7 +179,9 @@ class _Walk:
         open_groups = [number]
         while open_groups:
             if depth + len(open_groups) > MAX_DEPTH:
-                raise _Stop(f"groups are nested more than {MAX_DEPTH} deep", at, path, "deep")
+                raise _Stop(
+                    f"groups are nested more than {MAX_DEPTH} levels deep", at, path, "deep"
+                )
             if at >= end:
                 message = f"the unknown group {open_groups[-1]} of {owner} is never closed"
                 raise _Stop(message, begin, path, "cut" if end == len(self._data) else "wrong")
