@@ -115,6 +115,10 @@ class Page {
         case 'revealAt':
           this.#text.go(this.#text.rows.rowOf(message.at.line), { remember: true });
           break;
+        case 'show':
+          await this.#session.take(message);
+          this.#reveal(message.id, false);
+          break;
         default:
           await this.#session.take(message);
       }
