@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.edit import Target, new_errors, write
+from onnxtext.cli.edit import Target, new_findings, write
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
@@ -257,7 +257,7 @@ def _rewrite(
         content = apply(
             content, partial(conversion, targets=choice.targets), name=target.name
         ).content
-        wrong = new_errors(target, before, content)
+        wrong = new_findings(target, before, content)
         for item in wrong:
             reporter.found(item, target.name)
         if wrong:

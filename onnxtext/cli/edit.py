@@ -30,6 +30,7 @@ EXAMPLES = """\b
 Examples:
   onnxtext edit model.onnx rename hidden features
   onnxtext edit model.onnx set-shape 'x=[batch,3,224,224]' --diff
+  onnxtext edit model.onnx make-symbolic x 0 batch --fix -o dynamic.onnx
   onnxtext edit model.onnx extract --from embedding --to logits -o part.onnx
   onnxtext edit model.onnxtxt set-attribute conv1 'pads = [1, 1, 1, 1]'
   onnxtext edit model.onnxtxt insert 'p2 = Softmax (p)' --instead-of p
@@ -136,8 +137,8 @@ def rename(old: str, new: str) -> Edit:
 def set_shape(shapes: tuple[str, ...]) -> Edit:
     """Set the shapes of inputs or other declared values: 'x=[batch,3,224,224]'.
 
-    Declarations follow where onnx's shape inference gives another dimension than before. What
-    stands against the new shape is told.
+    Declarations follow where shape inference gives another dimension than before. What stands
+    against the new shape is told.
     """
     from onnxtext import editing
 
@@ -148,6 +149,32 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
             editing.set_shape(model, name, shape)
 
     return edit
+
+
+@_verb("make-symbolic")
+@click.argument("value")
+@click.argument("dim", type=int)
+@click.argument("name")
+@click.option(
+    "--also",
+    nargs=2,
+    type=(str, int),
+    multiple=True,
+    metavar="VALUE DIM",
+    help="A dimension of another input that gets the same name.",
+)
+@click.option("--fix", is_flag=True, help="Change constant shapes that allow only the old size.")
+def make_symbolic(
+    value: str, dim: int, name: str, also: tuple[tuple[str, int], ...], fix: bool
+) -> Edit:
+    """Make dimension DIM of the input VALUE symbolic: x 0 batch.
+
+    All declarations that follow from it change. What allows only the old size, or is not known to
+    follow, is told (exit status 1).
+    """
+    from onnxtext import editing
+
+    return partial(editing.make_symbolic, dims=[(value, dim), *also], symbol=name, fix=fix)
 
 
 @_verb("extract")
@@ -263,18 +290,24 @@ def _pair(text: str, example: str) -> tuple[str, str]:
 
 
 def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
-    from onnxtext.editing import apply
+    from onnxtext.editing import Obstacle, apply
 
     data = _read(target)
     before = data if is_binary(data, target.name) else decode_text(data, target.name)
     edited = apply(before, edit, name=target.name)
     for note in edited.notes:
-        reporter.found(Diagnostic("edit-note", note, "info"), target.name)
+        if not isinstance(note, Obstacle):
+            reporter.found(Diagnostic("edit-note", note, "info"), target.name)
     if target.diff:
         _show(before, edited.content, target, color)
     else:
         write(target, data, edited.content)
-    for finding in new_errors(target, before, edited.content):
+    found = new_findings(target, before, edited.content)
+    for note in edited.notes:
+        # A finding has the same message, and places.
+        if isinstance(note, Obstacle) and not any(note.startswith(one.message) for one in found):
+            found.append(Diagnostic("edit-obstacle", note, "warning"))
+    for finding in found:
         reporter.found(finding, target.name)
         reporter.status = max(reporter.status, FINDINGS)
 
@@ -359,8 +392,8 @@ def _show(old: str | bytes, new: str | bytes, target: Target, color: str) -> Non
     write_stdout([shown.encode("utf-8", "backslashreplace")])
 
 
-def new_errors(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
-    """Return the errors that the model has only after the edit."""
+def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
+    """Return what the model has only after the edit: errors, and sizes that contradict it."""
     if old == new:
         return []
     known = Counter([(item.code, item.message) for item in _errors(target, old)])
@@ -378,4 +411,11 @@ def _errors(target: Target, content: str | bytes) -> list[Diagnostic]:
 
     base = None if target.file == "-" else Path(target.file).parent
     found = check_any(content, name=target.name, base_dir=base)
-    return [item for item in found if item.severity == "error"]
+    return [
+        item
+        for item in found
+        if item.severity == "error" or (item.severity == "warning" and item.code in _SIZES)
+    ]
+
+
+_SIZES = ("dim-forced", "dim-variable-conflict")
