@@ -125,9 +125,14 @@ FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
 """What replaces an operator in versions that do not have it yet."""
 
 
+def reviewed_version(domain: str) -> int:
+    """Return the newest version of an operator set that the rules cover; at least 1."""
+    return REVIEWED.get(domain, 1)
+
+
 def is_reviewed(step: Step) -> bool:
     """Whether the rules cover a step."""
-    return step[2] <= REVIEWED.get(step[0], 0)
+    return step[2] <= reviewed_version(step[0])
 
 
 def rule_of(step: Step) -> Rule:
