@@ -329,6 +329,13 @@ def test_unknown_versions(version: int) -> None:
         apply(text, lambda tree: set_opset(tree, version))
 
 
+@pytest.mark.parametrize("version", [-1, 0, 99])
+def test_models_of_unknown_versions(version: int) -> None:
+    text = model(version, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
+    with pytest.raises(OnnxTextError, match="which is unknown"):
+        converted(text, 13)
+
+
 def test_many_nodes_take_linear_time() -> None:
     import time
 

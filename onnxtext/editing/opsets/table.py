@@ -110,6 +110,8 @@ def rules() -> Mapping[Step, Rule]:
         found[name, 7] = Rule(m.broadcast_up, m.broadcast_down)
     for name in _VARIADIC:
         found[name, 8] = Rule(carry_over, m.equal_shapes)
+    for name in ("AveragePool", "MaxPool"):
+        found[name, 22] = Rule(m.pool_windows, m.pool_windows)
     for name in ("LpPool", "GlobalLpPool"):
         found[name, 2] = Rule(m.lp_pool_up, _refuse("its `p` was a float before version 2"))
     made = {("", name, since): rule for (name, since), rule in found.items()}
