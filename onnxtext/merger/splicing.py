@@ -57,6 +57,10 @@ class _Splice:
     source: Source
     _printer: GraphPrinter = field(default_factory=graph_printer)
     _edits: list[tuple[int, int, str]] = field(default_factory=list)
+    _has_carriage_returns: bool = False
+
+    def __post_init__(self) -> None:
+        self._has_carriage_returns = "\r\n" in self.source.text
 
     def text(self) -> str:
         """Return the text with the replacements."""
@@ -189,7 +193,7 @@ class _Splice:
         return span.start, span.end
 
     def _replace(self, start: int, end: int, text: str) -> None:
-        if "\r\n" in self.source.text:
+        if self._has_carriage_returns:
             text = text.replace("\n", "\r\n")
         self._edits.append((start, end, text))
 
