@@ -124,11 +124,12 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
 @_verb("rename")
 @click.argument("old")
 @click.argument("new")
-def rename(old: str, new: str) -> Edit:
-    """Rename the value OLD everywhere, or the node with the label OLD."""
+@click.option("--label", is_flag=True, help="OLD is the label of a node, not a value.")
+def rename(old: str, new: str, label: bool) -> Edit:
+    """Rename the value OLD everywhere; if there is none, the node with the label OLD."""
     from onnxtext import editing
 
-    return partial(editing.rename, old=old, new=new)
+    return partial(editing.rename, old=old, new=new, label=label)
 
 
 @_verb("set-shape")
@@ -209,10 +210,7 @@ def replace_weight(weights: tuple[str, ...]) -> Edit:
     from onnxtext import editing
     from onnxtext.cli.arrays import read_array
 
-    pairs = [_pair(weight, "w=@w.npy") for weight in weights]
-    for _, value in pairs:
-        if not value.startswith("@"):
-            raise click.UsageError(f"{value!r} is no file: write w=@w.npy.")
+    pairs = [_weight(weight) for weight in weights]
 
     def edit(model: Model) -> list[str]:
         return [
@@ -253,6 +251,17 @@ def _pair(text: str, example: str) -> tuple[str, str]:
     if not equals or not name:
         raise click.UsageError(f"{text!r} is not of the form {example!r}.")
     return name, value
+
+
+def _weight(text: str) -> tuple[str, str]:
+    """Split `w=@w.npy`; names and files may contain equals signs."""
+    name, equals, file = text.partition("=@")
+    if not equals:
+        _, value = _pair(text, "w=@w.npy")
+        raise click.UsageError(f"{value!r} is no file: write w=@w.npy.")
+    if not name:
+        raise click.UsageError(f"{text!r} is not of the form 'w=@w.npy'.")
+    return name, f"@{file}"
 
 
 # ---- Files ----------------------------------------------------------------------------------

@@ -166,3 +166,20 @@ def test_what_stands_against_an_edit_is_told(files: Path) -> None:
     assert "double[2] w = [3, 4]" in (files / "m.onnxtxt").read_text()
     again = run("edit", "m.onnxtxt", "rename", "a", "z", cwd=files)
     assert (again.status, again.err) == (0, "")  # that error is not new
+
+
+def test_names_and_files_with_equals_signs(files: Path) -> None:
+    (files / "w.npy").rename(files / "a=b.npy")
+    assert run("edit", "m.onnx", "rename", "w", "k=v", cwd=files).status == 0
+    assert run("edit", "m.onnx", "replace-weight", "k=v=@a=b.npy", cwd=files).status == 0
+    (weight,) = onnx.load(files / "m.onnx").graph.initializer
+    assert onnx.numpy_helper.to_array(weight).tolist() == [3, 4]
+    assert run("edit", "m.onnx", "rename", "x", "x=y", cwd=files).status == 0
+    assert run("edit", "m.onnx", "set-shape", "x=y=[3,2]", cwd=files).status == 0
+
+
+def test_labels(files: Path) -> None:
+    assert run("edit", "m.onnx", "rename", "one", "b", cwd=files).status == 0
+    assert run("edit", "m.onnx", "rename", "--label", "b", "eins", cwd=files).status == 0
+    node, *_ = onnx.load(files / "m.onnx").graph.node
+    assert (node.name, node.output[0]) == ("eins", "a")
