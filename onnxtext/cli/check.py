@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.edit import Target, new_findings, write
+from onnxtext.cli.edited_files import Target, new_findings, write
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
