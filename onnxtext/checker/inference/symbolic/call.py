@@ -111,13 +111,14 @@ class OperatorCall:
             return
         self.sizes.equal(left, right, Place(self.node, ("op_type",)))
 
-    def reject(self, message: str) -> None:
+    def reject(self, message: str, *, certain: bool = True) -> None:
         """Record that the node does not accept its inputs.
 
         Args:
             message: what does not fit; `{0}` stands for the first input.
+            certain: whether the specification forbids it, and not only runtimes.
         """
-        self.sizes.reject(self.node, message, self.shapes)
+        self.sizes.reject(self.node, message, self.shapes, certain=certain)
 
     def has_rank(self, index: int, *ranks: int) -> bool:
         """Require an input to have one of these numbers of dimensions; whether it may have."""

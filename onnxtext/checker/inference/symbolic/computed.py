@@ -157,10 +157,15 @@ def resized(call: OperatorCall) -> SymbolicShape:
 
 def indices_shape(call: OperatorCall) -> SymbolicShape:
     """Infer `GatherElements`: the shape of the indices."""
-    rank = call.rank(0)
-    if rank is not None and call.axis("axis", 0, rank) is not None:
-        call.has_rank(1, rank)
-    return call.shape(1)
+    shape, chosen = call.shape(0), call.shape(1)
+    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    if shape is None or axis is None or not call.has_rank(1, len(shape)):
+        return chosen
+    for index, (size, count) in enumerate(zip(shape, chosen or (), strict=False)):
+        numbers = isinstance(size, int) and isinstance(count, int)
+        if index != axis and numbers and count > size:  # type: ignore[operator]
+            call.reject(f"dimension {index} of {{1}} is {count}, more than the {size} of {{0}}")
+    return chosen
 
 
 def scattered(call: OperatorCall) -> SymbolicShape:

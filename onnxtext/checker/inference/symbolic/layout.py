@@ -201,6 +201,8 @@ def _require_indices(call: OperatorCall, size: Extent) -> None:
 def sliced(call: OperatorCall) -> SymbolicShape:
     """Infer `Slice`: starts and ends are cut to the size of their dimension."""
     shape = call.shape(0)
+    for index in range(1, len(call.shapes)):
+        call.has_rank(index, 1)
     starts, ends = call.symbolic("starts", 1), call.symbolic("ends", 2)
     if shape is None or starts is None or ends is None:
         return None if shape is None else (None,) * len(shape)

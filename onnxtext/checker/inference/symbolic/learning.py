@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from onnxtext.ast.values import Floats
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, product_of
 from onnxtext.checker.inference.symbolic.sizes import Extents
@@ -22,7 +23,7 @@ def _count(call: OperatorCall, *names: str) -> int:
     """Return the length of the first of these attributes that is a list."""
     for name in names:
         found = call.attribute(name)
-        if isinstance(found, tuple) and found:
+        if isinstance(found, (tuple, Floats)) and len(found):
             return len(found)
     return 0
 
@@ -46,6 +47,8 @@ def _scaled(call: OperatorCall) -> Shapes:
     shape = call.shape(0)
     for name in ("offset", "scale"):
         count = _count(call, name)
+        if not count:
+            call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
         if shape and count > 1:
             call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
     return (shape,)
@@ -63,9 +66,9 @@ def _linear_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("targets", 1)
     shape = call.shape(0)
     count = _count(call, "coefficients")
-    if shape and len(shape) <= 2 and targets > 0 and count and count % targets == 0:
-        call.equal(shape[-1], count // targets, "the last dimension of {0}",
-                   "the number of `coefficients` for each target")  # fmt: skip
+    size = shape[-1] if shape else None
+    if isinstance(size, int) and 0 < count < size * targets:
+        call.reject(f"there are {count} `coefficients` for {targets} times {size} features")
     return (_matrix(call, targets, 1, 2),)
 
 
@@ -86,7 +89,7 @@ def _require_trees(call: OperatorCall, prefix: str) -> None:
             if not counts[name] and counts[first]:
                 call.reject(f"`{name}` is missing")
         for name, count in counts.items():
-            listed = isinstance(call.attribute(name), tuple)
+            listed = isinstance(call.attribute(name), (tuple, Floats))
             if listed and count and counts[first] and count != counts[first]:
                 call.reject(f"`{name}` has {count} entries, but `{first}` has {counts[first]}")
 

@@ -46,6 +46,7 @@ def _hidden(call: OperatorCall) -> Extent:
         if hidden < 1:
             call.reject(f"`hidden_size` is {hidden}")
         return hidden if hidden > 0 else None
+    call.reject("`hidden_size` is missing; onnxruntime needs it", certain=False)
     for index in (5, 2):
         shape = call.shape(index)
         last = shape[2] if shape is not None and len(shape) == 3 else None

@@ -66,7 +66,8 @@ class Mismatch(NamedTuple):
         node: the node.
         message: what does not fit; `{0}` stands for its first input.
         shapes: the shapes of its inputs.
-        certain: whether the node runs whenever the model runs: it is not in a branch or loop.
+        certain: whether the specification forbids it, and the node runs whenever the model runs:
+            it is not in a branch or loop.
     """
 
     node: Node
@@ -197,9 +198,12 @@ class Sizes:
         root, more, _ = self._find(name)
         return sized(root, more)
 
-    def reject(self, node: Node, message: str, shapes: Sequence[Extents | None]) -> None:
+    def reject(
+        self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
+    ) -> None:
         """Record that a node does not accept its inputs."""
-        self.mismatches.append(Mismatch(node, message, tuple(shapes), self._outer is None))
+        certain = certain and self._outer is None
+        self.mismatches.append(Mismatch(node, message, tuple(shapes), certain))
 
     def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
         """Record that an output is declared with another shape than computed."""

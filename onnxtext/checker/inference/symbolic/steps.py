@@ -37,7 +37,9 @@ class _NoEquations(Sizes):
     def one_or(self, extent: Size, size: int, place: Place) -> None:
         """Add nothing."""
 
-    def reject(self, node: Node, message: str, shapes: Sequence[SymbolicShape]) -> None:
+    def reject(
+        self, node: Node, message: str, shapes: Sequence[SymbolicShape], *, certain: bool
+    ) -> None:
         """Record nothing."""
 
 
@@ -92,6 +94,9 @@ class SymbolicStep:
             whole = (*made, *(None,) * len(found))
             if signature.domain and None in found:
                 found = _with_elements(signature, node, inputs, found)
+            if call.integer("ceil_mode", 0):
+                # onnx counts windows that start in the pads; runtimes do not.
+                found = tuple([without_shape(type) for type in found])
             types = tuple([refined(t, shape) for t, shape in zip(found, whole, strict=False)])
             known = self._known[key] = types, followed
             self._kept += (signature, *inputs, *found, *node.attributes)
@@ -121,6 +126,13 @@ def _with_elements(
 def _tensor(text: str | None) -> Type | None:
     element = element_of(text, "tensor")
     return None if element is None else TensorType(element, None)
+
+
+def without_shape(type: Type | None) -> Type | None:
+    """Return a tensor type with the same rank and unknown dimensions."""
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    return replace(type, shape=(None,) * len(type.shape))
 
 
 def refined(found: Type | None, shape: SymbolicShape) -> Type | None:

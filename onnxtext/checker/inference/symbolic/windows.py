@@ -22,17 +22,29 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         return (None,) * count
     if mode in (b"SAME_UPPER", b"SAME_LOWER"):
         return tuple([rounded_up(e, by) for e, by in zip(spatial, strides, strict=True)])
-    if len(kernel) != count or len(pads) != 2 * count or call.integer("ceil_mode", 0):
+    if len(kernel) != count or len(pads) != 2 * count:
         return (None,) * count
     made: list[Extent] = []
     for axis, (extent, window) in enumerate(zip(spatial, kernel, strict=True)):
-        more = pads[axis] + pads[axis + count] if mode == b"NOTSET" else 0
+        first, last = (pads[axis], pads[axis + count]) if mode == b"NOTSET" else (0, 0)
         span = times(plus(window, -1), dilations[axis])
-        steps = minus(plus(extent, more - 1), span)
-        if isinstance(steps, int) and steps < 0 and isinstance(extent, int):
+        steps = minus(plus(extent, first + last - 1), span)
+        by = strides[axis]
+        if isinstance(steps, int) and steps <= -2 * by:  # onnxruntime allows empty results
             call.reject(f"the window is larger than dimension {axis + 2} of {{0}} with its pads")
-        made.append(plus(quotient(steps, strides[axis]), 1))
+        if call.integer("ceil_mode", 0):
+            made.append(_rounded_up(steps, by, plus(extent, first)))
+        else:
+            made.append(plus(quotient(steps, by), 1))
     return tuple(made)
+
+
+def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
+    """Return a number of windows, without one that starts in the pads at the end."""
+    count = plus(rounded_up(steps, by), 1)
+    if not isinstance(count, int) or not isinstance(end, int):
+        return None
+    return count - 1 if (count - 1) * by >= end else count
 
 
 _NONE = 1 << 10
@@ -50,9 +62,9 @@ def _of_weights(data: int, weights: int, bias: int) -> Callable[[OperatorCall], 
 
     def infer(call: OperatorCall) -> SymbolicShape:
         shape, kernel = call.shape(data), call.shape(weights)
-        if shape is None or kernel is None or len(kernel) < 3:
+        if shape is None or kernel is None or not call.has_rank(data, len(kernel)):
             return None
-        if not call.has_rank(data, len(kernel)):
+        if len(kernel) < 3:
             return None
         groups = call.integer("group", 1)
         channels = f"dimension 1 of {{{data}}}", f"dimension 1 of {{{weights}}} times `group`"
@@ -106,7 +118,9 @@ def global_pool(call: OperatorCall) -> SymbolicShape:
 def transposed_conv(call: OperatorCall) -> SymbolicShape:
     """Infer `ConvTranspose`."""
     shape, weights = call.shape(0), call.shape(1)
-    if shape is None or weights is None or len(weights) < 3 or not call.has_rank(0, len(weights)):
+    if shape is None or weights is None or not call.has_rank(0, len(weights)):
+        return None
+    if len(weights) < 3:
         return None
     count = len(shape) - 2
     strides = call.listed("strides", (1,) * count)
