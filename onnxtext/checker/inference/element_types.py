@@ -179,11 +179,7 @@ class TypeInference(ScopeWalk[Types]):
             self._report(node, mismatch.message, tuple(places), mismatch.help)
         if children:
             return self._bodies(node, inputs, children, environment) or made
-        special = OUTPUT_TYPES.get(node.op_type)
-        if special is not None and mismatch is None and not target.domain:
-            computed = special(node, inputs)
-            return (computed, *made[1:]) if computed is not None else made
-        return made
+        return made if mismatch is not None else with_special(target, node, inputs, made)
 
     def _call(self, function: Scope, inputs: Texts) -> Texts:
         key = self._calls.key(function, inputs)
@@ -296,6 +292,22 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
         else:
             made.append(next(iter(signature.allowed(formal.type))))
     return tuple(made), None
+
+
+def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
+    """Return the types of outputs with one that attributes or elements tell.
+
+    Args:
+        signature: the operator.
+        node: the node.
+        inputs: the types of its inputs.
+        made: the types of its outputs that the schema tells.
+    """
+    special = OUTPUT_TYPES.get(node.op_type)
+    if special is None or signature.domain not in ("", "ai.onnx.ml"):
+        return made
+    computed = special(node, inputs)
+    return (computed, *made[1:]) if computed is not None else made
 
 
 def _mismatch(message: str, indices: tuple[int, ...], text: str) -> Mismatch:

@@ -95,7 +95,8 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
         return True, False
     # If a symbol must be a number, the declared types are incomplete.
     symbolic = SymbolicShapes(made)
-    return True, not symbolic.run() and not symbolic.learned
+    fits = not symbolic.run() and not symbolic.sizes.mismatches
+    return True, fits and not symbolic.learned
 
 
 class _Inconclusive(Exception):

@@ -17,6 +17,7 @@ from onnxtext.ast.values import (
     Tensor,
     TensorData,
 )
+from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -50,7 +51,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self._inference = NodeInference.of(subject)
-        self._merger = TypeMerger()
+        self._merger = TypeMerger(_input_symbols(subject))
         self._defaults = not 0 < subject.ir_version < 4
         self._step = SymbolicStep()
         self._reported: set[tuple[int, int]] = set()
@@ -352,6 +353,14 @@ class ShapeInference(ScopeWalk[Shapes]):
             value = attribute.value
             if isinstance(value, Tensor) and is_small(value.type, value.data) and node.outputs:
                 environment.constants[node.outputs[0]] = value.type, value.data
+
+
+def _input_symbols(subject: Subject) -> frozenset[str]:
+    """Return the symbolic dimensions of the inputs of the main graph."""
+    types = [value.type for value in subject.main.inputs] if subject.main is not None else []
+    shapes = [type.shape or () for type in types if isinstance(type, TensorType)]
+    dims = [plain_dim(dim) for shape in shapes for dim in shape]
+    return frozenset([dim for dim in dims if isinstance(dim, str) and dim])
 
 
 def _names_in(bodies: Iterable[Scope]) -> set[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnxtext.ast.model import Node
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, broadcast, multiplied
+from onnxtext.checker.inference.symbolic.recurrent import recurrent
 
 DOMAIN = "com.microsoft"
+SINCE = 13
+"""The version of the standard operators that they are like."""
 
 Shape = Callable[[OperatorCall], SymbolicShape]
 
@@ -80,12 +82,20 @@ CONTRIB: dict[str, tuple[Shape, int]] = {
 """The shape of each operator's first output, and the input whose elements it has."""
 
 
+def shapes(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+    """Return the shapes of a node's outputs as far as they are known."""
+    if call.node.op_type == "DynamicQuantizeLSTM":
+        return recurrent(call)
+    shape = CONTRIB.get(call.node.op_type)
+    return () if shape is None else (shape[0](call),)
+
+
 def contrib(
-    node: Node, inputs: Sequence[Type | None], call: OperatorCall
-) -> tuple[TensorType | None, SymbolicShape]:
-    """Return the elements of a node's first output, and its shape; None where unknown."""
-    shape, source = CONTRIB[node.op_type]
+    inputs: Sequence[Type | None], call: OperatorCall
+) -> tuple[tuple[TensorType | None, SymbolicShape], ...]:
+    """Return the elements of a node's outputs, and their shapes; None where unknown."""
+    source = CONTRIB.get(call.node.op_type, (None, 0))[1]
     type = inputs[source] if source < len(inputs) else None
     if not isinstance(type, TensorType):
-        return None, None
-    return TensorType(type.element, None), shape(call)
+        return ()
+    return tuple([(TensorType(type.element, None), shape) for shape in shapes(call)])
