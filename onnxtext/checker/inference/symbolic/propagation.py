@@ -253,7 +253,7 @@ class SymbolicShapes:
         if type(target) is Scope:
             called, given = self._call(target, (tuple(inputs), tuple(values)), environment)
             return self._unified(node, wanted, called, sizes), given
-        if type(target) is not Signature or target.domain or id(node) in self._wrong:
+        if type(target) is not Signature or not target.is_standard or id(node) in self._wrong:
             return tuple(wanted), ()
         if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
             return tuple(wanted), ()  # unknown values are not the defaults

@@ -10,10 +10,12 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.ast.values import Reference
 from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.elements import type_of, type_text
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.contrib import CONTRIB, DOMAIN, contrib
+from onnxtext.checker.inference.symbolic.contrib import DOMAIN, SHAPES
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
 from onnxtext.checker.inference.symbolic.operators import infer
 from onnxtext.checker.inference.symbolic.sizes import Sizes
@@ -71,7 +73,7 @@ class SymbolicStep:
             values: the small values of its inputs.
             found: the types of its outputs that onnx infers.
         """
-        if signature.domain or any(type(a.value) is Reference for a in node.attributes):
+        if not signature.is_standard or any(type(a.value) is Reference for a in node.attributes):
             return found, ()
         key = (
             id(signature), len(inputs), len(node.outputs), *map(id, inputs), *map(id, found),
@@ -88,15 +90,26 @@ class SymbolicStep:
             self._kept += (signature, *inputs, *found, *node.attributes)
         return known
 
-    def contrib(self, node: Node, inputs: Sequence[Type | None]) -> Types:
-        """Return the types of the outputs of a node of onnxruntime; empty if unknown."""
-        if node.domain != DOMAIN or node.op_type not in CONTRIB:
-            return ()
-        if any(type(attribute.value) is Reference for attribute in node.attributes):
-            return ()
-        call = OperatorCall(node, list(map(self.shape, inputs)), [], self._sizes, 13)
-        elements, shape = contrib(node, inputs, call)
-        return (refined(elements, shape),)
+    def described(self, signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
+        """Return the types of the outputs of a node whose operator is in a schema file.
+
+        Args:
+            signature: its operator.
+            node: the node.
+            inputs: the types of its inputs.
+        """
+        key = id(signature), len(node.outputs), *map(id, inputs), *map(id, node.attributes)
+        known = self._known.get(key)
+        if known is None:
+            texts, _ = bind(signature, tuple(map(type_text, inputs)), node)
+            found = [None if text is None else type_of(text) for text in texts]
+            shape = SHAPES.get(signature.name) if signature.domain == DOMAIN else None
+            if shape and found and not any(type(a.value) is Reference for a in node.attributes):
+                call = OperatorCall(node, list(map(self.shape, inputs)), [], self._sizes, 13)
+                found[0] = refined(found[0], shape(call))
+            known = self._known[key] = tuple(found), ()
+            self._kept += (signature, *inputs, *node.attributes)
+        return known[0]
 
 
 def refined(found: Type | None, shape: SymbolicShape) -> Type | None:
