@@ -13,12 +13,13 @@ from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.settings import read_settings
+from onnxtext.cli.settings import read_schema_tables, read_settings
 from onnxtext.cli.streams import read_stdin
 from onnxtext.diagnostics.library import codes
 from onnxtext.files import read_input
 
 if TYPE_CHECKING:
+    from onnxtext.checker.context.signatures import Table
     from onnxtext.diagnostics import Diagnostic
 
 DEFAULT_MOST = 100
@@ -41,6 +42,7 @@ Settings are read from pyproject.toml; options override them:
   ignore = ["node-name-duplicate"]
   strict = true
   max-findings = 20
+  schemas = ["operators.onnxschema"]
 
 \b
 Exit status:
@@ -60,6 +62,7 @@ class CheckOptions:
     strict: bool
     fix: bool
     max_findings: int | None
+    schemas: tuple[str, ...]
 
 
 def _slugs(
@@ -114,6 +117,14 @@ def _slugs(
     metavar="N",
     help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MOST}]",
 )
+@click.option(
+    "--schemas",
+    multiple=True,
+    metavar="SCHEMAS",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Also check nodes against the operators that this schema file describes; see `onnxtext "
+    "schemas`.",
+)
 @reporting_options
 def command(
     files: tuple[str, ...],
@@ -123,6 +134,7 @@ def command(
     strict: bool,
     fix: bool,
     max_findings: int | None,
+    schemas: tuple[str, ...],
     output_format: str,
     color: str,
 ) -> int:
@@ -131,7 +143,7 @@ def command(
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
     reported in one run, with their positions, on standard error.
     """
-    choice = CheckOptions((*select, *profile), ignore, strict, fix, max_findings)
+    choice = CheckOptions((*select, *profile), ignore, strict, fix, max_findings, schemas)
     _check_slugs(choice)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
@@ -164,15 +176,18 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
     settings = read_settings(path)
+    tables = read_schema_tables(settings, choice.schemas)
     data = _read(path)
     select = (*settings.select, *choice.select)
     ignore = tuple([slug for slug in settings.ignore if slug not in choice.select])
     ignore = (*ignore, *choice.ignore)
     base_dir = Path() if path is None else path.parent
     if choice.fix:
-        data = _fix(data, path, shown, base_dir, select, ignore, reporter)
+        data = _fix(data, path, shown, base_dir, select, ignore, tables, reporter)
     try:
-        found = check_file(data, name=shown, base_dir=base_dir, select=select, ignore=ignore)
+        found = check_file(
+            data, name=shown, base_dir=base_dir, select=select, ignore=ignore, tables=tables
+        )
     except RecursionError:
         found = [too_deep(shown)]
     strict = choice.strict or settings.strict
@@ -216,6 +231,7 @@ def _fix(
     base_dir: Path,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    tables: tuple[Table, ...],
     reporter: Reporter,
 ) -> bytes:
     """Apply fixes to a text file and return its new content."""
@@ -230,7 +246,7 @@ def _fix(
             "not-a-text", f"{name} is not a text: --fix changes .onnxtxt and .onnxtext files"
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
+    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore, tables=tables)
     if not made.done:
         return data
     new = made.text.encode("utf-8")

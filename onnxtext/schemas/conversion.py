@@ -58,7 +58,9 @@ def converted(schema: Any) -> OperatorSchema:
     made.outputs = _values(schema.outputs, schema.min_output, made)
     used = {formal.type for formal in (*made.inputs, *made.outputs)}
     made.constraints = {name: types for name, types in made.constraints.items() if name in used}
-    made.attributes = [_attribute(item) for _, item in sorted(schema.attributes.items()) if item.name]
+    made.attributes = [
+        _attribute(item) for _, item in sorted(schema.attributes.items()) if item.name
+    ]
     made.others = "" in schema.attributes
     return made
 
@@ -71,8 +73,9 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
         while name in names:
             name += "_"
         names.add(name)
-        option = str(formal.option).rpartition(".")[2].lower()
-        value = FormalValue(name, _formal_type(formal, schema), option, doc=summary(formal.description))  # type: ignore[arg-type]
+        option: Any = str(formal.option).rpartition(".")[2].lower()
+        type = _formal_type(formal, schema)
+        value = FormalValue(name, type, option, doc=summary(formal.description))
         if option == "variadic":
             value.least = max(least - index, 0)
             value.homogeneous = bool(_field(formal, "is_homogeneous", "isHomogeneous"))

@@ -76,6 +76,9 @@ class BundledTable:
 
     tentative = True
 
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], Signature] = {}
+
     @cached_property
     def _text(self) -> str:
         return BUNDLED.read_text(encoding="utf-8")
@@ -108,8 +111,12 @@ class BundledTable:
         if not fitting:
             return None
         _, start, end = fitting[-1]
-        file = read_schemas(Source(self._text[start:end], BUNDLED.name))
-        return signature_of(file.schemas[0], self.origin, self._imports, tentative=True)
+        known = self._found.get((start, end))
+        if known is None:
+            file = read_schemas(Source(self._text[start:end], BUNDLED.name))
+            known = signature_of(file.schemas[0], self.origin, self._imports, tentative=True)
+            self._found[start, end] = known
+        return known
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
         """Return the versions that added or changed each operator, by domain and name."""

@@ -135,15 +135,15 @@ _LAST = (1 << 31) - 1
 
 
 class Table(Protocol):
-    """The operators of a schema file.
+    """The operators of a schema file."""
 
-    Attributes:
-        origin: how messages call it.
-        tentative: whether other versions of the origin may differ, so that findings are warnings.
-    """
+    @property
+    def origin(self) -> str:
+        """How messages call it."""
 
-    origin: str
-    tentative: bool
+    @property
+    def tentative(self) -> bool:
+        """Whether other versions of the origin may differ, so that findings are warnings."""
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
         """Return the signature of an operator at a version of its operator set."""

@@ -15,14 +15,18 @@ from onnxtext.ast.value_infos import DECORATOR, ValueInfoError, entries, order_o
 from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
-from onnxtext.checker.context.scopes import Kind, Opsets, Scope, visible_graphs
 from onnxtext.checker.context.schema_tables import bundled_table
+from onnxtext.checker.context.scopes import Kind, Opsets, Scope, visible_graphs
 from onnxtext.checker.context.signatures import Schemas, Table
 from onnxtext.checker.context.suggestions import nearest
 from onnxtext.checker.isolation.inference import Inference
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload."""
+
+
+def _bundled() -> tuple[Table, ...]:
+    return (bundled_table(),)
 
 
 @dataclass(slots=True)
@@ -45,7 +49,7 @@ class Options:
     encoded: Callable[[], bytes | None] | None = None
     assumed: Opsets | None = None
     inference: Inference = field(default_factory=Inference)
-    tables: tuple[Table, ...] = field(default_factory=lambda: (bundled_table(),))
+    tables: tuple[Table, ...] = field(default_factory=_bundled)
 
 
 _MOST_SEARCHES = 200

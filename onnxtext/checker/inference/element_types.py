@@ -316,4 +316,3 @@ def _mismatch(message: str, indices: tuple[int, ...], text: str) -> Mismatch:
     castable = text.startswith("tensor(")
     help = "insert a `Cast`, or give it another value" if castable else "give it another value"
     return Mismatch(message, indices, help)
-

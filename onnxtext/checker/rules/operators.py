@@ -85,8 +85,8 @@ def check(subject: Subject) -> Iterator[Finding]:
             "op-unknown-domain",
             f"operators of {quoted(domain)} are unknown, so nodes that use them are not checked",
             tuple(places),
-            help="to check them, describe the operators in a schema file (`onnxtext schemas --help`), "
-            "or define them as functions of the model",
+            help="to check them, describe the operators in a schema file (`onnxtext schemas "
+            "--help`), or define them as functions of the model",
         )
 
 
@@ -198,7 +198,9 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
         "op-deprecated",
         f"`{node.op_type}` has been deprecated since version {signature.since} of its operator set",
         (Place(node, ("op_type",)),),
-        help=f"use `{successor}`" if successor else reason or "import an older version, or use another",
+        help=f"use `{successor}`"
+        if successor
+        else reason or "import an older version, or use another",
     )
 
 

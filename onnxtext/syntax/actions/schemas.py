@@ -46,7 +46,9 @@ def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> Schem
         if key in seen:
             errors.append(
                 error_at(
-                    schema.at, schema.name, f"version {schema.since} of `{_full(schema)}` is given twice"
+                    schema.at,
+                    schema.name,
+                    f"version {schema.since} of `{_full(schema)}` is given twice",
                 )
             )
             errors[-1].help = "remove one, or write `@since(VERSION)` before the newer one"
@@ -156,7 +158,9 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
         if name in found:
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")
         if any(argument.key is not None for argument in decorator.arguments):
-            raise SemanticError(f"the arguments of `@{name}` have no names", help="write values only")
+            raise SemanticError(
+                f"the arguments of `@{name}` have no names", help="write values only"
+            )
         found[name] = tuple([argument.value for argument in decorator.arguments])
     return found
 
@@ -199,9 +203,7 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
 
 
 @action
-def optional_attribute(
-    decorators: Decorators, name: str, type: AttributeType
-) -> FormalAttribute:
+def optional_attribute(decorators: Decorators, name: str, type: AttributeType) -> FormalAttribute:
     """`axes?: ints`: optional, without a default."""
     return _formal_attribute(Attribute(name, type, None, tuple(decorators or ())), required=False)
 
@@ -262,7 +264,9 @@ def _formal(
     at: int, decorators: Decorators, type: Type | str, name: str, option: Option
 ) -> FormalValue:
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
-    found = _arguments(decorators, allowed, f"a{'' if option != 'optional' else 'n'} {option} value")
+    found = _arguments(
+        decorators, allowed, f"a{'' if option != 'optional' else 'n'} {option} value"
+    )
     if found.get("heterogeneous"):
         raise SemanticError("`@heterogeneous` has no arguments", help="write @heterogeneous()")
     made = FormalValue(name, type, option, doc=_text(found, "doc"))
@@ -329,4 +333,3 @@ def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, .
                 f"`{choice}` is not a type", help="write types such as float, or `any` alone"
             )
     return str(name), tuple(dict.fromkeys(choices))  # type: ignore[arg-type]
-
