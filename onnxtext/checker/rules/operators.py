@@ -164,7 +164,7 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
             )
         elif other is not None:
             help = f"there is `{other}.{name}`" if other else f"there is a standard one: `{name}`"
-        tables = list(schemas.tables(domain))
+        tables = [] if schemas.knows(domain) else list(schemas.tables(domain))
         if tables and domain not in _domains(subject):
             origins = ", ".join([table.origin for table in tables])
             if near is None and other is None and all(table.tentative for table in tables):
