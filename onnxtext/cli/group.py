@@ -25,6 +25,7 @@ VERBS = (
     "run",
     "git",
     "weights",
+    "schemas",
     "explain",
     "completion",
     "lsp",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from onnxtext.ast.model import Fragment
 from onnxtext.ast.schemas import SchemaFile
 from onnxtext.checker.context.schema_tables import (
     MOST_BYTES,
@@ -20,9 +21,12 @@ from onnxtext.checker.context.schema_tables import (
     FileTable,
     bundled_table,
     read_schemas,
+    rule_of,
 )
 from onnxtext.checker.context.signatures import Table
 from onnxtext.checker.engine.config import Settings, SettingsError
+from onnxtext.checker.engine.run import check_tree
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.filetype import decode_text
 from onnxtext.source import Source
 
@@ -86,6 +90,15 @@ def load_table(path: Path, name: str) -> FileTable:
         OnnxTextError: it has errors.
         OSError: it cannot be read, or is too large.
     """
+    return _table(read_bytes(path), name)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a schema file.
+
+    Raises:
+        OSError: it cannot be read, is not a regular file, or is too large.
+    """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
         status = os.fstat(file.fileno())
@@ -93,8 +106,7 @@ def load_table(path: Path, name: str) -> FileTable:
             raise OSError(0, "not a regular file", str(path))
         if status.st_size > MOST_BYTES:
             raise OSError(0, f"larger than {MOST_BYTES >> 20} MiB", str(path))
-        data = file.read(MOST_BYTES + 1)
-    return _table(data, name)
+        return file.read(MOST_BYTES + 1)
 
 
 @lru_cache(maxsize=16)
@@ -110,3 +122,30 @@ def parse(data: bytes, name: str) -> SchemaFile:
         OnnxTextError: it has errors.
     """
     return read_schemas(Source(decode_text(data, name), name))
+
+
+def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
+    """Check the content of a schema file, including the bodies of its operators.
+
+    Args:
+        data: the content.
+        name: its name in messages.
+    """
+    try:
+        source = Source(decode_text(data, name), name)
+        file = read_schemas(source)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    except RecursionError:
+        return [Diagnostic("too-deep", "the schema file is nested too deeply", file=name)]
+    found: list[Diagnostic] = []
+    tables = (FileTable(file, name), bundled_table())
+    for schema in file.schemas:
+        if schema.body is not None:
+            rule = rule_of(schema, tuple(file.opset_imports))
+            found += check_tree(Fragment(rule), source=source, tables=tables, ignore=_IGNORED)
+    return sorted(found, key=lambda item: item.span.start if item.span else -1)
+
+
+_IGNORED = ("function-unused", "function-shadows-operator")
+"""Rules that do not apply to bodies, which no node calls."""
