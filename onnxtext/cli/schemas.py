@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.options import FileName, reporting_options
+from onnxtext.cli.options import FileName, one_of, reporting_options
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.settings import read_schema_tables, read_settings
 from onnxtext.cli.streams import say
@@ -45,6 +45,20 @@ Exit status:
      unknown, or a file is missing or cannot be read or written"""
 
 
+
+
+def _domains() -> list[str]:
+    """Return the known domains, for shells."""
+    return [name or "ai.onnx" for name in _known(()).domains()]
+
+
+def _operators() -> list[str]:
+    """Return the names of operators in schema files, for shells."""
+    schemas = _known(())
+    domains = [name for name in schemas.domains() if not schemas.knows(name)]
+    return [f"{domain}.{name}" for domain in domains for name in sorted(schemas.names(domain))]
+
+
 @click.group("schemas", epilog=EXPLANATION)
 def command() -> None:
     """Describe operators of other domains for `check` and the editor.
@@ -55,7 +69,7 @@ def command() -> None:
 
 
 @command.command("import")
-@click.argument("package")
+@click.argument("package", shell_complete=one_of(lambda: ["onnxruntime"]))
 @click.option(
     "-o",
     "--output",
@@ -133,7 +147,7 @@ def _known(files: tuple[str, ...]) -> Schemas:
 
 
 @command.command("list")
-@click.argument("domain", required=False)
+@click.argument("domain", required=False, shell_complete=one_of(_domains))
 @click.option("--schemas", "files", multiple=True, metavar="FILE", help="Another schema file.")
 @reporting_options
 def list_(domain: str | None, files: tuple[str, ...], output_format: str, color: str) -> int:
@@ -164,7 +178,7 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
 
 
 @command.command("show")
-@click.argument("operator")
+@click.argument("operator", shell_complete=one_of(_operators))
 @click.option("--schemas", "files", multiple=True, metavar="FILE", help="Another schema file.")
 @reporting_options
 def show(operator: str, files: tuple[str, ...], output_format: str, color: str) -> int:

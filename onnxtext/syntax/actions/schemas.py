@@ -16,6 +16,7 @@ from onnxtext.ast.values import Attribute, AttributeType, Reference
 from onnxtext.syntax.actions.headers import Header, error_at
 from onnxtext.syntax.actions.registry import action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.grammar.lexer import Token
 
 SCHEMA_KEYS = {"onnxtext", "opset_import", "producer_name", "producer_version", "doc_string"}
 _LAST = (1 << 31) - 1
@@ -269,6 +270,8 @@ def _formal(
     )
     if found.get("heterogeneous"):
         raise SemanticError("`@heterogeneous` has no arguments", help="write @heterogeneous()")
+    if isinstance(type, Token):
+        at, type = type.at, str(type)  # behind the decorators
     made = FormalValue(name, type, option, doc=_text(found, "doc"))
     made.least = _number(found, "least", 1, 1)
     made.homogeneous = "heterogeneous" not in found
@@ -303,8 +306,8 @@ def fixed_type(type: Type) -> Type:
 
 @action
 def type_variable(name: str) -> str:
-    """The name of a type variable."""
-    return str(name)
+    """The name of a type variable, with its place."""
+    return name
 
 
 @action
@@ -330,6 +333,6 @@ def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, .
     for choice in choices:
         if isinstance(choice, str):
             raise SemanticError(
-                f"`{choice}` is not a type", help="write types such as float, or `any` alone"
+                f"`{choice}` is not a type", token=choice, help="write types such as float, or `any` alone"
             )
     return str(name), tuple(dict.fromkeys(choices))  # type: ignore[arg-type]
