@@ -45,8 +45,6 @@ Exit status:
      unknown, or a file is missing or cannot be read or written"""
 
 
-
-
 def _domains() -> list[str]:
     """Return the known domains, for shells."""
     return [name or "ai.onnx" for name in _known(()).domains()]

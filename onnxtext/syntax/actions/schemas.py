@@ -333,6 +333,8 @@ def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, .
     for choice in choices:
         if isinstance(choice, str):
             raise SemanticError(
-                f"`{choice}` is not a type", token=choice, help="write types such as float, or `any` alone"
+                f"`{choice}` is not a type",
+                token=choice,
+                help="write types such as float, or `any` alone",
             )
     return str(name), tuple(dict.fromkeys(choices))  # type: ignore[arg-type]
