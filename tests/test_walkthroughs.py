@@ -25,6 +25,8 @@ WALKTHROUGHS = (
     "docs/faq.md",
     "docs/shell.md",
     "docs/schemas.md",
+    "docs/opsets.md",
+    "docs/view.md",
 )
 
 

@@ -18,6 +18,7 @@ VERBS = (
     "fmt",
     "info",
     "show",
+    "view",
     "diff",
     "verify",
     "merge",
@@ -27,6 +28,7 @@ VERBS = (
     "weights",
     "schemas",
     "explain",
+    "explain-type",
     "completion",
     "lsp",
 )
