@@ -134,6 +134,7 @@ def _slugs(
     help="Also check nodes against the operators that this schema file describes; see `onnxtext "
     "schemas`.",
 )
+@click.option(
     "--infer",
     is_flag=True,
     help="Write the model with the inferred types of all values to OUT, unless it has errors.",
