@@ -12,7 +12,12 @@ from onnxtext.ast.model import Function, OpsetImport, ValueInfo
 from onnxtext.ast.schemas import FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.values import AttributeType
 from onnxtext.checker.context.elements import type_text
-from onnxtext.checker.context.signatures import AttributeParameter, Parameter, Signature
+from onnxtext.checker.context.signatures import (
+    AttributeParameter,
+    Parameter,
+    Signature,
+    newest_versions,
+)
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.source import Source
 
@@ -47,7 +52,7 @@ class FileTable:
 
     def __init__(self, file: SchemaFile, origin: str) -> None:
         self.origin = origin
-        self._imports = tuple(file.opset_imports)
+        self._imports = imports_of(file)
         self._versions: dict[tuple[str, str], list[OperatorSchema]] = {}
         for schema in sorted(file.schemas, key=lambda item: item.since):
             self._versions.setdefault((schema.domain, schema.name), []).append(schema)
@@ -140,6 +145,18 @@ _BLOCK = re.compile(
 def bundled_table() -> BundledTable:
     """Return the table that comes with the package; it is read on first use."""
     return BundledTable()
+
+
+def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
+    """Return the operator sets of bodies: those of the header, else the newest ones."""
+    given = {item.domain or "" for item in file.opset_imports}
+    newest: dict[str, int] = {"": newest_versions()[""]}
+    for schema in file.schemas:
+        newest[schema.domain] = max(schema.since, newest.get(schema.domain, 1))
+    implied = [
+        OpsetImport(domain or None, n) for domain, n in newest.items() if domain not in given
+    ]
+    return (*file.opset_imports, *implied)
 
 
 # ---- Conversion ---------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from onnxtext.checker.context.schema_tables import (
     SUFFIX,
     FileTable,
     bundled_table,
+    imports_of,
     read_schemas,
     rule_of,
 )
@@ -142,7 +143,7 @@ def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
     tables = (FileTable(file, name), bundled_table())
     for schema in file.schemas:
         if schema.body is not None:
-            rule = rule_of(schema, tuple(file.opset_imports))
+            rule = rule_of(schema, imports_of(file))
             found += check_tree(Fragment(rule), source=source, tables=tables, ignore=_IGNORED)
     return sorted(found, key=lambda item: item.span.start if item.span else -1)
 
