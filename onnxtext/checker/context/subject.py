@@ -18,8 +18,8 @@ from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fie
 from onnxtext.checker.context.schema_tables import bundled_table
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, visible_graphs
 from onnxtext.checker.context.signatures import Schemas, Table
-from onnxtext.checker.context.suggestions import nearest
 from onnxtext.checker.isolation.pool import Inference
+from onnxtext.suggestions import nearest
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload."""
