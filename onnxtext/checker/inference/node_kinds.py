@@ -239,7 +239,7 @@ class _Kinds:
         """Infer the output types of the first node of a kind."""
         if type(target) is Scope:
             return self._call(node, target, given, typed)
-        if type(target) is not Signature or target.domain:
+        if type(target) is not Signature or target.domain or target.origin:
             raise _Inconclusive
         if not depends_on_types_alone(target.name, len(given)):
             raise _Inconclusive

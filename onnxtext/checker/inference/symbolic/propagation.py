@@ -275,7 +275,7 @@ class SymbolicShapes:
         made: tuple[Value | None, ...] = ()
         if node.domain == contrib.DOMAIN:
             shapes = contrib.shapes(OperatorCall(node, inputs, values, sizes, contrib.SINCE))
-        elif type(target) is not Signature or target.domain not in DOMAINS:
+        elif type(target) is not Signature or target.origin or target.domain not in DOMAINS:
             return tuple(wanted), ()
         else:
             call = OperatorCall(node, inputs, values, sizes, target.since)
