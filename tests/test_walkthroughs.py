@@ -25,6 +25,7 @@ WALKTHROUGHS = (
     "docs/faq.md",
     "docs/shell.md",
     "docs/opsets.md",
+    "docs/view.md",
 )
 
 

@@ -18,6 +18,7 @@ VERBS = (
     "fmt",
     "info",
     "show",
+    "view",
     "diff",
     "verify",
     "merge",
