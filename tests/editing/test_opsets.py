@@ -23,7 +23,7 @@ from onnxtext.checker.isolation.pool import Inference
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply, set_opset
-from onnxtext.editing.opsets import convert, table
+from onnxtext.editing.opsets import convert, plan_conversion, table
 from onnxtext.editing.opsets.automatic import (
     MEANT_BEFORE,
     ONLY_NEWER,
@@ -327,6 +327,34 @@ def test_unknown_versions(version: int) -> None:
     text = model(11, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
     with pytest.raises(OnnxTextError, match="version"):
         apply(text, lambda tree: set_opset(tree, version))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = ReduceSum (x, n)",
+        "y = Dropout (x, h)",
+        "y = DFT (x, , e)",
+        'y = GridSample <mode = "none"> (x, x)',
+        "y = Clip (x, h, e)",
+        "y = Pad (x, n, h, n)",
+        "y = Resize (x, h, h)",
+        "y = Split <num_outputs = 0> (x)",
+        "= Shape <start = 1> (x)",
+        "y = GroupNormalization <num_groups = 0> (x, h, h)",
+        "y = AveragePool <ceil_mode = 1, kernel_shape = [0], strides = [0], pads = [9, 9]> (x)",
+        "y = TopK (x, e)",
+        "y = Constant <value_ints: ints = []> ()",
+    ],
+)
+def test_invalid_nodes_do_not_crash_it(body: str) -> None:
+    weights = "double[1] h = [1e300], float[1] n = [nan], int64[0] e = []"
+    for before, after in ((28, 7), (20, 11), (7, 28), (17, 21)):
+        text = model(before, f"g (float[1, 2, 3, 4] x) => (y) <{weights}> {{ {body} }}")
+        plan = plan_conversion(onnxtext.parse(text), {"": after})
+        assert {remark.code for remark in plan.remarks} <= {"opset-conversion", "opset-change"}
+        if not plan.obstacles:
+            assert converted(text, after)
 
 
 @pytest.mark.parametrize("version", [-1, 0, 99])

@@ -83,6 +83,8 @@ def carry_over(work: Work) -> None:
     for held in work.node.attributes:
         if held.name not in work.new.attributes and held.name in work.old.attributes:
             _drop(work, step, held.name)
+    if work.is_up:
+        _removed_defaults(work, step)
     for name in work.new.attributes:
         if work.attribute(name) is None:
             _make_explicit(work, step, name)
@@ -113,7 +115,20 @@ def _drop(work: Work, step: Step, name: str) -> None:
             raise Obstacle(f"its attribute `{name}` was removed in version {step[2]}")
         raise Obstacle(f"its attribute `{name}` exists since version {step[2]}")
     work.drop(name)
+    work.dropped.add(name)
     work.say(f"the attribute `{name}` is dropped, which {_versions(work, step)} does not have")
+
+
+def _removed_defaults(work: Work, step: Step) -> None:
+    """Check that the default of an attribute that was removed means what the newer version does."""
+    for name, wanted in REMOVED.get(step, {}).items():
+        if wanted is ANY or name not in work.old.attributes or work.attribute(name) is not None:
+            continue
+        in_test_mode = work.old.name == "BatchNormalization" and not any(work.node.outputs[1:])
+        if name == "is_test" and in_test_mode:  # which has one output
+            continue
+        if default_of(work.old, name) != wanted and name not in work.dropped:
+            raise Obstacle(f"without `{name}` it is a node for training before version {step[2]}")
 
 
 def _make_explicit(work: Work, step: Step, name: str) -> None:

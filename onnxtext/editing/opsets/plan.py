@@ -54,11 +54,6 @@ class Plan:
         """The nodes that are rewritten."""
         return [remark for remark in self.remarks if remark.code == CHANGE]
 
-    @property
-    def does_nothing(self) -> bool:
-        """Whether the model has these versions already."""
-        return not self._imports and not self.remarks
-
     def apply(self) -> None:
         """Change the model.
 
@@ -222,7 +217,7 @@ class _Conversion:
                 made.append(stated)
                 continue
             new = self._node(stated, node)
-            changed = changed or new != [stated]
+            changed = changed or len(new) != 1 or new[0] is not stated
             made += new
         if changed:
             self._plan._nodes.append((tree, made))

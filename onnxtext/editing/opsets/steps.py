@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -60,6 +61,9 @@ class Stepper:
         mark = self._place.mark()
         try:
             made = self._advance(replace(stated, attributes=node.attributes), current, 0)
+        except (ArithmeticError, LookupError, ValueError, struct.error):
+            self._place.back_to(mark)
+            raise Obstacle("its attributes or operands are not valid") from None
         except Obstacle:
             self._place.back_to(mark)
             raise

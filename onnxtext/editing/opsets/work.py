@@ -216,6 +216,7 @@ class Work:
         self.after: list[Node] = []
         self.removed = False
         self.done: list[str] = []
+        self.dropped: set[str] = set()
         self._moved: dict[str, Type | None] = {}
 
     @property
