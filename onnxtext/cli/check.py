@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.edit import Target, new_errors, write
+from onnxtext.cli.edited_files import Target, new_findings, write
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.settings import read_settings
+from onnxtext.cli.settings import read_schema_tables, read_settings
 from onnxtext.cli.streams import read_stdin
 from onnxtext.cli.target_opset import Targets, check_targets, conversion, find_changes, read_targets
 from onnxtext.diagnostics.library import codes
 from onnxtext.files import read_input
 
 if TYPE_CHECKING:
+    from onnxtext.checker.context.signatures import Table
     from onnxtext.diagnostics import Diagnostic
 
 DEFAULT_MOST = 100
@@ -47,6 +48,7 @@ Settings are read from pyproject.toml; options override them:
   ignore = ["node-name-duplicate"]
   strict = true
   max-findings = 20
+  schemas = ["operators.onnxschema"]
 
 \b
 Exit status:
@@ -69,6 +71,7 @@ class CheckOptions:
     infer: bool = False
     targets: Targets = field(default_factory=dict)
     output: Target | None = None
+    schemas: tuple[str, ...] = ()
 
 
 def _slugs(
@@ -124,6 +127,14 @@ def _slugs(
     help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MOST}]",
 )
 @click.option(
+    "--schemas",
+    multiple=True,
+    metavar="SCHEMAS",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Also check nodes against the operators that this schema file describes; see `onnxtext "
+    "schemas`.",
+)
+@click.option(
     "--infer",
     is_flag=True,
     help="Write the model with the inferred types of all values to OUT, unless it has errors.",
@@ -155,6 +166,7 @@ def command(
     strict: bool,
     fix: bool,
     max_findings: int | None,
+    schemas: tuple[str, ...],
     infer: bool,
     targets: dict[str, int],
     output: str | None,
@@ -173,7 +185,7 @@ def command(
             "-o and -f belong to --infer and --target-opset, and do not go with --fix."
         )
     choice = CheckOptions(
-        (*select, *profile), ignore, strict, fix, max_findings, infer, targets, target
+        (*select, *profile), ignore, strict, fix, max_findings, infer, targets, target, schemas
     )
     _check_slugs(choice)
     check_targets(targets)
@@ -214,15 +226,18 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
     settings = read_settings(path)
+    tables = read_schema_tables(settings, choice.schemas)
     data = _read(path)
     select = (*settings.select, *choice.select)
     ignore = tuple([slug for slug in settings.ignore if slug not in choice.select])
     ignore = (*ignore, *choice.ignore)
     base_dir = Path() if path is None else path.parent
     if choice.fix:
-        data = _fix(data, path, shown, base_dir, select, ignore, reporter)
+        data = _fix(data, path, shown, base_dir, select, ignore, tables, reporter)
     try:
-        found = check_file(data, name=shown, base_dir=base_dir, select=select, ignore=ignore)
+        found = check_file(
+            data, name=shown, base_dir=base_dir, select=select, ignore=ignore, tables=tables
+        )
     except RecursionError:
         found = [too_deep(shown)]
     strict = choice.strict or settings.strict
@@ -237,11 +252,16 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     if target is None and choice.fix and choice.targets:
         target = Target(name, None, force=False, diff=False)
     if target is not None:
-        _rewrite(data, found, target, choice, reporter)
+        _rewrite(data, found, target, choice, tables, reporter)
 
 
 def _rewrite(
-    data: bytes, found: list[Diagnostic], target: Target, choice: CheckOptions, reporter: Reporter
+    data: bytes,
+    found: list[Diagnostic],
+    target: Target,
+    choice: CheckOptions,
+    tables: tuple[Table, ...],
+    reporter: Reporter,
 ) -> None:
     """Write the model, converted and with inferred types, unless it has errors."""
     from onnxtext.editing import apply, write_types
@@ -257,7 +277,7 @@ def _rewrite(
         content = apply(
             content, partial(conversion, targets=choice.targets), name=target.name
         ).content
-        wrong = new_errors(target, before, content)
+        wrong = new_findings(target, before, content)
         for item in wrong:
             reporter.found(item, target.name)
         if wrong:
@@ -265,7 +285,7 @@ def _rewrite(
             reporter.summary(f"{target.name}: the converted model has errors and is not written")
             return
     if choice.infer:
-        typed = apply(content, write_types, name=target.name)
+        typed = apply(content, partial(write_types, tables=tables), name=target.name)
         content, notes = typed.content, list(typed.notes)
     write(target, data, content)
     for note in notes:
@@ -306,6 +326,7 @@ def _fix(
     base_dir: Path,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    tables: tuple[Table, ...],
     reporter: Reporter,
 ) -> bytes:
     """Apply fixes to a text file and return its new content."""
@@ -320,7 +341,7 @@ def _fix(
             "not-a-text", f"{name} is not a text: --fix changes .onnxtxt and .onnxtext files"
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
+    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore, tables=tables)
     if not made.done:
         return data
     new = made.text.encode("utf-8")

@@ -26,6 +26,7 @@ VERBS = (
     "run",
     "git",
     "weights",
+    "schemas",
     "explain",
     "explain-type",
     "completion",

@@ -80,7 +80,7 @@ def _check(
     """Raise an error if a model violates rules of the ONNX IR."""
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
-    from onnxtext.cli.settings import read_settings
+    from onnxtext.cli.settings import read_schema_tables, read_settings
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.proto.encode.lower import lower_without_weights
     from onnxtext.text_to_binary import joined
@@ -94,7 +94,12 @@ def _check(
 
     # Check only the model itself: external data may still be missing.
     found = check_tree(
-        model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
+        model,
+        source=source,
+        encoded=encoded,
+        select=settings.select,
+        ignore=settings.ignore,
+        tables=read_schema_tables(settings),
     )
     errors = [item for item in found if item.severity == "error"]
     if errors:

@@ -39,12 +39,13 @@ def apply(
     with paused_collector():
         if isinstance(content, str):
             return _edit_text(content, edit, name)
+        from onnxtext.binary_to_text import lift_placed
         from onnxtext.errors import invalid_model_error
-        from onnxtext.proto.decode.lift import LiftError, lift_model
+        from onnxtext.proto.decode.lift import LiftError
         from onnxtext.proto.encode.lower import lower_model
 
         try:
-            model = lift_model(content)
+            model = lift_placed(content, weights="inline")  # the tree of its text
         except LiftError as error:
             raise invalid_model_error(content, error, name) from None
         model.encoding = None  # it fits the model before the edit only

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from onnxtext.ast.model import Function, Graph, Model, OpsetImport
+from onnxtext.ast.model import Function, Graph, Model, OpsetImport, Presence
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.value_infos import DECORATOR
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
@@ -83,6 +83,7 @@ def strip(model: Model, what: What) -> None:
         model.metadata, model.metadata_left_out = [], False
     else:
         model.doc_string = None
+        model.presence = _without_docs(model.presence)
     name = "meta" if what == "metadata" else "doc"
     model.decorators = _without(model.decorators, name)
     for scope in walk_graphs(model):
@@ -96,6 +97,12 @@ def strip(model: Model, what: What) -> None:
                 item.metadata = ()
         for node in scope.nodes:
             node.attributes = tuple([_plainer(attribute, name) for attribute in node.attributes])
+
+
+def _without_docs(presence: Presence) -> Presence:
+    """Return presence defaults that store no empty doc strings."""
+    kept = tuple([name for name in presence.explicit if not name.endswith(".doc_string")])
+    return replace(presence, explicit=kept)
 
 
 def _plainer(attribute: Attribute, name: str) -> Attribute:

@@ -19,9 +19,11 @@ from benchmarks import opsets as benchmark
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
+from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply, set_opset
-from onnxtext.editing.opsets import convert
+from onnxtext.editing.opsets import convert, table
 from onnxtext.editing.opsets.automatic import (
     MEANT_BEFORE,
     ONLY_NEWER,
@@ -257,8 +259,8 @@ def test_every_step_is_covered() -> None:
 def test_the_tables_name_what_exists() -> None:
     known = {key(new): (old, new) for old, new in steps()}
     newest = {domain or "ai.onnx": version for domain, version in newest_versions().items()}
-    for table in (REMOVED, UNUSED_BY_OLDER, MEANT_BEFORE, SAME_MEANING, ONLY_NEWER, ONLY_OLDER):
-        for step, names in table.items():
+    for entries in (REMOVED, UNUSED_BY_OLDER, MEANT_BEFORE, SAME_MEANING, ONLY_NEWER, ONLY_OLDER):
+        for step, names in entries.items():
             if step[2] <= newest[step[0] or "ai.onnx"]:
                 old, new = known[step]
                 assert set(names) <= {*old.attributes, *new.attributes}, step
@@ -327,6 +329,13 @@ def test_unknown_versions(version: int) -> None:
         apply(text, lambda tree: set_opset(tree, version))
 
 
+@pytest.mark.parametrize("version", [-1, 0, 99])
+def test_models_of_unknown_versions(version: int) -> None:
+    text = model(version, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
+    with pytest.raises(OnnxTextError, match="which is unknown"):
+        converted(text, 13)
+
+
 def test_many_nodes_take_linear_time() -> None:
     import time
 
@@ -351,3 +360,30 @@ def test_constants_are_shared() -> None:
     made = onnxtext.parse(converted(text, 13))
     assert [node.op_type for node in walk_nodes(made)] == ["Constant", "Unsqueeze", "Unsqueeze"]
     assert all(isinstance(node, Node) for node in walk_nodes(made))
+
+
+@pytest.mark.parametrize(
+    ("operator", "body"),
+    [
+        ("TopK", "y, i = TopK <k = 2> (x)"),
+        ("Clip", "y = Clip <max = 0.5> (x)"),
+        ("Upsample", "y = Upsample <scales = [1.0, 2.0]> (x)"),
+    ],
+)
+def test_newer_versions_are_left_to_the_converter(
+    operator: str, body: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "REVIEWED", {"": 8})
+    text = model(8, f"g (float[2, 3] x) => (float[?, ?] y) {{ {body} }}")
+    made = converted(text, 11)
+    assert operator in {node.op_type for node in walk_nodes(onnxtext.parse(made))} | {"Upsample"}
+    assert not [item for item in onnxtext.check(made) if item.severity == "error"]
+    x = np.random.default_rng(fresh_seed()).standard_normal((2, 3)).astype(np.float32)
+    np.testing.assert_allclose(outputs(text, [x])[0], outputs(made, [x])[0], rtol=1e-5)
+
+
+def test_a_converter_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "REVIEWED", {"": 8})
+    monkeypatch.setattr(Inference, "convert", lambda *_: Failure("crash", "SIGSEGV"))
+    with pytest.raises(OnnxTextError, match="converter cannot do it: it failed"):
+        converted(model(8, "g (float[2, 3] x) => (float[?, ?] y) { y = Clip (x) }"), 11)

@@ -65,16 +65,15 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
     """Return a model of one node, and the values that it has from outside."""
     inputs, kept = [], set()
     for name in dict.fromkeys(filter(None, work.node.inputs)):
-        type = work.facts.type(work.place.scope, name)
+        made = work.place.new_tensors.get(name)
+        type = made.type if made is not None else work.facts.type(work.place.scope, name)
         if not isinstance(type, TensorType):
             raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
-        found = work.facts.constant(work.place.scope, name)
-        tensor = None
+        found = work.facts.constant(work.place.scope, name) if made is None else None
         if found is not None:
-            tensor = make_tensor(
-                found[0].element, found[1], [d for d in found[0].shape or () if isinstance(d, int)]
-            )
-        inputs.append(ValueInfo(name, type, None if tensor is None else tensor.data))
+            dims = [dim for dim in found[0].shape or () if isinstance(dim, int)]
+            made = make_tensor(found[0].element, found[1], dims)
+        inputs.append(ValueInfo(name, type, None if made is None else made.data))
         kept.add(name)
     outputs = []
     for name in filter(None, work.node.outputs):

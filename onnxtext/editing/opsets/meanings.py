@@ -270,6 +270,36 @@ def lp_pool_up(work: Work) -> None:
     carry_over(work)
 
 
+def pool_windows(work: Work) -> None:
+    """Pools ignore windows that start in the padding at the end since version 22.
+
+    There are such windows only with `ceil_mode`, if the padding and the stride together are longer
+    than the window.
+    """
+    if work.integer("ceil_mode", 0) and work.string("auto_pad") in (None, "NOTSET"):
+        kernel = work.integers("kernel_shape") or ()
+        ones = (1,) * len(kernel)
+        strides, dilations = work.integers("strides") or ones, work.integers("dilations") or ones
+        pads = work.integers("pads") or (0,) * (2 * len(kernel))
+        shape = work.shape(work.input(0))
+        sizes = shape[2:] if shape is not None else (None,) * len(kernel)
+        if not len(kernel) == len(strides) == len(dilations) == len(pads) // 2 == len(sizes):
+            raise Obstacle("its attributes do not fit each other")
+        for at, size in enumerate(sizes):
+            window = (kernel[at] - 1) * dilations[at] + 1
+            start, end = pads[at], pads[at + len(kernel)]
+            if end + strides[at] <= window or strides[at] < 1:
+                continue
+            if not isinstance(size, int):
+                raise Obstacle(
+                    "its last window may start in the padding, which version 22 ignores, and the "
+                    f"size of `{work.input(0)}` is not known"
+                )
+            if -(-(size + start + end - window) // strides[at]) * strides[at] >= size + start:
+                raise Obstacle("its last window starts in the padding, which version 22 ignores")
+    carry_over(work)
+
+
 def cast_up(work: Work) -> None:
     """`Cast` (6) names the type by its number."""
     name = (work.string("to") or "").lower()

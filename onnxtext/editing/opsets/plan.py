@@ -116,6 +116,13 @@ def plan_conversion(model: Model, targets: Targets) -> Plan:
             "the model imports no operator set, so it is unknown what its nodes are written for",
             "add `opset_import` to its header",
         )
+    for entry in (*model.opset_imports, *[e for f in model.functions for e in f.opset_imports]):
+        domain = plain_domain(entry.domain)
+        if domain in plain and not 1 <= entry.version <= newest_versions()[domain]:
+            raise refused(
+                f"the model is written for {_shown(domain, entry.version)}, which is unknown",
+                "install a newer onnx" if entry.version > 0 else "correct its `opset_import`",
+            )
     subject = _subject(model)
     plan = Plan(subject, plain)
     facts = Facts(subject)

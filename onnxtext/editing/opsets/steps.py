@@ -15,7 +15,7 @@ from onnxtext.checker.inference.output_types import OUTPUT_TYPES
 from onnxtext.editing.opsets.fallback import Converter
 from onnxtext.editing.opsets.inlining import inline
 from onnxtext.editing.opsets.schemas import changes_between, unfit
-from onnxtext.editing.opsets.table import FIRST, is_reviewed, rule_of
+from onnxtext.editing.opsets.table import FIRST, is_reviewed, reviewed_version, rule_of
 from onnxtext.editing.opsets.work import Facts, Obstacle, Place, Work
 
 _DEEPEST = 12
@@ -97,9 +97,9 @@ class Stepper:
             raise Obstacle("its definition is too large")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:
-            work, born = self._up(node, old, since)
+            work, born = self._up(node, old, since, version)
         else:
-            work, born = self._down(node, old)
+            work, born = self._down(node, old, version)
         self._said += work.done
         made: list[Node] = []
         if work.removed:
@@ -110,7 +110,7 @@ class Stepper:
         for each in work.nodes():
             before = (first or old) if each is work.node and each.op_type == node.op_type else None
             made += self._advance(each, born, depth + 1, before)
-        self._check(node, work, first or old, new)
+        self._check(node, work, born, first or old, new)
         return made
 
     def _infer(self, node: Node, signature: Signature) -> None:
@@ -127,21 +127,22 @@ class Stepper:
             if facts.is_new(name) and type is not None:
                 facts.set_type(name, type)
 
-    def _up(self, node: Node, old: Signature, since: int) -> tuple[Work, int]:
+    def _up(self, node: Node, old: Signature, since: int, version: int) -> tuple[Work, int]:
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
         work = Work(self._facts, self._place, node, old, new)
         step = old.domain, old.name, since
         rule = rule_of(step)
         if not is_reviewed(step):
-            self._converter.convert(work, since - 1, since)
+            since = self._targets[old.domain]
+            self._converter.convert(work, version, since)
         elif new.deprecated and rule == rule_of(("", "", 0)):
             raise Obstacle(f"it was removed in version {since}")
         else:
             rule.up(work)
         return work, since
 
-    def _down(self, node: Node, old: Signature) -> tuple[Work, int]:
+    def _down(self, node: Node, old: Signature, version: int) -> tuple[Work, int]:
         born = old.since - 1
         new = self._schemas.find(old.domain, old.name, born) if born else None
         work = Work(self._facts, self._place, node, old, new)
@@ -152,19 +153,22 @@ class Stepper:
                 return work, inline(work)
             first(work)
         elif not is_reviewed(step):
-            self._converter.convert(work, old.since, born)
+            born = max(self._targets[old.domain], reviewed_version(old.domain))
+            self._converter.convert(work, version, born)
         else:
             rule_of(step).down(work)
         return work, born
 
-    def _check(self, node: Node, work: Work, old: Signature, new: Signature | None) -> None:
+    def _check(
+        self, node: Node, work: Work, born: int, old: Signature, new: Signature | None
+    ) -> None:
         """Check that the node fits the schema of the target if no other step follows."""
         made = work.node
         domain = plain_domain(made.domain)
         if work.removed or made.op_type != node.op_type or new is None:
             return
-        reached = work.new
-        if reached.since != new.since:
+        reached = self._schemas.find(domain, made.op_type, born)
+        if reached is None or reached.since != new.since:
             return
         reason = unfit(made, new, self._type, old, self._facts.is_new)
         if reason is not None:

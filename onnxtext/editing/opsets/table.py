@@ -110,6 +110,8 @@ def rules() -> Mapping[Step, Rule]:
         found[name, 7] = Rule(m.broadcast_up, m.broadcast_down)
     for name in _VARIADIC:
         found[name, 8] = Rule(carry_over, m.equal_shapes)
+    for name in ("AveragePool", "MaxPool"):
+        found[name, 22] = Rule(m.pool_windows, m.pool_windows)
     for name in ("LpPool", "GlobalLpPool"):
         found[name, 2] = Rule(m.lp_pool_up, _refuse("its `p` was a float before version 2"))
     made = {("", name, since): rule for (name, since), rule in found.items()}
@@ -125,9 +127,14 @@ FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
 """What replaces an operator in versions that do not have it yet."""
 
 
+def reviewed_version(domain: str) -> int:
+    """Return the newest version of an operator set that the rules cover; at least 1."""
+    return REVIEWED.get(domain, 1)
+
+
 def is_reviewed(step: Step) -> bool:
     """Whether the rules cover a step."""
-    return step[2] <= REVIEWED.get(step[0], 0)
+    return step[2] <= reviewed_version(step[0])
 
 
 def rule_of(step: Step) -> Rule:
