@@ -77,7 +77,7 @@ def unfit(path: Path, directory: Path) -> str | None:
         directory: the directory that has to contain it.
     """
     if path.is_symlink() and leads_out(path, directory):
-        return "it is a link that leads out of the directory"
+        return "it is a symbolic link to a target outside of its directory"
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Generator
 from typing import Any
@@ -17,6 +18,7 @@ QUICK = "not slow and not thorough"
 
 # The time of an example depends more on the machine than on the code.
 settings.register_profile("no-deadline", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=40)
 settings.load_profile("no-deadline")
 
 # Background jobs of a shell ignore SIGINT, nohup ignores SIGHUP, and commands in tests would
@@ -24,6 +26,12 @@ settings.load_profile("no-deadline")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw fewer examples in the default run, but not in `.ci/run`, which sets the seed."""
+    if config.getoption("markexpr") == QUICK and not os.environ.get("ONNXTEXT_SEED"):
+        settings.load_profile("quick")
 
 
 def pytest_terminal_summary(

@@ -50,7 +50,7 @@ class Named(NamedTuple):
 
 
 def first_output(node: Node) -> str:
-    """Return the name that identifies a node in sections; "" if it has none."""
+    """Return a node's first non-empty output name, by which sections refer to it, or ""."""
     outputs = node.outputs
     return outputs[0] if outputs and outputs[0] else next((name for name in outputs if name), "")
 

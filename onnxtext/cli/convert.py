@@ -132,7 +132,7 @@ def _check_derived(target: Path) -> None:
         raise CommandError(
             "output-is-link",
             f"{target} is not written: {why}",
-            help="remove it, or name a file with -o",
+            help="delete it, or choose another output with `-o`",
         )
 
 

@@ -68,7 +68,7 @@ def _not_written(name: str) -> Diagnostic:
 
     return Diagnostic(
         "loss-not-allowed",
-        f"{name} is not written because the official syntax cannot represent all of it",
-        help="--allow-loss writes the text without the listed parts; "
+        f"{name} was not written: the official syntax cannot represent the parts reported above",
+        help="`--allow-loss` writes the text without these parts; "
         "`--dialect onnxtext` loses nothing",
     )

@@ -65,9 +65,8 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
             rows.append(paint("...", "gutter"))
         before = snippet.number
         rows += _snippet_rows(snippet, diagnostic.severity, paint, digits, columns)
-    for kind, text in (*(("note", note) for note in diagnostic.notes), ("help", diagnostic.help)):
-        if text:
-            rows += _remark(kind, text, paint, digits)
+    for kind, text in diagnostic.remarks():
+        rows += _remark(kind, text, paint, digits)
     if changed and not diagnostic.help and fix is not None:
         rows += _remark("help", fix.title, paint, digits)
     rows += _change_rows(changed, paint, digits, columns)

@@ -25,9 +25,7 @@ def render(diagnostic: Diagnostic) -> str:
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     where = diagnostic.where()
     lines = [f"{where}: {diagnostic.message}" if where else diagnostic.message]
-    lines += [f"note: {note}" for note in diagnostic.notes]
-    if diagnostic.help:
-        lines.append(f"help: {diagnostic.help}")
+    lines += [f"{kind}: {text}" for kind, text in diagnostic.remarks()]
     command = _COMMANDS.get(diagnostic.severity, "notice")
     return f"::{command} {listed}::{_data(lines)}"
 

@@ -114,6 +114,14 @@ class Diagnostic:
             return place
         return f"{self.file}: {place}" if place else self.file
 
+    def remarks(self) -> list[tuple[str, str]]:
+        """Return the broken rule, the notes and the help, each as its label and text."""
+        found = []
+        for note in self.notes:
+            is_rule = note.startswith("rule: ")
+            found.append(("rule", note[6:]) if is_rule else ("note", note))
+        return [*found, ("help", self.help)] if self.help else found
+
     def __str__(self) -> str:
         """Return the finding in one line, and its help in another."""
         where = self.where()

@@ -47,12 +47,11 @@ def _rule(code: str) -> dict[str, object]:
 
 
 def _result(diagnostic: Diagnostic) -> dict[str, object]:
-    help = [f"help: {diagnostic.help}"] if diagnostic.help else []
-    notes = [f"note: {note}" for note in diagnostic.notes]
+    remarks = [f"{kind}: {text}" for kind, text in diagnostic.remarks()]
     result: dict[str, object] = {
         "ruleId": diagnostic.code,
         "level": _LEVELS.get(diagnostic.severity, "note"),
-        "message": _message("\n".join([diagnostic.message, *notes, *help])),
+        "message": _message("\n".join([diagnostic.message, *remarks])),
     }
     location = _location(diagnostic)
     if location:

@@ -82,7 +82,7 @@ class _Line:
 
     @property
     def opens(self) -> bool:
-        """Whether the lines below it stand in a bracket that it opens."""
+        """Whether the line ends with an opening bracket, so that it folds with the lines below."""
         return not self.continues and self.text[-1:] in tuple("([{<")
 
 

@@ -46,7 +46,7 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> Merged:
         reason = "a version is empty"
     except OnnxTextError as error:
         where = error.diagnostics[0].where()
-        reason = f"a version is no valid text ({where}: {error.diagnostics[0].message})"
+        reason = f"a version is not a valid text ({where}: {error.diagnostics[0].message})"
     except (MergeConflict, Unmergeable):
         reason = "the versions could not be merged statement by statement"
     except RecursionError:

@@ -178,7 +178,7 @@ class Embedder(Rewriter):
         start = _number(entries.get("offset", "0"), where, "offset")
         length = _number(entries.get("length", str(len(file) - start)), where, "length")
         if length != wanted:
-            raise BlobError(f"{where} has {length} bytes, but the tensor takes {wanted}", WRONG)
+            raise BlobError(f"{where} has {length} bytes, but the tensor needs {wanted}", WRONG)
         if start + length > len(file):
             raise BlobError(
                 f"{where} ends at byte {start + length:,}, {location} at {len(file):,}", WRONG

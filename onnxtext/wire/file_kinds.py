@@ -128,7 +128,7 @@ def _decoded(data: bytes) -> str | None:
 
 def _pointer(text: str) -> FileKind:
     size = re.search(r"^size (\d{1,20})\r?$", text, re.MULTILINE)
-    stands = f", which stands for {int(size[1]):,} bytes" if size else ""
+    stands = f", which replaces a file of {int(size[1]):,} bytes" if size else ""
     return FileKind(
         "git-lfs-pointer",
         f"a Git LFS pointer{stands}, not the file itself",

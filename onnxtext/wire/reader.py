@@ -177,7 +177,7 @@ def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int
         elif wire_type == GROUP:
             open_groups.append(number)
             if len(open_groups) > MAX_DEPTH:
-                raise WireError("groups are nested too deeply", start)
+                raise WireError(f"groups are nested more than {MAX_DEPTH} levels deep", start)
         else:
             _, at = _skip(data, at, end, number, wire_type, start)
     return at

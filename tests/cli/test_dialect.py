@@ -32,9 +32,10 @@ def test_lossless_conversions_are_status_0_with_a_note(tmp_path: Path) -> None:
     result = run(*DIALECT, "m.onnx", cwd=tmp_path)
     assert (result.status, result.out) == (0, b"")
     assert result.err == (
-        "note[stored-otherwise]: stored differently, with the same meaning: raw_data becomes "
-        "typed data in 1 tensor; empty fields become stored or absent: GraphProto.doc_string (1), "
-        "NodeProto.domain (5), OperatorSetIdProto.domain (1)\n --> m.onnx: model\n"
+        "note[stored-otherwise]: the official text stores the same model differently: `raw_data` "
+        "is rewritten as typed data in 1 tensor; empty fields are added or dropped "
+        "(1 `GraphProto.doc_string`, 5 `NodeProto.domain`, 1 `OperatorSetIdProto.domain`)\n"
+        " --> m.onnx: model\n"
     )
     text = (tmp_path / "m.onnxtxt").read_text()
     assert "onnxtext" not in text
@@ -58,7 +59,7 @@ def test_losses_are_status_1_without_output(tmp_path: Path) -> None:
             "  = note: also at graph.node[1].metadata_props, graph.node[2].metadata_props "
             "and 2 more",
         ]
-        assert said[-2].startswith("error[loss-not-allowed]: m.onnx is not written")
+        assert said[-2].startswith("error[loss-not-allowed]: m.onnx was not written")
         assert "--allow-loss" in said[-1]
 
 

@@ -105,8 +105,8 @@ def test_warnings_give_reasons(filtered: Repository) -> None:
     assert said(b"") == ""
     assert said(STORED) == ""
     assert said(POINTER) == (
-        "warning: m.onnx: stored as it is: it is a Git LFS pointer, which stands for 181 bytes, "
-        "not the file itself"
+        "warning: m.onnx: stored as it is: it is a Git LFS pointer, which replaces a file of "
+        "181 bytes, not the file itself"
     )
     markers = "warning: m.onnx: stored as it is: it has conflict markers"
     assert said(MARKED) == markers

@@ -372,7 +372,7 @@ def test_many_losses_of_one_kind_are_one_group() -> None:
     groups = group_losses(losses)
     assert [len(places) for places in groups.values()] == [50]
     assert [loss.harmless for loss in losses] == [False] * 50 + [True]
-    assert "NodeProto.domain (50)" in losses[-1].message
+    assert "50 `NodeProto.domain`" in losses[-1].message
 
 
 LAYOUT = """\

@@ -200,14 +200,14 @@ def test_no_memory_leak() -> None:
                 continue
             onnxtext.from_binary(data)
 
-    for _ in range(200):
+    for _ in range(50):
         convert()
     gc.collect()
     blocks = sys.getallocatedblocks()
-    for _ in range(1000):
+    for _ in range(250):
         convert()
     gc.collect()
-    assert sys.getallocatedblocks() < blocks + 1000
+    assert sys.getallocatedblocks() < blocks + 250
 
 
 def test_two_threads() -> None:

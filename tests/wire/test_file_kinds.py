@@ -83,7 +83,7 @@ FILES = {
     "a numpy array": numpy_file(),
     "a safetensors file": safetensors(),
     "a file of zero bytes": bytes(5000),
-    "a Git LFS pointer, which stands for 102,400 bytes": POINTER,
+    "a Git LFS pointer, which replaces a file of 102,400 bytes": POINTER,
     "an HTML page": b"\n<!DOCTYPE html>\n<html lang=en>",
     "an XML file": b'<?xml version="1.0"?>\n<net name="m">',
     "a JSON file": b'{"error": "Not Found"}',
@@ -106,7 +106,7 @@ def test_file_types_are_recognized(what: str) -> None:
 def test_help_is_specific() -> None:
     helps = {what: refusal(data).help or "" for what, data in FILES.items()}
     assert "gunzip" in helps["a gzip file"]
-    assert "git lfs pull" in helps["a Git LFS pointer, which stands for 102,400 bytes"]
+    assert "git lfs pull" in helps["a Git LFS pointer, which replaces a file of 102,400 bytes"]
     assert "onnxtext to-binary" in helps["a model as text"]
     assert "onnxtext to-binary" in helps["a graph as text"]
     assert "link to the raw file" in helps["an HTML page"]

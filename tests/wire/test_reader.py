@@ -117,8 +117,8 @@ def test_groups() -> None:
         (b"\x0b\x08\x01", 1, "never closed"),
         (b"\x0b\x14", 1, "end tag of another group"),
         (b"\x0b\x12\x7f\x0c", 1, "never closed"),
-        (nested(101), 100, "too deeply"),
-        (b"\x2b" * 100_000, 100, "too deeply"),
+        (nested(101), 100, "levels deep"),
+        (b"\x2b" * 100_000, 100, "levels deep"),
     ],
 )
 def test_invalid_messages(data: bytes, offset: int, what: str) -> None:

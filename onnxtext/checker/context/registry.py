@@ -29,8 +29,8 @@ class Rule:
         slug: the stable code that users see, suppress and link to.
         level: `lint` rules are off unless selected.
         title: the rule in one sentence.
-        source: its origin: a section of the IR specification, a comment of the protobuf
-            schema ("proto"), the operator schemas ("schema"); "" for our own rules.
+        source: the documents that state it, by the short names of `_DOCUMENTS` and the section
+            or message: "IR Nodes, schema"; "" for our own rules.
         profile: the profile that turns the rule on; "" if `--select all` does. Rules of a profile
             are conventions that exporters do not follow.
     """
@@ -42,10 +42,32 @@ class Rule:
     profile: str = ""
 
     @property
+    def citation(self) -> str:
+        """The documents that state the rule, in full: `ONNX IR spec, Nodes; operator schema`."""
+        text = ""
+        for part in self.source.split(", "):
+            document, _, section = part.partition(" ")
+            if document in _DOCUMENTS:
+                title = _DOCUMENTS[document]
+                text += f"; {title}, {section}" if section else f"; {title}"
+            elif part:
+                text += f", {part}"
+        return text[2:]
+
+    @property
     def note(self) -> str:
         """The rule as a note of a finding."""
-        source = f" ({self.source})" if self.source else ""
-        return f"the rule: {self.title}{source}"
+        return f"rule: {self.title}" + (f" [{self.citation}]" if self.citation else "")
+
+
+_DOCUMENTS = {
+    "IR": "ONNX IR spec",
+    "proto": "onnx.proto",
+    "schema": "operator schema",
+    "checker": "onnx.checker",
+    "onnxtext": "a rule of onnxtext",
+}
+"""The short names of documents in `Rule.source`, and what users see."""
 
 
 @dataclass(frozen=True, slots=True)

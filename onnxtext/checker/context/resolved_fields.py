@@ -92,13 +92,13 @@ _MOST_BYTES = 1 << 22
 
 
 class ResolvedFields:
-    """Applies the decorators of statements.
+    """Returns copies of statements in which the decorators (`@set`, …) are applied to the fields.
 
     Args:
         resources: the blobs of the text.
 
     Attributes:
-        originals: the statement of the tree for each resolved one (by id).
+        originals: maps the `id()` of each copy to the statement in the AST.
     """
 
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:

@@ -198,7 +198,7 @@ class Scope:
                 return f"the graph{name}"
 
 
-def visible_graphs(node: Node) -> Iterator[tuple[str, Graph]]:
+def attribute_graphs(node: Node) -> Iterator[tuple[str, Graph]]:
     """Yield the graphs in a node's attributes, each with the name of the attribute."""
     for attribute in node.attributes:
         value = attribute.value

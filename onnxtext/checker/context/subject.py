@@ -16,7 +16,7 @@ from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
 from onnxtext.checker.context.schema_tables import bundled_table
-from onnxtext.checker.context.scopes import Kind, Opsets, Scope, visible_graphs
+from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
 from onnxtext.checker.context.signatures import Schemas, Table
 from onnxtext.checker.isolation.pool import Inference
 from onnxtext.suggestions import nearest
@@ -228,7 +228,7 @@ class Subject:
         self.scopes.append(scope)
         for index, node in enumerate(nodes):
             if node.attributes:
-                for place, graph in visible_graphs(node):
+                for place, graph in attribute_graphs(node):
                     child = self._add_graph(graph, "nested", scope, node, scope.opsets)
                     child.holder_index = index
                     child.attribute = place

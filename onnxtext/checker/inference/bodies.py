@@ -59,7 +59,12 @@ def common_type(one: Type | None, other: Type | None) -> Type | None:
 
 
 def completed(found: Type | None, own: Type | None) -> Type | None:
-    """Return a type that onnx infers with what the bodies add."""
+    """Complete an output type that onnx inferred with the type that was derived from the bodies.
+
+    Args:
+        found: onnx's type.
+        own: the derived type.
+    """
     if found is None or own is None or found == own:
         return own if found is None else found
     if isinstance(found, TensorType) and isinstance(own, TensorType) and found.shape is None:

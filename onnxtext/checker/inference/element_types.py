@@ -326,5 +326,5 @@ def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -
 
 def _mismatch(message: str, indices: tuple[int, ...], text: str) -> Mismatch:
     castable = text.startswith("tensor(")
-    help = "insert a `Cast`, or give it another value" if castable else "give it another value"
+    help = "insert a `Cast`, or use another value" if castable else "use another value"
     return Mismatch(message, indices, help)

@@ -135,13 +135,15 @@ def _node(
         near = nearest(name, known)
         yield Finding(
             "device-config-unknown",
-            f"the model has no device configuration {quoted(name)}"
+            f"this `{node.op_type}` refers to the device configuration {quoted(name)}, which the "
+            "model does not define"
             if name
             else f"a device configuration of this `{node.op_type}` has no `configuration_id`",
             (place,),
-            help=f"there is {quoted(near)}"
+            help=f"did you mean {quoted(near)}?"
             if near
-            else "add it to the `configuration` section, or name an existing one",
+            else f"add {quoted(name) if name else 'it'} to the section `configuration`, "
+            "or refer to an existing one",
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
     for spec in _items(record, "sharding_spec"):

@@ -136,7 +136,8 @@ FAMILY = Family(
         Rule(
             "metadata-key-duplicate",
             "error",
-            "metadata keys are distinct; a warning in parts of the model",
+            "metadata keys are distinct; a duplicate is an error in the model and a warning in "
+            "its graphs, functions, nodes and values",
             "IR, proto",
         ),
         Rule(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import ValueInfo
-from onnxtext.ast.records import Record
+from onnxtext.ast.records import Field, Record
 from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
@@ -65,13 +65,14 @@ def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
     while True:
         kinds = [f for f in record.fields if f.key in _KINDS]
         if len(kinds) > 1:
-            yield _missing(use, "has more than one kind", "error")
+            yield _missing(use, f"sets {_listed(kinds)}, not only one of them", "error")
             return
         if not kinds:
             is_empty = not record.fields and not depth and not use.required
             severity = "hint" if is_empty else "error"
             if severity == "error" or subject.is_selected("type-missing"):
-                yield _missing(use, "has no kind", severity)
+                fields = "`tensor_type`, `sequence_type`, `map_type`, …"
+                yield _missing(use, f"is empty: it sets none of {fields}", severity)
             return
         inner = kinds[0]
         name = _CONTAINERS.get(str(inner.key))
@@ -83,6 +84,10 @@ def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
             return
         record = element
         depth += 1
+
+
+def _listed(fields: list[Field]) -> str:
+    return " and ".join(f"`{field.key}`" for field in fields)
 
 
 def _missing(use: TypeRecord, what: str, severity: str) -> Finding:
@@ -113,7 +118,7 @@ FAMILY = Family(
         Rule(
             "type-missing",
             "error",
-            "a type and its element types have exactly one kind each",
+            "every `TypeProto`, also a nested one, sets exactly one field of its oneof `value`",
             "proto TypeProto",
         ),
     ),

@@ -257,7 +257,7 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
     else:
         wanted = f"{least} to {most} {kind}s"
     if count > most:
-        help = f"remove all but the first {counted(most, kind)}" if most else f"remove the {kind}s"
+        help = f"keep only the first {counted(most, kind)}" if most else f"remove the {kind}s"
     else:
         help = f"add the missing {kind}s"
     names = ", ".join(

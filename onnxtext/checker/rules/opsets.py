@@ -160,7 +160,8 @@ FAMILY = Family(
         Rule(
             "opset-import-duplicate",
             "warning",
-            "a domain is imported once; an error in a function",
+            "a domain is imported once; a repeated import is an error in functions, "
+            "a warning elsewhere",
             "IR Operator sets, proto",
         ),
         Rule(

@@ -81,8 +81,8 @@ def _wrong(node: Node, body: Scope, kind: str, count: int, wanted: str) -> Findi
     return Finding(
         "subgraph-arity",
         f"`{body.attribute}` of this `{node.op_type}` has {counted(count, kind)}, not {wanted}",
-        (Place(body.place, ("name",)), Place(node, ("op_type",), "its node")),
-        help=f"give the body {wanted} {kind}{'' if wanted == '1' else 's'}",
+        (Place(body.place, ("name",)), Place(node, ("op_type",), "an attribute of this node")),
+        help=f"change the graph so that it has {wanted} {kind}{'' if wanted == '1' else 's'}",
     )
 
 
@@ -92,7 +92,7 @@ FAMILY = Family(
         Rule(
             "subgraph-arity",
             "error",
-            "bodies have as many inputs and outputs as their operator needs",
+            "graphs in attributes have as many inputs and outputs as their operator needs",
             "schema",
         ),
     ),

@@ -20,6 +20,9 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 
+_LONGEST_LABEL = 60
+"""Longer types are not shown in labels."""
+
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Check `value_info` entries and other declarations of types."""
@@ -143,10 +146,20 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
             reported.add(name)
             yield Finding(
                 "value-info-conflict",
-                f"{quoted(name)} has two contradictory types: {difference}",
-                (Place(value, ("type",), "declared here"), first[1]._replace(label="and here")),
-                help="make them agree",
+                f"{quoted(name)} is declared with conflicting types: {difference}",
+                (
+                    Place(value, ("type",), _declared(type)),
+                    first[1]._replace(label=_declared(first[0])),
+                ),
+                help="write the same type in both places",
             )
+
+
+def _declared(type: Type) -> str:
+    from onnxtext.printer import print_type
+
+    text = print_type(type)
+    return f"declared as `{text}`" if len(text) <= _LONGEST_LABEL else "declared here"
 
 
 def _is_duplicate(scope: Scope, value: ValueInfo, other: object) -> bool:
@@ -169,13 +182,14 @@ FAMILY = Family(
         Rule(
             "value-info-duplicate",
             "error",
-            "`value_info` has at most one entry for a value (equal ones are only a warning)",
+            "`value_info` has at most one entry for a value; a repeated equal entry is a warning",
             "proto GraphProto.value_info",
         ),
         Rule(
             "value-info-unknown",
             "warning",
-            "`value_info` names values that exist; an error in a function",
+            "`value_info` names existing values; an unknown name is an error in functions, "
+            "a warning elsewhere",
             "proto FunctionProto.value_info",
         ),
         Rule(

@@ -192,7 +192,7 @@ class ValueLowering(ABC):
         wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
         if len(raw) != wanted and wanted >= 0:
             raise LowerError(
-                f"the blob {data.digest} has {len(raw)} bytes, but the tensor takes {wanted}",
+                f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {wanted}",
                 at,
                 SIZE,
                 data.digest,

@@ -92,13 +92,13 @@ class Losses:
         parts = []
         if self.raw:
             tensors = "1 tensor" if self.raw == 1 else f"{self.raw} tensors"
-            parts.append(f"raw_data becomes typed data in {tensors}")
+            parts.append(f"`raw_data` is rewritten as typed data in {tensors}")
         if self.presence:
-            counts = [f"{name} ({count})" for name, count in sorted(self.presence.items())]
-            parts.append(f"empty fields become stored or absent: {', '.join(counts)}")
+            counts = [f"{count} `{name}`" for name, count in sorted(self.presence.items())]
+            parts.append(f"empty fields are added or dropped ({', '.join(counts)})")
         if not parts:
             return self.found
-        message = f"stored differently, with the same meaning: {'; '.join(parts)}"
+        message = f"the official text stores the same model differently: {'; '.join(parts)}"
         return [*self.found, Loss("", message, harmless=True)]
 
 

@@ -10,7 +10,7 @@ from math import prod
 from operator import itemgetter
 from typing import Any
 
-from onnxtext.ast.types import SparseTensorType, TensorType, Type
+from onnxtext.ast.types import DecoratedDim, SparseTensorType, TensorType, Type
 from onnxtext.ast.values import (
     EXTERNAL_KEYS,
     Blob,
@@ -224,9 +224,16 @@ def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
 def _dims(type: TensorType) -> tuple[int, ...]:
     dims = type.shape
     if dims is None or not all(isinstance(dim, int) for dim in dims):
+        if dims is None:
+            help = f"write the sizes in the brackets; `{type.element}` without brackets has rank 0"
+        else:
+            plain = [dim.value if isinstance(dim, DecoratedDim) else dim for dim in dims]
+            names = [f"`{dim or '?'}`" for dim in plain if not isinstance(dim, int)]
+            listed = " and ".join(dict.fromkeys(names)) or "the decorators"
+            help = f"write numbers in place of {listed}"
         raise SemanticError(
             "a tensor with data needs a size for every dimension",
-            help="write float[2, 3], or float for rank 0",
+            help=help,
             code="tensor-shape-unknown",
         )
     return dims  # type: ignore[return-value]

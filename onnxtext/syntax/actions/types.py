@@ -107,7 +107,11 @@ def container_type(name: str, arguments: list[Any]) -> Type:
     if name == "opaque":
         return _opaque(name, arguments)
     if arguments and _depth(arguments[-1]) >= MAX_TYPE_DEPTH:
-        raise SemanticError("types are nested too deeply", token=name, code="too-deep")
+        raise SemanticError(
+            f"the type is nested more than {MAX_TYPE_DEPTH} levels deep",
+            token=name,
+            code="too-deep",
+        )
     if not any(type(argument) is OpaqueName for argument in arguments):
         match name, arguments:
             case "seq", [element]:

@@ -149,7 +149,7 @@ def string_literal(text: str) -> bytes:
 
 @action
 def bracket_item(value: Any) -> str:
-    """The text of an element in brackets, or of a nested literal."""
+    """Return the text of one item of a bracketed list: a number, or a nested list."""
     text: str = value.text if type(value) is Number else value
     return text
 

@@ -268,7 +268,7 @@ class Recovery:
         )
 
     def _complete(self, at: int) -> None:
-        """Finish the statement before an error, if it is complete."""
+        """Reduce the statement before an error, if all of its tokens were read."""
         machine = self.parser.machine
         states = States(machine.automaton, machine.states)
         if states.feed("WORD") and is_synchronous(states.stack[-2]):
