@@ -77,17 +77,10 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
 
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Return the types of the values of the main graph, as the checker infers them."""
-    from onnxtext.checker.engine.run import find_in
     from onnxtext.checker.inference.value_types import known_types
-    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+    from onnxtext.editing.inferred import checked
 
-    def encoded() -> bytes | None:
-        try:
-            return lower_without_weights(model)
-        except LowerError:
-            return None
-
-    subject, _ = find_in(model, encoded=encoded)
+    subject = checked(model)
     return {} if subject.main is None else known_types(subject).get(id(subject.main), {})
 
 
