@@ -44,7 +44,6 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.proto.encode.lower_error import LowerError
 
-
 _MOST_REPEATED = 2_000
 """How many nodes are visited to prepare visits of loops, plus four times those of the model."""
 

@@ -24,7 +24,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
 )
 
 _HEAVIEST = 60
-"""The maximum number of symbols and terms in a term; otherwise terms of terms grow exponentially."""
+"""The maximum number of symbols and terms in a term; without it, sizes grow exponentially."""
 
 
 def exact(left: Extent, right: Extent) -> Extent:
