@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.value_types import value_types
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -185,3 +188,37 @@ def test_a_default_is_no_constant() -> None:
 def test_a_branch_that_never_runs_has_no_findings() -> None:
     nodes, _ = FOLLOWED["a branch that runs"]
     assert inferred(nodes)  # the other branch squeezes a dimension of 64
+
+
+def nested_loops(depth: int) -> str:
+    """Return loops in loops, the innermost of which doubles a value."""
+    nodes = f"v{depth} = Concat <axis = 0> (c{depth - 1}, c{depth - 1})"
+    for level in reversed(range(depth)):
+        given = f"c{level - 1}" if level else "x"
+        nodes = (
+            f"v{level} = Loop <body = b{level} (int64 i{level}, bool g{level}, c{level}) => "
+            f"(bool h{level}, w{level}) {{ h{level} = Identity (g{level})\n{nodes}\n"
+            f"w{level} = Identity (v{level + 1}) }}> (t, c, {given})"
+        )
+    return text(f"{nodes}\ny = Relu (v0)", inputs="float[N, 4] x, int64 t, bool c", outputs="y")
+
+
+def test_nested_loops_are_visited_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each level visits its body until the types stay the same, but not the levels in it."""
+    visits = 0
+    visit = ShapeInference._scope
+
+    def counted(self: ShapeInference, *given: Any, **more: Any) -> Any:
+        nonlocal visits
+        visits += 1
+        return visit(self, *given, **more)
+
+    monkeypatch.setattr(ShapeInference, "_scope", counted)
+    for depth in (4, 12):
+        visits = 0
+        subject, _ = find_in(parse_model(Source(nested_loops(depth), "m")))
+        assert subject.main is not None
+        if depth == 4:
+            assert value_types(subject)[subject.main.place.at]["y"] == "float[?, 4]"
+        assert value_types(subject)[subject.main.place.at]["v0"].startswith("float[")
+        assert visits <= 2_000

@@ -10,6 +10,7 @@ import pytest
 
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
+    Size,
     minus,
     plus,
     sized,
@@ -156,3 +157,38 @@ def test_large_expressions_are_unknown() -> None:
     for index in range(20):
         size = times(size, plus(sized(f"x{index}"), 1))
     assert size is None
+
+
+# ---- Bounds -------------------------------------------------------------------------------------
+
+
+def test_repeated_squares_end() -> None:
+    """The thirtieth square of 3 would have a billion bits."""
+    for first in (3, -3, sized("n")):
+        size: Extent = first
+        for _ in range(12):
+            size = times(size, size)
+        assert size is None
+
+
+def weight(size: Extent) -> int:
+    """Return how many symbols and terms a size has."""
+    if not isinstance(size, Size):
+        return 0
+    factors = [factor for product, _ in size.terms for factor in product]
+    return sum(
+        1 if isinstance(factor, str) else 1 + sum(map(weight, factor.parts)) for factor in factors
+    )
+
+
+@pytest.mark.parametrize("step", [quotient, least_of, greatest_of])
+def test_terms_of_sums_of_terms_do_not_grow_exponentially(step: Operation) -> None:
+    size: Extent = sized("n")
+    weights = []
+    for _ in range(5):
+        parts = [step(size, number) for number in (2, 3, 5, 7, 11, 13)]
+        size = 0
+        for part in parts:
+            size = plus(size, part)
+        weights.append(weight(size))
+    assert max(weights) < 1000, weights

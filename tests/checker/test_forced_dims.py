@@ -7,6 +7,8 @@ import onnx
 import pytest
 
 import onnxtext
+from benchmarks import dynamic
+from benchmarks.judge import judged
 from onnxtext import Diagnostic
 from tests.checker.models import codes, text
 from tests.corpus import SHARED
@@ -225,6 +227,25 @@ def test_exports_made_dynamic() -> None:
     assert any(note.startswith("the size comes from `image`") for note in finding.notes)
     assert not forced(made_dynamic("cnn_ts.onnx"))
     assert not forced((SHARED / "exports" / "cnn_ts_dynamic_batch.onnx").read_bytes())
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_real_models_made_dynamic() -> None:
+    """`check` tells of most failures in onnxruntime; what it tells of other models is declared."""
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
+    assert SHARED is not None
+    told, failed = 0, 0
+    for name, model, made in dynamic.models(SHARED):
+        before = {item.message for item in dynamic.forced(model)}
+        new = [item.message for item in dynamic.forced(made) if item.message not in before]
+        state = judged(made, dynamic.SIZES).state
+        if state in ("load", "run"):
+            failed += 1
+            told += bool(new)
+        elif state == "fine":
+            assert all("declared" in message or "both" in message for message in new), (name, new)
+    assert told >= 0.8 * failed, (told, failed)
 
 
 # ---- Backslashes --------------------------------------------------------------------------------

@@ -45,6 +45,9 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.proto.encode.lower_error import LowerError
 
+_MOST_REPEATED = 2_000
+"""How many nodes are visited to prepare visits of loops, plus four times those of the model."""
+
 
 class ShapeInference(ScopeWalk[Shapes]):
     """Infers shapes in one walk over a model."""
@@ -60,6 +63,8 @@ class ShapeInference(ScopeWalk[Shapes]):
         self._active: list[Scope] = []
         self._reported: set[tuple[int, int]] = set()
         self._quiet = False  # whether a visit only prepares another one
+        # Loops in loops are visited again in each visit: exponentially often without a limit.
+        self._budget = _MOST_REPEATED + 4 * sum(len(scope.nodes) for scope in subject.scopes)
         self._encoded: dict[tuple[int, int], bytes | None] = {}
         # The outputs of a node with an error are unknown; that gives no further findings.
         self._wrong = wrong_items(subject)
@@ -217,6 +222,7 @@ class ShapeInference(ScopeWalk[Shapes]):
 
         def visit(body: Scope, given: inner.Types, quiet: bool = False) -> Outputs:
             before, self._quiet = self._quiet, self._quiet or quiet
+            self._budget -= (1 + len(body.nodes)) if quiet else 0
             found = self._scope(body, given, environment, environment.parameters)
             self._quiet = before
             names = [value.name for value in body.outputs]
@@ -234,7 +240,7 @@ class ShapeInference(ScopeWalk[Shapes]):
                     self._reported = reported
             kept = [m for m, body in zip(made, bodies, strict=True) if body.attribute == live]
             return inner.joined(kept or made)
-        if self._quiet or node.op_type not in ("Loop", "Scan"):
+        if (self._quiet and self._budget < 0) or node.op_type not in ("Loop", "Scan"):
             for body in bodies:
                 visit(body, given_types(node, inputs))
             return Outputs((), ())

@@ -23,12 +23,12 @@ class Term(NamedTuple):
     Attributes:
         kind: `//`, `min` or `max`.
         parts: dividend and divisor, or the compared sizes in order.
-        depth: how deep terms are nested in it.
+        weight: the number of symbols and terms in it, itself included.
     """
 
     kind: str
     parts: tuple[int | Size, ...]
-    depth: int
+    weight: int
 
 
 Factor = str | Term
@@ -95,7 +95,7 @@ def made_of(terms: Mapping[Monomial, int]) -> Extent:
     if not kept:
         return 0
     if len(kept) == 1 and not kept[0][0]:
-        return kept[0][1]
+        return _bounded(kept[0][1])
     if len(kept) > MOST_TERMS or any(len(product) > _MOST_FACTORS for product, _ in kept):
         return None
     if any(abs(coefficient) >= _LARGEST for _, coefficient in kept):
@@ -103,10 +103,15 @@ def made_of(terms: Mapping[Monomial, int]) -> Extent:
     return Size(tuple(sorted(kept, key=lambda item: _rank(item[0]))))
 
 
+def _bounded(number: int) -> int | None:
+    """Return a number; None if int64 cannot hold it, which also bounds repeated squares."""
+    return number if abs(number) < _LARGEST else None
+
+
 def plus(left: Extent, right: Extent) -> Extent:
     """Return a sum."""
     if isinstance(left, int) and isinstance(right, int):
-        return left + right
+        return _bounded(left + right)
     if left is None or right is None:
         return None
     found = Counter(terms_of(left))
@@ -123,7 +128,7 @@ def minus(left: Extent, right: Extent) -> Extent:
 def times(left: Extent, right: Extent) -> Extent:
     """Return a product."""
     if isinstance(left, int) and isinstance(right, int):
-        return left * right
+        return _bounded(left * right)
     if left is None or right is None:
         return None
     found: Counter[Monomial] = Counter()

@@ -156,7 +156,9 @@ class SymbolicShapes:
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
         find, children, wrong = environment.find, scope.children, self._wrong
-        value = environment.value
+        # Most models have no nested graphs: their values are all in one scope.
+        value = environment.values.get if environment.outer is None else environment.value
+        made_here = {name for node in scope.nodes for name in node.outputs}.intersection(declared)
         results = self._results(sizes, instance)
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
@@ -172,7 +174,7 @@ class SymbolicShapes:
                 # Most nodes repeat others, which learn nothing new unless sizes have changed.
                 inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
                 typed = node.output_types
-                types = (*typed, *map(declared.get, outputs)) if declared else typed
+                types = (*typed, *map(declared.get, outputs)) if made_here else typed
                 attributes = node.attributes
                 values: list[Value | None] = []
                 name = target.name if target is not None else ""

@@ -23,7 +23,8 @@ from onnxtext.checker.inference.symbolic.expressions import (
     times,
 )
 
-_DEEPEST = 6
+_HEAVIEST = 60
+"""The maximum number of symbols and terms in a term; without it, sizes grow exponentially."""
 
 
 def exact(left: Extent, right: Extent) -> Extent:
@@ -124,15 +125,16 @@ def rounded_up(left: Extent, right: Extent) -> Extent:
 
 def opaque(kind: str, parts: tuple[int | Size, ...]) -> Extent:
     """Return a factor that is not calculated further."""
-    depth = 1 + max(_depth(part) for part in parts)
-    return Size((((Term(kind, parts, depth),), 1),)) if depth <= _DEEPEST else None
+    weight = 1 + sum([_weight(part) for part in parts])
+    return Size((((Term(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None
 
 
-def _depth(size: int | Size) -> int:
+def _weight(size: int | Size) -> int:
+    """Return the number of symbols and terms in a size."""
     if isinstance(size, int):
         return 0
     factors = [factor for product, _ in size.terms for factor in product]
-    return max((factor.depth for factor in factors if isinstance(factor, Term)), default=0)
+    return sum([factor.weight if isinstance(factor, Term) else 1 for factor in factors])
 
 
 # ---- Comparison ---------------------------------------------------------------------------------
