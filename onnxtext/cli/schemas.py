@@ -182,9 +182,9 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
 def show(operator: str, files: tuple[str, ...], output_format: str, color: str) -> int:
     """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""
     with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
-        from onnxtext.suggestions import nearest
         from onnxtext.printer.schemas import signature_text
         from onnxtext.schemas.conversion import converted
+        from onnxtext.suggestions import nearest
 
         schemas = _known(files)
         domain, _, name = operator.rpartition(".")

@@ -14,7 +14,7 @@ from onnxtext.ast.values import Float32
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.printer import print_attribute
 from onnxtext.printer.strings import quoted
-from onnxtext.tensor.floats import float32_text
+from onnxtext.tensor.float_literals import float32_text
 
 
 @dataclass(frozen=True, slots=True)
