@@ -48,6 +48,7 @@ KINDS: dict[str, str] = {
     "ORDER": "Name.Variable",
     "ENCODING": "Name.Variable",
     "RESOURCES": "Name.Variable",
+    "WHERE": "Name.Variable",
     "BAD": "Error",
 }
 """Token types of the terminals that need no context."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+import onnxtext
 from onnxtext.ast.model import Node, OpsetImport
 from onnxtext.ast.schemas import FormalAttribute, FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.types import (
@@ -25,6 +26,7 @@ from onnxtext.checker.context.schema_tables import BUNDLED
 from onnxtext.checker.engine.schema_files import check_schemas
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.diagnostics.full import render
+from onnxtext.highlight import classify
 from onnxtext.printer.schemas import print_schemas
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
@@ -319,3 +321,10 @@ def test_hostile_files(kind: str) -> None:
     for finding in found:
         assert finding.labels or finding.code == "too-deep"
     assert bool(found) == (kind in ("types", "bodies", "values", "decorators", "bytes"))
+
+
+def test_a_value_named_where() -> None:
+    text = "g (float where) => (float y) {\n  y = Relu (where)\n}\n"
+    assert onnxtext.format_text(text) == text
+    assert "".join(piece for _, _, piece in classify(text)) == text
+    assert {kind for _, kind, piece in classify(text) if piece == "where"} == {"Name.Variable"}

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import Function, OpsetImport, ValueInfo
-from onnxtext.ast.schemas import FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.values import AttributeType
 from onnxtext.checker.context.elements import type_text
 from onnxtext.checker.context.signatures import (
@@ -20,6 +20,9 @@ from onnxtext.checker.context.signatures import (
 )
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    from onnxtext.ast.schemas import FormalValue, OperatorSchema, SchemaFile
 
 SUFFIX = ".onnxschema"
 MOST_BYTES = 16 << 20
