@@ -139,24 +139,27 @@ class _Model:
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.run import find_in
         from onnxtext.checker.engine.sources import encoded_for_checks, parse_any
+        from onnxtext.cli.settings import read_schema_tables, read_settings
         from onnxtext.errors import check_declared_size, invalid_model_error
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.source import Source
 
+        path = None if self._name == STDIN else Path(self._name)
+        tables = read_schema_tables(read_settings(path))
         base = Path() if self._name == STDIN else Path(self._name).parent
         if is_binary(data, self._name):
             try:
                 model = lift_model(data)
             except LiftError as error:
                 raise invalid_model_error(data, error, self._name) from None
-            return find_in(model, base_dir=base, encoded=lambda: data)[0]
+            return find_in(model, base_dir=base, encoded=lambda: data, tables=tables)[0]
         self._source = Source(decode_text(data, self._name), self._name)
         root = parse_any(self._source)
         check_declared_size(root, self._source)
         encoded = None
         if isinstance(root, Model):
             encoded, _ = encoded_for_checks(root, self._source, base)
-        return find_in(root, base_dir=base, encoded=encoded)[0]
+        return find_in(root, base_dir=base, encoded=encoded, tables=tables)[0]
 
     # ---- Which values -----------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from onnxtext.ast.value_info_order import place_type
 from onnxtext.checker.context.declarations import contradiction, plain_dim
 from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Table
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.walk import inner_types
 from onnxtext.checker.engine.run import find_in
@@ -42,7 +43,7 @@ _MADE_UP = re.compile(r"unk__\d+")
 """Names that onnx's inference makes up."""
 
 
-def checked(model: Model) -> Subject:
+def checked(model: Model, tables: tuple[Table, ...] | None = None) -> Subject:
     """Return a checked model, for inference."""
 
     def encoded() -> bytes | None:
@@ -51,7 +52,7 @@ def checked(model: Model) -> Subject:
         except LowerError:
             return None
 
-    return find_in(model, encoded=encoded)[0]
+    return find_in(model, encoded=encoded, tables=tables)[0]
 
 
 def is_recursive(subject: Subject) -> bool:
@@ -59,7 +60,12 @@ def is_recursive(subject: Subject) -> bool:
     return any(finding.slug == "function-recursive" for finding in subject.found)
 
 
-def write_types(model: Model, *, only: Container[int] | None = None) -> list[str]:
+def write_types(
+    model: Model,
+    *,
+    only: Container[int] | None = None,
+    tables: tuple[Table, ...] | None = None,
+) -> list[str]:
     """Write all inferred types of computed values into a model.
 
     Inputs keep their types. Functions get the types that hold in all of their calls, and only in a
@@ -68,11 +74,12 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
     Args:
         model: the tree; changed in place.
         only: the offsets of nodes whose outputs get types; None for all.
+        tables: the schema files; by default the table that comes with the package.
 
     Returns:
         What was written, as one sentence.
     """
-    subject = checked(model)
+    subject = checked(model, tables)
     if is_recursive(subject):
         return ["no type is inferred, because functions call themselves"]
     inference = RecordedInference.of(subject)

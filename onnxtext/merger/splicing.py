@@ -8,12 +8,14 @@ behind a new one. What else was edited is left to a merge (`rewriting`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import attribute_graphs
+from onnxtext.merger.token_edits import edit_tokens, has_comments
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.printer import graph_printer, print_type
@@ -26,15 +28,17 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
-def splice(source: Source, old: Model, new: Model) -> str:
+def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) -> str:
     """Return the text with the edited nodes and values of a model.
 
     Args:
         source: the text before the edit.
         old: its syntax tree.
         new: the edited tree.
+        in_tokens: whether statements with comments between their tokens are edited token by token;
+            the result may then have to be rejected, because it does not parse.
     """
-    made = _Splice(source)
+    made = _Splice(source, in_tokens)
     befores: list[Graph | Function] = [old.graph, *old.functions]
     afters: dict[int, Graph | Function] = {}
     afters.update({owner.at: owner for owner in new.functions})
@@ -52,11 +56,17 @@ class _Splice:
 
     Attributes:
         source: the text.
+        in_tokens: whether statements with comments inside are edited token by token.
     """
 
     source: Source
+    in_tokens: bool
     _printer: GraphPrinter = field(default_factory=graph_printer)
     _edits: list[tuple[int, int, str]] = field(default_factory=list)
+    _has_carriage_returns: bool = False
+
+    def __post_init__(self) -> None:
+        self._has_carriage_returns = "\r\n" in self.source.text
 
     def text(self) -> str:
         """Return the text with the replacements."""
@@ -73,7 +83,8 @@ class _Splice:
             for value in getattr(after, name):
                 if value.at in found and found[value.at] != value:
                     start, end = self._span(value.at, "value_info")
-                    self._replace(start, end, self._printer.value_text(value, indent))
+                    old = partial(self._printer.value_text, found[value.at], indent)
+                    self._restate(start, end, old, self._printer.value_text(value, indent))
         self._nodes(before.nodes, after.nodes)
 
     def _nodes(self, before: Sequence[Node], after: Sequence[Node]) -> None:
@@ -112,7 +123,9 @@ class _Splice:
                 for one, other in zip(graphs, edited, strict=True):
                     self.graph(one, other, indent + STEP * 2)
                 return
-        self._replace(spans.span.start, spans.span.end, self._printer.node_text(after, indent))
+        old = partial(self._printer.node_text, before, indent)
+        new = self._printer.node_text(after, indent)
+        self._restate(spans.span.start, spans.span.end, old, new)
 
     def _types(
         self, spans: SpanMap, before: Node, after: Node
@@ -137,6 +150,17 @@ class _Splice:
             else:
                 edits.append((start, end, print_type(new)))
         return edits
+
+    def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
+        """Replace a statement; in one with comments between its tokens, what differs of it."""
+        text = self.source.text[start:end]
+        made = None
+        if self.in_tokens and has_comments(text):
+            made = edit_tokens(text, old(), new)
+        if made is None:
+            self._replace(start, end, new)
+        else:
+            self._edits.append((start, end, made))
 
     def _remove(self, at: int) -> None:
         """Remove a node with the comment behind it."""
@@ -189,7 +213,7 @@ class _Splice:
         return span.start, span.end
 
     def _replace(self, start: int, end: int, text: str) -> None:
-        if "\r\n" in self.source.text:
+        if self._has_carriage_returns:
             text = text.replace("\n", "\r\n")
         self._edits.append((start, end, text))
 

@@ -59,9 +59,21 @@ def test_commands_and_options() -> None:
         ("fmt --check x", ".onnxtxt .onnxtext"),
         *(
             (f"{verb} ", BOTH)
-            for verb in ("check", "edit", "explain-type", "info", "show", "diff", "verify", "merge")
+            for verb in (
+                "check",
+                "edit",
+                "explain-type",
+                "info",
+                "show",
+                "view",
+                "diff",
+                "verify",
+                "merge",
+            )
         ),
         ("diff a.onnx ", BOTH),
+        ("view a.onnx ", BOTH),
+        ("view a.onnx -o ", ".html"),
         ("merge a b ", BOTH),
     ],
 )

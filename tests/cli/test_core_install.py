@@ -40,6 +40,9 @@ COMMANDS = [
     "show broken.onnxtxt",
     "to-binary model.onnxtxt -o out.onnx",
     "verify model.onnx",
+    "view model.onnx -o model.html",
+    "view broken.onnxtxt -o -",
+    "view model.onnxtxt other.onnx -o -",
     "weights list store",
 ]
 
@@ -87,6 +90,7 @@ assert onnxtext.loads(text) == onnxtext.loads(onnxtext.dumps(onnxtext.loads(text
 for model in (text, data, open("broken.onnxtxt").read()):
     shown = onnxtext.show(model)
     assert str(shown) and repr(shown) and shown._repr_html_()
+    assert onnxtext.view(model).startswith("<!DOCTYPE html>")
 """
     done = without_extras(code, directory)
     assert done.returncode == 0, done.stderr

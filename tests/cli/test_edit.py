@@ -200,3 +200,20 @@ def test_make_symbolic(tmp_path: Path) -> None:
     assert refused.status == 1
     assert "warning[edit-obstacle]: `Add` of `y` does not accept other sizes than 2" in refused.err
     assert run("edit", "c.onnxtxt", "make-symbolic", "q", "0", "b", cwd=tmp_path).status == 1
+
+
+def test_names_and_files_with_equals_signs(files: Path) -> None:
+    (files / "w.npy").rename(files / "a=b.npy")
+    assert run("edit", "m.onnx", "rename", "w", "k=v", cwd=files).status == 0
+    assert run("edit", "m.onnx", "replace-weight", "k=v=@a=b.npy", cwd=files).status == 0
+    (weight,) = onnx.load(files / "m.onnx").graph.initializer
+    assert onnx.numpy_helper.to_array(weight).tolist() == [3, 4]
+    assert run("edit", "m.onnx", "rename", "x", "x=y", cwd=files).status == 0
+    assert run("edit", "m.onnx", "set-shape", "x=y=[3,2]", cwd=files).status == 0
+
+
+def test_labels(files: Path) -> None:
+    assert run("edit", "m.onnx", "rename", "one", "b", cwd=files).status == 0
+    assert run("edit", "m.onnx", "rename", "--label", "b", "eins", cwd=files).status == 0
+    node, *_ = onnx.load(files / "m.onnx").graph.node
+    assert (node.name, node.output[0]) == ("eins", "a")

@@ -41,6 +41,9 @@ COMMANDS = {
     "fmt --diff": ("fmt", "--diff", "ugly.onnxtxt"),
     "show": ("show", "m.onnx"),
     "show of stdin": ("show", "-"),
+    "view": ("view", "m.onnx", "-o", "-"),
+    "view to a file": ("view", "m.onnx", "-f", "-o", "made.html"),
+    "view of stdin": ("view", "-", "-o", "-"),
     "diff": ("diff", "m.onnxtxt", "other.onnxtxt"),
     "verify": ("verify", "m.onnx"),
     "verify as json": ("verify", "--output-format", "json", "m.onnx"),
@@ -74,8 +77,8 @@ COMMANDS = {
 """Command lines, run in the directory that `place` creates."""
 
 TO_STDOUT = {
-    "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "show", "info",
-    "info as json", "diff", "verify", "verify as json", "merge", "edit --diff", "run",
+    "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "show", "view",
+    "info", "info as json", "diff", "verify", "verify as json", "merge", "edit --diff", "run",
     "weights list", "weights verify",
     "weights gc", "git textconv", "git clean", "git smudge", "explain", "help", "help of a verb",
     "version", "explain-type", "check --infer to stdout",
