@@ -79,6 +79,9 @@ async def test_hover(client: LanguageClient) -> None:
     assert "upper or lower triangular" in trilu
     assert "output of the graph" in await hover(session, "looked|_up = ")
     assert "float[Q, V] looked_up" in await hover(session, "looked|_up = ")
+    assert "dimension 0 `Q`: the input `queries` declares it ([line " in await hover(
+        session, "looked|_up = "
+    )
     assert "float[Q, K] scores" in await hover(session, "scores| = Mul")  # inferred in a function
     assert "int, default `0`" not in await hover(session, "(queries, |keys, values)")
     assert "start: int = 0" in await hover(session, "st|art = 0")

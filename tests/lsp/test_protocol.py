@@ -128,6 +128,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "range": RANGE,
         "context": {"diagnostics": []},
     },
+    "codeAction/resolve": {"title": "x"},
     "textDocument/prepareCallHierarchy": HERE,
     "callHierarchy/incomingCalls": {"item": ITEM},
     "callHierarchy/outgoingCalls": {"item": ITEM},

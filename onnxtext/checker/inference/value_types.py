@@ -10,6 +10,7 @@ from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain import written
 from onnxtext.checker.inference.node_kinds import is_full, types_by_kind
 from onnxtext.checker.inference.shape_inference import ShapeInference
+from onnxtext.checker.inference.symbolic.values import Value
 
 
 def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
@@ -56,6 +57,22 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
             types[name] = spelled[type]
         found[scope.place.at] = types
     return found
+
+
+def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
+    """Return the small computed values of each graph or body, by its offset in the text.
+
+    Args:
+        subject: a model whose types were inferred.
+    """
+    walk: ShapeInference | None = subject.memo.get("ShapeInference")
+    if walk is None:
+        return {}
+    return {
+        scope.place.at: found.values
+        for scope in subject.scopes
+        if scope.place.at >= 0 and (found := walk.environments.get(id(scope))) and found.values
+    }
 
 
 def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:

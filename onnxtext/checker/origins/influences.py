@@ -117,10 +117,14 @@ def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[
     same = [one for one in found if sizes[one] == size]
     if same:
         return same
-    # A broadcast dimension may be known from several inputs, so none of them changes it.
-    if found or part.kind == "rank" or not facts.node.inputs:
+    # A dimension may be known from several inputs, so that none of them alone changes it.
+    if found or part.kind != "dimension":
         return found
-    return _equal(facts, known, part, size) if part.kind == "dimension" else []
+    equal = _equal(facts, known, part, size)
+    if base is None:
+        return equal if size != 1 else []
+    together = _replaced(facts, dict.fromkeys(equal, _symbol(equal[0]))) if equal else facts
+    return equal if computed(together, output, part) != base else []
 
 
 def _equal(
@@ -132,9 +136,10 @@ def _equal(
     return [
         one
         for one, extent in known
-        if one.part.kind == "dimension" and extent == size and size != 1
+        if one.part.kind == "dimension"
+        and extent == size
         and one.part.at - ranks[one.input] in (part.at - most, part.at - ranks[one.input])
-    ]  # fmt: skip
+    ]
 
 
 def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None:

@@ -27,6 +27,7 @@ from onnxtext.checker.origins.influences import (
     Influence,
     NodeFacts,
     Part,
+    computed,
     influences,
     missing,
 )
@@ -34,8 +35,8 @@ from onnxtext.checker.origins.reasons import needs, operator_reason
 from onnxtext.checker.origins.step import Step, Wanted, part_of, size_of
 from onnxtext.checker.origins.views import View
 
-_MOST_STEPS = 5_000
-"""How many steps all stories of one value have."""
+_MOST_STEPS = 20_000
+"""How many steps all stories together have."""
 _MOST_OTHERS = 3
 _DEEPEST = 30
 """How often stories fork."""
@@ -56,9 +57,12 @@ class Stories:
     Args:
         subject: the model.
         findings: the findings of its inference.
+        most: how many steps all stories together have.
     """
 
-    def __init__(self, subject: Subject, findings: list[Finding]) -> None:
+    def __init__(
+        self, subject: Subject, findings: list[Finding], *, most: int = _MOST_STEPS
+    ) -> None:
         self._targets = targets(subject)
         self._shapes = SymbolicStep()
         self._errors = {
@@ -66,7 +70,7 @@ class Stories:
             for finding in (*findings, *errors_of(subject))
             if finding.places
         }
-        self._left = _MOST_STEPS
+        self._left = most
 
     def story(self, view: View, name: str, part: Part) -> Step:
         """Return how a size is known, with all steps before it.
@@ -177,7 +181,7 @@ class Stories:
         declared = _declaration(scope, node, output) if step.part.kind != "element" else None
         made = step.view.made(node)
         type = made[output] if made is not None and output < len(made) else None
-        confirmed = made is None or part_of(type, step.part) is not None
+        confirmed = target is not None if made is None else part_of(type, step.part) is not None
         if step.size is not None and declared is not None and not confirmed:
             own, place = declared
             step.kind, step.place = "assumed", place
@@ -216,6 +220,15 @@ class Stories:
             step.how = operator_reason(node, scope)
             return []
         facts = self._facts(step.view, node, target)
+        if step.size is not None and step.view.made(node) is None:
+            own = _declaration(scope, node, output)
+            if (
+                own is not None
+                and part_of(own[0], step.part) is not None
+                and computed(facts, output, step.part) is None
+            ):
+                step.kind, step.how = "declared", f"it is declared as `{written(own[0])}`"
+                return []
         if step.size is None:
             found = missing(facts, output, step.part)
             wanted = self._sources(step, node, found or [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offer code actions: apply fixes, one by one or all safe ones, and silence findings."""
+"""Offer code actions: apply fixes, one by one or all safe ones, silence findings, edit types."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from onnxtext.checker.context.registry import rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import convert, span_of
 from onnxtext.lsp.features.edits import text_edits, workspace_edit
+from onnxtext.lsp.features.type_actions import KIND, offered, resolve
 from onnxtext.lsp.index.document import Document
 from onnxtext.source import Span
 
@@ -25,9 +26,11 @@ _MOST = 100
 def register(server: Server) -> None:
     """Add the request."""
     options = t.CodeActionOptions(
-        code_action_kinds=[t.CodeActionKind.QuickFix, t.CodeActionKind.SourceFixAll]
+        code_action_kinds=[t.CodeActionKind.QuickFix, KIND, t.CodeActionKind.SourceFixAll],
+        resolve_provider=True,
     )
     server.answer(t.TEXT_DOCUMENT_CODE_ACTION, actions, options)
+    server.answer(t.CODE_ACTION_RESOLVE, resolve)
 
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
@@ -41,6 +44,8 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
     if _is_requested(t.CodeActionKind.QuickFix.value, wanted):
         for diagnostic in _at(document, span)[:_MOST]:
             found += _fixes(server, document, diagnostic)
+    if _is_requested(KIND.value, wanted):
+        found += offered(server, document, span)
     if _is_requested(FIX_ALL, wanted):
         found += _fix_all(server, document)
     return found

@@ -27,6 +27,7 @@ from onnxtext.lsp.index.operators import (
 )
 from onnxtext.lsp.index.section_scopes import node_labels
 from onnxtext.lsp.index.tensors import statistics
+from onnxtext.lsp.index.type_stories import story_lines
 from onnxtext.printer.strings import word
 
 if TYPE_CHECKING:
@@ -133,6 +134,9 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
     lines = [_fence(head), *_origin(scope, at_cursor.name)]
     if type is None and at_cursor.name in scope.position:
         lines.append("its type is unknown")
+    told = "\n".join(story_lines(document, scope, at_cursor.name))
+    if told:
+        lines.append(told)
     tensor = _tensor(document, scope, at_cursor.name)
     if tensor is not None:
         lines.append(tensor)

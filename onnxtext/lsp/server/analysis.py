@@ -9,6 +9,7 @@ from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.inference.symbolic.values import Value
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
@@ -42,10 +43,12 @@ class Analysis:
     Attributes:
         diagnostics: the findings, without sources.
         types: the types of values in onnxtext syntax, by the offset of the graph or body, and name.
+        values: the small computed values, likewise.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     types: dict[int, dict[str, str]] = field(default_factory=dict)
+    values: dict[int, dict[str, Value]] = field(default_factory=dict)
 
 
 def analyse(
@@ -65,7 +68,7 @@ def analyse(
         report: called with the diagnostics before the slower inference of types.
     """
     from onnxtext.checker.engine.partial import read_partial
-    from onnxtext.checker.inference.value_types import value_types
+    from onnxtext.checker.inference.value_types import small_values, value_types
 
     source = Source(text, name)
     with paused_collector():
@@ -76,7 +79,8 @@ def analyse(
             subject, found = _check(root, source, base_dir, broken=bool(syntax), answers=answers)
             if report is not None:
                 report(found)
-            return Analysis(found, value_types(subject))
+            types = value_types(subject)
+            return Analysis(found, types, small_values(subject))
         except RecursionError:
             message = "graphs or types are nested too deeply to be checked"
             return Analysis([Diagnostic("too-deep", message, labels=(Label(Span(0, 0)),))])

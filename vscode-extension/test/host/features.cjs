@@ -48,6 +48,19 @@ const tests = {
     await execute('workbench.action.files.revert');
   },
 
+  async 'types are written into the text'() {
+    const { document } = await show('collatz.onnxtxt');
+    const place = at(document, 'not_there| = Greater');
+    const kind = vscode.CodeActionKind.RefactorRewrite.value;
+    const action = await until('action on types', async () => {
+      const found = await execute('vscode.executeCodeActionProvider', document.uri, new vscode.Range(place, place), kind, 10);
+      return found.find((each) => each.edit && each.title === 'Write the inferred types of this node');
+    });
+    await vscode.workspace.applyEdit(action.edit);
+    await until('typed text', () => document.getText().includes('bool not_there = Greater'));
+    await execute('workbench.action.files.revert');
+  },
+
   async 'hover: operators and values'() {
     const { document } = await show('classifier.onnxtxt');
     const [operator] = await until('hover', async () => {

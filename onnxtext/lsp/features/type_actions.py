@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offer actions on types: write inferred ones into the text, make a dimension symbolic.
+
+Their edits take an inference of the whole model, so they are computed when the user chooses one
+(`codeAction/resolve`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as t
+
+from onnxtext.ast.model import Model, ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.lsp.features.edits import minimal_edits, text_edits, workspace_edit
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.server.protocol import RequestError
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.editing import Edited
+    from onnxtext.lsp.index.names import Statement
+    from onnxtext.lsp.server.server import Server
+
+KIND = t.CodeActionKind.RefactorRewrite
+_MOST_DIMS = 8
+
+
+def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
+    """Yield the actions at a place of a model without syntax errors, for clients that resolve."""
+    version = document.version
+    if not _resolves(server) or version.syntax or not isinstance(version.root, Model):
+        return
+    statement = version.index.statement_at(span.start)
+    if statement is not None and statement.kind == "node":
+        yield _action(document, "Write the inferred types of this node", at=statement.at)
+    if statement is not None and statement.group == "input":
+        yield from _dimensions(document, statement, span)
+    yield _action(document, "Write all inferred types into the text")
+
+
+def _resolves(server: Server) -> bool:
+    """Whether the client asks for the edit of an action when the user chooses it."""
+    document = server.client_capabilities.text_document
+    actions = document.code_action if document is not None else None
+    support = actions.resolve_support if actions is not None else None
+    return support is not None and "edit" in support.properties
+
+
+def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
+    held = {"uri": document.uri, "version": document.version.number, **data}
+    return t.CodeAction(title, KIND, data=held)
+
+
+def _dimensions(document: Document, statement: Statement, span: Span) -> Iterator[t.CodeAction]:
+    """Yield actions for the literal dimensions of an input of the main graph."""
+    value, main = statement.item, statement.scope
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    if main.kind != "main" or value.data is not None or not isinstance(value, ValueInfo):
+        return
+    for at, dim in enumerate((shape or ())[:_MOST_DIMS]):
+        size = plain_dim(dim)
+        if not isinstance(size, int):
+            continue
+        symbol = "batch" if at == 0 else f"{value.name}_{at}"
+        others = [
+            other.name
+            for other in main.inputs
+            if other is not value and other.data is None and _size(other, at) == size
+        ]
+        title = f"Make dimension {at} of `{value.name}` symbolic: {symbol}"
+        yield _action(document, title, dims=[[value.name, at]], symbol=symbol)
+        if others:
+            dims = [[name, at] for name in (value.name, *others)]
+            title = f"Make dimension {at} of {len(dims)} inputs symbolic: {symbol}"
+            yield _action(document, title, dims=dims, symbol=symbol)
+
+
+def _size(value: ValueInfo, at: int) -> int | str | None:
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    return plain_dim(shape[at]) if shape is not None and at < len(shape) else None
+
+
+async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
+    """Compute the edit of an action.
+
+    Raises:
+        RequestError: the text has changed since the action was offered, or cannot be edited.
+    """
+    data = action.data
+    if data is None:
+        return action
+    document = server.document(str(_part(data, "uri")))
+    if document is None or document.version.number != _part(data, "version"):
+        raise RequestError("the text has changed since this action was offered")
+    text, name = document.version.text, document.version.source.name
+    try:
+        made = await asyncio.to_thread(_edited, text, name, data)
+    except OnnxTextError as error:
+        raise RequestError(error.diagnostics[0].message) from None
+    except (TypeError, ValueError):
+        raise RequestError("the data of this action is not that which was offered") from None
+    if document.version.text != text:
+        raise RequestError("the text has changed meanwhile")
+    from onnxtext.editing import Obstacle
+
+    against = [note for note in made.notes if isinstance(note, Obstacle)]
+    if against:
+        shown = "\n".join(["What stands against it, or may not follow:", *against])
+        server.window_show_message(t.ShowMessageParams(t.MessageType.Warning, shown))
+    edits = minimal_edits(text, str(made.content))
+    action.edit = workspace_edit(server, document, text_edits(document.version.lines, edits))
+    return action
+
+
+def _part(data: object, name: str) -> Any:
+    """Return an entry of an action's data."""
+    return data.get(name) if isinstance(data, dict) else getattr(data, name, None)
+
+
+def _edited(text: str, name: str, data: object) -> Edited:
+    from onnxtext.editing import apply, make_symbolic, write_types
+
+    dims, at = _part(data, "dims"), _part(data, "at")
+    if dims:
+        pairs = [(str(value), int(index)) for value, index in dims]
+        symbol = str(_part(data, "symbol"))
+        return apply(text, partial(make_symbolic, dims=pairs, symbol=symbol), name=name)
+    return apply(text, partial(write_types, only=None if at is None else {int(at)}), name=name)
