@@ -30,7 +30,9 @@ PARTS = [
     "@m(",
 ]
 LONG = ["[" + ", ".join(map(str, range(900))) + "]", '"' + "é" * 5000 + '"', "1,\n" * 2000]
-pieces = st.lists(st.sampled_from([*PARTS, *LONG, "\u2028", "\u202e", "<script>"]), max_size=12)
+BRACKETS = ["]" * 5000, "[" * 5000, '"' * 5001]
+ODD = ["\u2028", "\u202e", "<script>"]
+pieces = st.lists(st.sampled_from([*PARTS, *LONG, *BRACKETS, *ODD]), max_size=12)
 
 
 def width(text: str) -> int:
