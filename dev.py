@@ -51,6 +51,7 @@ commands:
             and grammar/SPEC.md; --site: only build the site
   bench     the benchmarks; `bench NAME` runs benchmarks/NAME.py
   bless     rewrite the golden files, then show what changed
+  schemas   make the table of the installed onnxruntime's operators again
   release   build and check the packages and the site; --draft: even if the version is not ready
   setup     set up only
 
@@ -167,6 +168,14 @@ def golden_tests(words: list[str]) -> list[str]:
     return [*words, *sorted(files)]
 
 
+def schemas(words: list[str]) -> int:
+    """Make the table of the installed onnxruntime's operators; hand-written bodies are kept."""
+    if words:
+        return usage("schemas takes no arguments")
+    table = "onnxtext/schemas/onnxruntime.onnxschema"
+    return run(set_up("dev"), "-m", "onnxtext", "schemas", "import", "onnxruntime", "-o", table)
+
+
 def release(words: list[str]) -> int:
     """Build the packages in dist/ and the site, and test the wheel in a new environment."""
     draft = words == ["--draft"]
@@ -253,6 +262,7 @@ COMMANDS = {
     "docs": docs,
     "bench": bench,
     "bless": bless,
+    "schemas": schemas,
     "release": release,
     "setup": setup,
 }

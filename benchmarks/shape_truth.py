@@ -26,16 +26,22 @@ def runs(model: onnx.ModelProto) -> Iterator[tuple[dict[str, int], dict[str, Sha
     for sizes in SIZES:
         symbols: dict[str, int] = {}
         try:
-            feeds = dict(_feeds(model, sizes, symbols))
-            made = _computed(model, feeds)
+            made = _computed(model, dict(feeds(model, sizes, symbols)))
         except Exception:  # a model that does not run tells nothing
             continue
         yield symbols, made
 
 
-def _feeds(
+def feeds(
     model: onnx.ModelProto, sizes: tuple[int, ...], symbols: dict[str, int]
 ) -> Iterator[tuple[str, Any]]:
+    """Yield inputs of the declared types.
+
+    Args:
+        model: the model.
+        sizes: the sizes of its symbols, in order.
+        symbols: receives the size of each symbol.
+    """
     draw = np.random.default_rng(1)
     defaults = {tensor.name for tensor in model.graph.initializer}
     free = iter(sizes * 9)
@@ -70,14 +76,14 @@ def _feeds(
             yield value.name, draw.random(shape).astype(kind)
 
 
-def _computed(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> dict[str, Shape]:
+def _computed(model: onnx.ModelProto, given: Mapping[str, Any]) -> dict[str, Shape]:
     try:
-        return _by_runtime(model, feeds)
+        return _by_runtime(model, given)
     except Exception:
-        return _by_reference(model, feeds)
+        return _by_reference(model, given)
 
 
-def _by_runtime(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> dict[str, Shape]:
+def _by_runtime(model: onnx.ModelProto, given: Mapping[str, Any]) -> dict[str, Shape]:
     onnxruntime = import_module("onnxruntime")
     onnxruntime.set_default_logger_severity(4)
     more = onnx.ModelProto()
@@ -92,13 +98,13 @@ def _by_runtime(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> dict[str, S
         more.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     outputs = [value.name for value in session.get_outputs()]
-    made = session.run(outputs, dict(feeds))
+    made = session.run(outputs, dict(given))
     return _shapes(dict(zip(outputs, made, strict=True)))
 
 
-def _by_reference(model: onnx.ModelProto, feeds: Mapping[str, Any]) -> dict[str, Shape]:
+def _by_reference(model: onnx.ModelProto, given: Mapping[str, Any]) -> dict[str, Shape]:
     with np.errstate(all="ignore"):
-        made = ReferenceEvaluator(model).run(None, dict(feeds), intermediate=True)
+        made = ReferenceEvaluator(model).run(None, dict(given), intermediate=True)
     return _shapes(dict(made))
 
 

@@ -159,8 +159,8 @@ def measure(directory: Path, tools: list[str], verbose: bool) -> dict[str, Count
                 count["rank"] += 1
                 count["all"] += all(_is_known(dim, given) for dim in dims)
                 wrong = [made[name] for symbols, made in actual
-                         if name in made and not _fits(dims, made[name], symbols)
-                         and _fits(own.get(name, made[name]), made[name], symbols)]  # fmt: skip
+                         if name in made and not fits(dims, made[name], symbols)
+                         and fits(own.get(name, made[name]), made[name], symbols)]  # fmt: skip
                 count["wrong"] += bool(wrong)
                 if wrong and verbose:
                     print(f"  {tool}: {path}: {name} is {dims}, computed {wrong}")
@@ -197,7 +197,8 @@ def _is_known(dim: int | str | None, given: set[str]) -> bool:
     return dim in given or (names is not None and names <= given)
 
 
-def _fits(dims: Dims, shape: Shape, symbols: dict[str, int]) -> bool:
+def fits(dims: Dims, shape: Shape, symbols: dict[str, int]) -> bool:
+    """Whether dimensions agree with a shape, as far as they are known."""
     if len(dims) != len(shape):
         return False
     for dim, size in zip(dims, shape, strict=True):

@@ -21,15 +21,17 @@ from google.protobuf import text_format
 
 import onnxtext
 from onnxtext.ast import Model
+from onnxtext.ast.schemas import SchemaFile
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.diagnostics.concise import render
 from onnxtext.printer import print_fragment, print_model
+from onnxtext.printer.schemas import print_schemas
 from onnxtext.proto.encode.lower import lower_fragment, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import Rule
-from onnxtext.syntax.parse import parse_fragment, parse_model
+from onnxtext.syntax.parse import parse_fragment, parse_model, parse_start
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -50,6 +52,8 @@ MESSAGES: dict[str, type[Any]] = {
     "record": onnx.OperatorSetIdProto,
 }
 """The kinds of blocks, and the message type of each."""
+
+KINDS = {*MESSAGES, "schema"}
 
 VERDICTS = {"official", "extension", "different", "error"}
 FLAGS = VERDICTS | {"canonical", "header", "accident", "newest", "sparse", "incomplete"}
@@ -74,12 +78,12 @@ class Block:
     @property
     def kind(self) -> str:
         """Its kind."""
-        return next((word for word in self.info[1:] if word in MESSAGES), "model")
+        return next((word for word in self.info[1:] if word in KINDS), "model")
 
     @property
     def flags(self) -> set[str]:
         """Its flags."""
-        return {word for word in self.info[1:] if word not in MESSAGES}
+        return {word for word in self.info[1:] if word not in KINDS}
 
 
 def read_blocks(document: str) -> list[Block]:
@@ -133,6 +137,8 @@ def read(kind: str, text: str) -> Any:
     source = Source(text, NAME)
     if kind == "model":
         return parse_model(source)
+    if kind == "schema":
+        return parse_start(source, "schema_fragment")
     return parse_fragment(source, kind)
 
 
@@ -145,6 +151,8 @@ def lower(made: Any, kind: str) -> bytes:
 def show(made: Any) -> str:
     if isinstance(made, Model):
         return print_model(made)
+    if isinstance(made, SchemaFile):
+        return print_schemas(made)
     return print_fragment(made)
 
 
@@ -193,7 +201,7 @@ def official(kind: str, text: str) -> bytes:
             if not attribute.HasField("t"):
                 raise ValueError("officially that is no tensor")
             return attribute.t.SerializeToString()
-        case "entry" | "record":
+        case "entry" | "record" | "schema":
             raise ValueError("officially these have no text")
     raise AssertionError(kind)
 
@@ -252,6 +260,8 @@ def test_blocks_survive_printing_and_parsing(block: Block) -> None:
     again = read(block.kind, text)
     assert again == made
     assert show(again) == text
+    if block.kind == "schema":  # of no message
+        return
     if block.kind != "model":
         assert lower(again, block.kind) == lower(made, block.kind)
         return

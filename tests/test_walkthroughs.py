@@ -24,6 +24,8 @@ WALKTHROUGHS = (
     "docs/recipes.md",
     "docs/faq.md",
     "docs/shell.md",
+    "docs/schemas.md",
+    "docs/opsets.md",
     "docs/view.md",
 )
 
@@ -32,7 +34,7 @@ WALKTHROUGHS = (
 def test_the_page_shows_what_happens(name: str, tmp_path: Path) -> None:
     page = read(name)
     found = blocks_of(page)
-    known = {"console", "python", "text", "onnxtxt"}
+    known = {"console", "python", "text", "onnxtxt", "onnxschema"}
     assert found
     assert {block.language for block in found} <= known
     execute(found, tmp_path)

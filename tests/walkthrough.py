@@ -5,7 +5,8 @@ Its fenced blocks are:
 
 - `console`: commands after `$ `, each with its output; `exit N` after it is the last one's status;
 - `python`: a script; a block `text` after it is its output;
-- `onnxtxt NAME.onnxtxt`: a file, in the canonical layout; with `broken` after it, it has errors.
+- `onnxtxt NAME.onnxtxt`: a file, in the canonical layout; with `broken` after it, it has errors;
+- `onnxschema NAME.onnxschema`: a schema file.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def blocks_of(page: str) -> list[Block]:
         elif language == "python":
             name = f".block-{number}.py"
             commands = [Command(f"cat >{name} <<'@@@'\n{text}@@@\npython {name}")]
-        elif language == "onnxtxt" and "." in words:
+        elif language in ("onnxtxt", "onnxschema") and "." in words:
             name = words.split()[0]
             commands = [Command(f"cat >{name} <<'@@@'\n{text}@@@")]
         found.append(Block(language, words, text, match.start(3), match.end(3), commands))

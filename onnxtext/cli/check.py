@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.edited_files import Target, new_findings, write
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.settings import read_settings
+from onnxtext.cli.settings import read_schema_tables, read_settings
 from onnxtext.cli.streams import read_stdin
+from onnxtext.cli.target_opset import Targets, check_targets, conversion, find_changes, read_targets
 from onnxtext.diagnostics.library import codes
 from onnxtext.files import read_input
 
 if TYPE_CHECKING:
+    from onnxtext.checker.context.signatures import Table
     from onnxtext.diagnostics import Diagnostic
 
 DEFAULT_MOST = 100
@@ -29,6 +33,9 @@ Examples:
   onnxtext check --fix model.onnxtxt        applies safe fixes
   onnxtext check --select all model.onnx    every rule, lints included
   onnxtext check --ignore node-name-duplicate --strict models/*.onnx
+  onnxtext check --infer -o typed.onnx model.onnx
+  onnxtext check --target-opset 21 model.onnx
+  onnxtext check --target-opset 21 -o new.onnx model.onnx
 
 \b
 In a text, a comment suppresses a rule for its line or the statement below it:
@@ -41,6 +48,7 @@ Settings are read from pyproject.toml; options override them:
   ignore = ["node-name-duplicate"]
   strict = true
   max-findings = 20
+  schemas = ["operators.onnxschema"]
 
 \b
 Exit status:
@@ -60,6 +68,10 @@ class CheckOptions:
     strict: bool
     fix: bool
     max_findings: int | None
+    infer: bool = False
+    targets: Targets = field(default_factory=dict)
+    output: Target | None = None
+    schemas: tuple[str, ...] = ()
 
 
 def _slugs(
@@ -114,6 +126,37 @@ def _slugs(
     metavar="N",
     help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MOST}]",
 )
+@click.option(
+    "--schemas",
+    multiple=True,
+    metavar="SCHEMAS",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Also check nodes against the operators that this schema file describes; see `onnxtext "
+    "schemas`.",
+)
+@click.option(
+    "--infer",
+    is_flag=True,
+    help="Write the model with the inferred types of all values to OUT, unless it has errors.",
+)
+@click.option(
+    "--target-opset",
+    "targets",
+    multiple=True,
+    metavar="N|DOMAIN=N",
+    callback=read_targets,
+    help="Tell what stands against version N of the standard operators, or of those of DOMAIN, and "
+    "which nodes a conversion changes. With -o, OUT is the converted model; with --fix, FILE.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=MODEL,
+    help="The file that --infer and --target-opset write, or - for standard output. Its suffix "
+    "says whether it is a text or a binary model.",
+)
+@click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists.")
 @reporting_options
 def command(
     files: tuple[str, ...],
@@ -123,6 +166,11 @@ def command(
     strict: bool,
     fix: bool,
     max_findings: int | None,
+    schemas: tuple[str, ...],
+    infer: bool,
+    targets: dict[str, int],
+    output: str | None,
+    force: bool,
     output_format: str,
     color: str,
 ) -> int:
@@ -131,8 +179,16 @@ def command(
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
     reported in one run, with their positions, on standard error.
     """
-    choice = CheckOptions((*select, *profile), ignore, strict, fix, max_findings)
+    target = _target(files, output, force=force) if infer or output or force else None
+    if target is not None and (not (infer or targets) or fix):
+        raise click.UsageError(
+            "-o and -f belong to --infer and --target-opset, and do not go with --fix."
+        )
+    choice = CheckOptions(
+        (*select, *profile), ignore, strict, fix, max_findings, infer, targets, target, schemas
+    )
     _check_slugs(choice)
+    check_targets(targets)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
             reporter.aside = progress.aside
@@ -144,10 +200,16 @@ def command(
     return reporter.status
 
 
+def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> Target:
+    if output is None or len(files) != 1:
+        raise click.UsageError("To write a model, name one FILE, and the file to write: -o OUT.")
+    return Target(files[0], output, force, diff=False)
+
+
 def _check_slugs(choice: CheckOptions) -> None:
     from onnxtext.checker.context.registry import rules
-    from onnxtext.checker.context.suggestions import nearest
     from onnxtext.checker.engine.selection import is_known
+    from onnxtext.suggestions import nearest
 
     for slug in (*choice.select, *choice.ignore):
         if not is_known(slug):
@@ -158,28 +220,76 @@ def _check_slugs(choice: CheckOptions) -> None:
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     from onnxtext.checker.engine.sources import check_file, too_deep
-    from onnxtext.checker.isolation.inference import start_worker
+    from onnxtext.checker.isolation.pool import start_worker
 
     start_worker()
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
     settings = read_settings(path)
+    tables = read_schema_tables(settings, choice.schemas)
     data = _read(path)
     select = (*settings.select, *choice.select)
     ignore = tuple([slug for slug in settings.ignore if slug not in choice.select])
     ignore = (*ignore, *choice.ignore)
     base_dir = Path() if path is None else path.parent
     if choice.fix:
-        data = _fix(data, path, shown, base_dir, select, ignore, reporter)
+        data = _fix(data, path, shown, base_dir, select, ignore, tables, reporter)
     try:
-        found = check_file(data, name=shown, base_dir=base_dir, select=select, ignore=ignore)
+        found = check_file(
+            data, name=shown, base_dir=base_dir, select=select, ignore=ignore, tables=tables
+        )
     except RecursionError:
         found = [too_deep(shown)]
     strict = choice.strict or settings.strict
     most = choice.max_findings
     if most is None:
         most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
+    valid = not any(item.severity == "error" for item in found)
+    if choice.targets and valid:
+        found = [*found, *find_changes(data, shown, choice.targets)]
     show(found, most, shown, reporter, strict=strict)
+    target = choice.output
+    if target is None and choice.fix and choice.targets:
+        target = Target(name, None, force=False, diff=False)
+    if target is not None:
+        _rewrite(data, found, target, choice, tables, reporter)
+
+
+def _rewrite(
+    data: bytes,
+    found: list[Diagnostic],
+    target: Target,
+    choice: CheckOptions,
+    tables: tuple[Table, ...],
+    reporter: Reporter,
+) -> None:
+    """Write the model, converted and with inferred types, unless it has errors."""
+    from onnxtext.editing import apply, write_types
+    from onnxtext.filetype import decode_text, is_binary
+
+    if any(item.severity == "error" for item in found):
+        to = target.output or target.name
+        reporter.summary(f"{target.name}: has errors, so {to} is not written")
+        return
+    before = data if is_binary(data, target.name) else decode_text(data, target.name)
+    content, notes = before, []
+    if choice.targets:
+        content = apply(
+            content, partial(conversion, targets=choice.targets), name=target.name
+        ).content
+        wrong = new_findings(target, before, content)
+        for item in wrong:
+            reporter.found(item, target.name)
+        if wrong:
+            reporter.status = max(reporter.status, FINDINGS)
+            reporter.summary(f"{target.name}: the converted model has errors and is not written")
+            return
+    if choice.infer:
+        typed = apply(content, partial(write_types, tables=tables), name=target.name)
+        content, notes = typed.content, list(typed.notes)
+    write(target, data, content)
+    for note in notes:
+        reporter.summary(f"{target.name}: {note}")
 
 
 def show(
@@ -216,6 +326,7 @@ def _fix(
     base_dir: Path,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    tables: tuple[Table, ...],
     reporter: Reporter,
 ) -> bytes:
     """Apply fixes to a text file and return its new content."""
@@ -230,7 +341,7 @@ def _fix(
             "not-a-text", f"{name} is not a text: --fix changes .onnxtxt and .onnxtext files"
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
+    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore, tables=tables)
     if not made.done:
         return data
     new = made.text.encode("utf-8")

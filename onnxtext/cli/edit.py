@@ -3,25 +3,17 @@
 
 from __future__ import annotations
 
-import difflib
-import sys
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial, wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.edited_files import Target, new_findings, read, show, write
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.files import holds, is_stream, read_input, write_atomically
-from onnxtext.filetype import BINARY_SUFFIX, TEXT_SUFFIXES, decode_text, is_binary
-from onnxtext.terminal import is_terminal, wants_color
+from onnxtext.filetype import decode_text, is_binary
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
@@ -30,6 +22,7 @@ EXAMPLES = """\b
 Examples:
   onnxtext edit model.onnx rename hidden features
   onnxtext edit model.onnx set-shape 'x=[batch,3,224,224]' --diff
+  onnxtext edit model.onnx make-symbolic x 0 batch --fix -o dynamic.onnx
   onnxtext edit model.onnx extract --from embedding --to logits -o part.onnx
   onnxtext edit model.onnxtxt set-attribute conv1 'pads = [1, 1, 1, 1]'
   onnxtext edit model.onnxtxt insert 'p2 = Softmax (p)' --instead-of p
@@ -47,28 +40,6 @@ Exit status:
      written, or an existing file would have to be overwritten"""
 
 Edit = Callable[["Model"], "list[str] | None"]
-
-
-@dataclass(frozen=True)
-class Target:
-    """What is edited, and where the result goes.
-
-    Attributes:
-        file: the file, or `-`.
-        output: the file to write, or `-`; None for the same file.
-        force: whether to overwrite another existing file.
-        diff: whether to show the difference only.
-    """
-
-    file: str
-    output: str | None
-    force: bool
-    diff: bool
-
-    @property
-    def name(self) -> str:
-        """The name in messages."""
-        return STDIN if self.file == "-" else self.file
 
 
 @click.group("edit", epilog=EXAMPLES)
@@ -124,11 +95,12 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
 @_verb("rename")
 @click.argument("old")
 @click.argument("new")
-def rename(old: str, new: str) -> Edit:
-    """Rename the value OLD everywhere, or the node with the label OLD."""
+@click.option("--label", is_flag=True, help="OLD is the label of a node, not a value.")
+def rename(old: str, new: str, label: bool) -> Edit:
+    """Rename the value OLD everywhere; if there is none, the node with the label OLD."""
     from onnxtext import editing
 
-    return partial(editing.rename, old=old, new=new)
+    return partial(editing.rename, old=old, new=new, label=label)
 
 
 @_verb("set-shape")
@@ -136,8 +108,8 @@ def rename(old: str, new: str) -> Edit:
 def set_shape(shapes: tuple[str, ...]) -> Edit:
     """Set the shapes of inputs or other declared values: 'x=[batch,3,224,224]'.
 
-    Declarations follow where onnx's shape inference gives another dimension than before. What
-    stands against the new shape is told.
+    Declarations follow where shape inference gives another dimension than before. What stands
+    against the new shape is told.
     """
     from onnxtext import editing
 
@@ -148,6 +120,32 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
             editing.set_shape(model, name, shape)
 
     return edit
+
+
+@_verb("make-symbolic")
+@click.argument("value")
+@click.argument("dim", type=int)
+@click.argument("name")
+@click.option(
+    "--also",
+    nargs=2,
+    type=(str, int),
+    multiple=True,
+    metavar="VALUE DIM",
+    help="A dimension of another input that gets the same name.",
+)
+@click.option("--fix", is_flag=True, help="Change constant shapes that allow only the old size.")
+def make_symbolic(
+    value: str, dim: int, name: str, also: tuple[tuple[str, int], ...], fix: bool
+) -> Edit:
+    """Make dimension DIM of the input VALUE symbolic: x 0 batch.
+
+    All declarations that follow from it change. What allows only the old size, or is not known to
+    follow, is told (exit status 1).
+    """
+    from onnxtext import editing
+
+    return partial(editing.make_symbolic, dims=[(value, dim), *also], symbol=name, fix=fix)
 
 
 @_verb("extract")
@@ -209,10 +207,7 @@ def replace_weight(weights: tuple[str, ...]) -> Edit:
     from onnxtext import editing
     from onnxtext.cli.arrays import read_array
 
-    pairs = [_pair(weight, "w=@w.npy") for weight in weights]
-    for _, value in pairs:
-        if not value.startswith("@"):
-            raise click.UsageError(f"{value!r} is no file: write w=@w.npy.")
+    pairs = [_weight(weight) for weight in weights]
 
     def edit(model: Model) -> list[str]:
         return [
@@ -227,11 +222,15 @@ def replace_weight(weights: tuple[str, ...]) -> Edit:
 @_verb("set-opset")
 @click.argument("version", type=click.IntRange(min=1))
 @click.option("--domain", default="", metavar="DOMAIN", help="Default: the standard operators.")
-def set_opset(version: int, domain: str) -> Edit:
-    """Import VERSION of an operator set. Nodes are not converted; what does not fit is told."""
+@click.option("--no-convert", is_flag=True, help="Change only the number.")
+def set_opset(version: int, domain: str, no_convert: bool) -> Edit:
+    """Convert the model to VERSION of an operator set.
+
+    If a node cannot be converted, nothing is changed.
+    """
     from onnxtext import editing
 
-    return partial(editing.set_opset, version=version, domain=domain)
+    return partial(editing.set_opset, version=version, domain=domain, convert=not no_convert)
 
 
 @_verb("strip")
@@ -255,111 +254,35 @@ def _pair(text: str, example: str) -> tuple[str, str]:
     return name, value
 
 
-# ---- Files ----------------------------------------------------------------------------------
+def _weight(text: str) -> tuple[str, str]:
+    """Split `w=@w.npy`; names and files may contain equals signs."""
+    name, equals, file = text.partition("=@")
+    if not equals:
+        _, value = _pair(text, "w=@w.npy")
+        raise click.UsageError(f"{value!r} is no file: write w=@w.npy.")
+    if not name:
+        raise click.UsageError(f"{text!r} is not of the form 'w=@w.npy'.")
+    return name, f"@{file}"
 
 
 def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
-    from onnxtext.editing import apply
+    from onnxtext.editing import Obstacle, apply
 
-    data = _read(target)
+    data = read(target)
     before = data if is_binary(data, target.name) else decode_text(data, target.name)
     edited = apply(before, edit, name=target.name)
     for note in edited.notes:
-        reporter.found(Diagnostic("edit-note", note, "info"), target.name)
+        if not isinstance(note, Obstacle):
+            reporter.found(Diagnostic("edit-note", note, "info"), target.name)
     if target.diff:
-        _show(before, edited.content, target, color)
+        show(before, edited.content, target, color)
     else:
-        _write(target, data, _converted(target, edited.content))
-    for finding in _new_findings(target, before, edited.content):
+        write(target, data, edited.content)
+    found = new_findings(target, before, edited.content)
+    for note in edited.notes:
+        # A finding has the same message, and places.
+        if isinstance(note, Obstacle) and not any(note.startswith(one.message) for one in found):
+            found.append(Diagnostic("edit-obstacle", note, "warning"))
+    for finding in found:
         reporter.found(finding, target.name)
         reporter.status = max(reporter.status, FINDINGS)
-
-
-def _read(target: Target) -> bytes:
-    with io_errors("read", target.name):
-        if target.file == "-":
-            return read_stdin()
-        path = Path(target.file)
-        if target.output is None and not target.diff and is_stream(path):
-            raise CommandError(
-                "cannot-write",
-                f"{target.file} is not a regular file and cannot be replaced",
-                help="name another one with -o",
-            )
-        return read_input(path)
-
-
-def _converted(target: Target, content: str | bytes) -> bytes:
-    """Return the bytes to write, in the form that the suffix of the output says."""
-    import onnxtext
-
-    suffix = Path(target.output or "").suffix.lower()
-    if isinstance(content, str):
-        if suffix != BINARY_SUFFIX:
-            return content.encode()
-        base = None if target.file == "-" else Path(target.file).parent
-        return onnxtext.to_binary(content, base_dir=base, name=target.name)
-    if suffix in TEXT_SUFFIXES:
-        return onnxtext.from_binary(content, name=target.name).encode()
-    return content
-
-
-def _write(target: Target, old: bytes, new: bytes) -> None:
-    if target.output == "-" or (target.output is None and target.file == "-"):
-        if b"\0" in new[:4096] and is_terminal(sys.stdout):
-            raise CommandError(
-                "binary-to-terminal",
-                "a binary model is not written to a terminal",
-                help="redirect standard output, or name a file with -o",
-            )
-        write_stdout([new])
-        return
-    path = Path(target.output or target.file)
-    with io_errors("write", path):
-        if target.output is None:
-            if new != old:
-                write_atomically(path, new, instead_of=old)
-        elif path.is_file() and not target.force and not holds(path, new):
-            raise CommandError(
-                "output-exists",
-                f"{path} exists and has other content",
-                help="--force overwrites it; -o names another output",
-            )
-        else:
-            write_atomically(path, new)
-
-
-def _show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None:
-    """Show the changed lines of a text, or the differences of binary models."""
-    if isinstance(old, str) and isinstance(new, str):
-        names = target.name, f"{target.name} (edited)"
-        found = difflib.unified_diff(old.split("\n"), new.split("\n"), *names, lineterm="")
-        shown = "".join([f"{line}\n" for line in found])
-    else:
-        import onnxtext
-        from onnxtext.differ.render.text import render
-
-        shown = render(onnxtext.diff(old, new), color=wants_color(color, sys.stdout))
-    write_stdout([shown.encode("utf-8", "backslashreplace")])
-
-
-def _new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
-    """Return the errors that the model has only after the edit."""
-    if old == new:
-        return []
-    known = Counter([(item.code, item.message) for item in _errors(target, old)])
-    found = []
-    for item in _errors(target, new):
-        if known[item.code, item.message] > 0:
-            known[item.code, item.message] -= 1
-        else:
-            found.append(item)
-    return found
-
-
-def _errors(target: Target, content: str | bytes) -> list[Diagnostic]:
-    from onnxtext.checker.engine.sources import check_any
-
-    base = None if target.file == "-" else Path(target.file).parent
-    found = check_any(content, name=target.name, base_dir=base)
-    return [item for item in found if item.severity == "error"]

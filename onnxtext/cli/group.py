@@ -26,7 +26,9 @@ VERBS = (
     "run",
     "git",
     "weights",
+    "schemas",
     "explain",
+    "explain-type",
     "completion",
     "lsp",
 )

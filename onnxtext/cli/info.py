@@ -31,7 +31,7 @@ EXPLANATION = """\b
 Examples:
   onnxtext info model.onnx
   onnxtext info before.onnx after.onnx      side by side
-  onnxtext info --output-format json *.onnx | jq '.[].parameters.elements'
+  onnxtext info --json *.onnx | jq '.[].parameters.elements'
 
 \b
 Exit status:
@@ -42,8 +42,11 @@ Exit status:
 
 @click.command("info", epilog=EXPLANATION)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Write a JSON list with an object for a file."
+)
 @reporting_options
-def command(files: tuple[str, ...], output_format: str, color: str) -> int:
+def command(files: tuple[str, ...], as_json: bool, output_format: str, color: str) -> int:
     """Summarize models: interface, operators, parameters, and where the weights are.
 
     FILE is a binary model or a text (.onnxtxt, .onnxtext); - is standard input. Several files are
@@ -55,7 +58,7 @@ def command(files: tuple[str, ...], output_format: str, color: str) -> int:
         for name in dict.fromkeys(files):
             with reporter.reporting(STDIN if name == "-" else name):
                 found.append(_summarize(name))
-        if output_format == "json":
+        if as_json or output_format == "json":
             say(json.dumps([_as_object(*one) for one in found], indent=2))
         elif found:
             say("\n".join(_table(found)))

@@ -34,7 +34,7 @@ Exit status:
   0  the model was run; with --compare: all common outputs are equal, or
      differ by less than the tolerance
   1  findings: the file is not a model or has errors, an input does not
-     fit, the engine fails, or outputs differ
+     fit, the engine fails or exceeds a limit, or outputs differ
   2  could not run: wrong usage, or a file is missing, cannot be read or
      written"""
 
@@ -98,6 +98,20 @@ def _pairs(
 )
 @click.option("--rtol", type=float, default=1e-4, show_default=True, help="Relative tolerance.")
 @click.option("--atol", type=float, default=1e-6, show_default=True, help="Absolute tolerance.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Stop a model that takes longer; 0 for no limit.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(min=1),
+    metavar="MIB",
+    help="Memory that a model may use, in MiB (on Linux); all that is available by default.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the result as one JSON object.")
 @reporting_options
 def command(
@@ -111,14 +125,17 @@ def command(
     other: str | None,
     rtol: float,
     atol: float,
+    timeout: float,
+    memory: int | None,
     as_json: bool,
     output_format: str,
     color: str,
 ) -> int:
     """Run a model and show its outputs.
 
-    FILE is a text or a binary model; - is standard input. The engine runs in a process of its own.
-    With --compare, values inside of the main graph are compared, too, by their names.
+    FILE is a text or a binary model; - is standard input. The engine runs in a process of its own,
+    with limits of time and memory. With --compare, values inside of the main graph are compared,
+    too, by their names.
     """
     sizes = {name: _size(name, size) for name, size in dims}
     name = STDIN if file == "-" else file
@@ -129,13 +146,18 @@ def command(
         model = _load(file, name)
         given = {key: read_array(value) for key, value in inputs}
         values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
+        limits: dict[str, Any] = {
+            "timeout": timeout or None,
+            "memory": None if memory is None else memory << 20,
+        }
         if other is None:
-            made = run_model(model, values, engine=engine, name=name)
+            made = run_model(model, values, engine=engine, name=name, **limits)
             _write(made, outputs)
             say(json.dumps(_as_object(made), indent=2) if as_json else _shown(made))
         else:
             second = _load(other, other)
-            made, _, found = run_both(model, second, values, engine=engine)
+            names = (name, other)
+            made, _, found = run_both(model, second, values, engine=engine, names=names, **limits)
             _write({o.name: made[o.name] for o in model.graph.output}, outputs)
             say(_differences_as_json(found) if as_json else _differences(found, name, other))
             if any(one.is_output and one.exceeds(rtol, atol) for one in found):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from onnxtext.cli.report import CommandError
 from onnxtext.files import name_of
 
 if TYPE_CHECKING:
+    from onnxtext.checker.context.signatures import Table
     from onnxtext.checker.engine.config import Settings
 
 
@@ -30,3 +33,32 @@ def read_settings(path: Path | None) -> Settings:
         raise CommandError(
             "cannot-read", f"cannot read {what}: {error.strerror or error}"
         ) from None
+
+
+def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[Table, ...]:
+    """Return the tables of operators for a check.
+
+    Args:
+        settings: the settings of the project.
+        files: schema files that the user names.
+
+    Raises:
+        CommandError: a schema file cannot be read, or has errors.
+    """
+    from onnxtext.checker.engine.config import SettingsError
+    from onnxtext.checker.engine.schema_files import tables_of
+    from onnxtext.diagnostics import OnnxTextError
+
+    try:
+        return tables_of(settings, [Path(name) for name in files])
+    except SettingsError as error:
+        raise CommandError("invalid-settings", str(error)) from None
+    except OSError as error:
+        what = name_of(error, "a schema file")
+        raise CommandError("cannot-read", f"cannot read {what}: {error.strerror}") from None
+    except OnnxTextError as error:
+        first, *more = error.diagnostics
+        stopped = CommandError(first.code, first.message)
+        note = f"and {len(more)} more: `onnxtext schemas check` shows all"
+        stopped.diagnostic = replace(first, notes=(*first.notes, note)) if more else first
+        raise stopped from None

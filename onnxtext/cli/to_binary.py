@@ -42,13 +42,13 @@ def conversion(
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.collector import paused_collector, reuse_memory
-        from onnxtext.conversion import FilesBeside, embed, encode
         from onnxtext.filetype import decode_text
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
+        from onnxtext.text_to_binary import FilesBeside, embed, encode
 
         if checked:
-            from onnxtext.checker.isolation.inference import start_worker
+            from onnxtext.checker.isolation.pool import start_worker
 
             start_worker()
         external = _external(job) if externalize else None
@@ -79,11 +79,11 @@ def _check(
 ) -> None:
     """Raise an error if a model violates rules of the ONNX IR."""
     from onnxtext.checker.engine.run import check_tree
-    from onnxtext.checker.isolation.light import LARGE
-    from onnxtext.cli.settings import read_settings
-    from onnxtext.conversion import joined
+    from onnxtext.checker.isolation.strip_weights import LARGE
+    from onnxtext.cli.settings import read_schema_tables, read_settings
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.proto.encode.lower import lower_without_weights
+    from onnxtext.text_to_binary import joined
 
     settings = read_settings(job.source)
 
@@ -94,7 +94,12 @@ def _check(
 
     # Check only the model itself: external data may still be missing.
     found = check_tree(
-        model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
+        model,
+        source=source,
+        encoded=encoded,
+        select=settings.select,
+        ignore=settings.ignore,
+        tables=read_schema_tables(settings),
     )
     errors = [item for item in found if item.severity == "error"]
     if errors:

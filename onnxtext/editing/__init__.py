@@ -10,16 +10,21 @@ from __future__ import annotations
 
 from onnxtext.editing.apply import Edited, apply
 from onnxtext.editing.extraction import extract
+from onnxtext.editing.fixed_sizes import Obstacle
 from onnxtext.editing.header import set_opset, strip
+from onnxtext.editing.inferred import write_types
 from onnxtext.editing.names import rename
 from onnxtext.editing.nodes import insert, remove, set_attribute
-from onnxtext.editing.values import replace_weight, set_shape
+from onnxtext.editing.shapes import make_symbolic, set_shape
+from onnxtext.editing.values import replace_weight
 
 __all__ = [
     "Edited",
+    "Obstacle",
     "apply",
     "extract",
     "insert",
+    "make_symbolic",
     "remove",
     "rename",
     "replace_weight",
@@ -27,4 +32,5 @@ __all__ = [
     "set_opset",
     "set_shape",
     "strip",
+    "write_types",
 ]

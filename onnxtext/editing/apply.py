@@ -39,12 +39,13 @@ def apply(
     with paused_collector():
         if isinstance(content, str):
             return _edit_text(content, edit, name)
+        from onnxtext.binary_to_text import lift_placed
         from onnxtext.errors import invalid_model_error
-        from onnxtext.proto.decode.lift import LiftError, lift_model
+        from onnxtext.proto.decode.lift import LiftError
         from onnxtext.proto.encode.lower import lower_model
 
         try:
-            model = lift_model(content)
+            model = lift_placed(content, weights="inline")  # the tree of its text
         except LiftError as error:
             raise invalid_model_error(content, error, name) from None
         model.encoding = None  # it fits the model before the edit only
@@ -55,13 +56,17 @@ def apply(
 
 
 def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> Edited:
+    from onnxtext.editing.opsets.report import ConversionError
     from onnxtext.merger.rewriting import rewrite_text
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
 
     model = parse_model(Source(text, name))
     before = parse_model(Source(text, name)) if model.encoding is not None else None
-    notes = edit(model) or []
+    try:
+        notes = edit(model) or []
+    except ConversionError as error:
+        raise error.located(Source(text, name)) from None
     if before is not None and model != before:
         model.encoding = None
     return Edited(rewrite_text(text, model, name=name), tuple(notes))

@@ -42,15 +42,21 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         types = _inferred_types(model) | types
     declared = {value.name: value for value in (*graph.outputs, *graph.inputs)}
     nodes = [graph.nodes[number] for number in sorted(chosen)]
-    used = {name for node in nodes for name in uses(node)}
+    used = {name for node in nodes for name in uses(node)} | set(last)
+    made = {name for node in nodes for name in node.outputs}
     if starts:
-        entering = [name for name in first if name in used and name not in weights]
+        entering = [name for name in first if name in used and name not in weights | made]
+        again = {name for node in nodes for name in uses(node)}.intersection(made, first)
+        if again:
+            raise refused(
+                f"`{min(again)}` would be an input and be computed, too",
+                "leave it out of --from, or of --to",
+            )
         graph.inputs = [declared.get(name) or ValueInfo(name, types.get(name)) for name in entering]
     else:
         graph.inputs = [value for value in graph.inputs if value.name in used]
-    graph.outputs = [declared.get(name) or ValueInfo(name, types.get(name)) for name in last]
+    graph.outputs = [_as_output(name, declared.get(name), types) for name in last]
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}
-    made = {name for node in nodes for name in node.outputs}
     for node in nodes:  # the interface has these types
         if shown.intersection(node.outputs) and node.output_types:
             node.output_types = tuple(
@@ -75,19 +81,20 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     _drop_unused(model)
 
 
+def _as_output(name: str, declared: ValueInfo | None, types: dict[str, Type]) -> ValueInfo:
+    if declared is None:
+        return ValueInfo(name, types.get(name))
+    if declared.data is not None:  # an input with a default value
+        return ValueInfo(name, declared.type)
+    return declared
+
+
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Return the types of the values of the main graph, as the checker infers them."""
-    from onnxtext.checker.engine.run import find_in
     from onnxtext.checker.inference.value_types import known_types
-    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+    from onnxtext.editing.inferred import checked
 
-    def encoded() -> bytes | None:
-        try:
-            return lower_without_weights(model)
-        except LowerError:
-            return None
-
-    subject, _ = find_in(model, encoded=encoded)
+    subject = checked(model)
     return {} if subject.main is None else known_types(subject).get(id(subject.main), {})
 
 
@@ -98,7 +105,7 @@ def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
         if not values:
             raise unknown("value or node", name, flow.names())
         found += values
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _needed(

@@ -29,7 +29,7 @@ def defined(scope: Scope) -> Iterator[str]:
         yield from filter(None, node.outputs)
 
 
-def rename(model: Model, old: str, new: str) -> None:
+def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
     """Rename a value everywhere, nested graphs and sections included; or the label of a node.
 
     The value is one of the main graph, else one of every nested graph or function that defines it.
@@ -39,6 +39,7 @@ def rename(model: Model, old: str, new: str) -> None:
         model: the tree; changed in place.
         old: the old name.
         new: the new name.
+        label: whether the old name is the label of a node, although a value may have it, too.
 
     Raises:
         OnnxTextError: nothing has the old name, or another value has the new one.
@@ -46,6 +47,9 @@ def rename(model: Model, old: str, new: str) -> None:
     if not new:
         raise refused("a name cannot be empty")
     if old == new:
+        return
+    if label:
+        _rename_label(model, old, new)
         return
     scopes = list(walk_graphs(model))
     owners = [model.graph] if old in defined(model.graph) else []

@@ -162,7 +162,13 @@ def remove(model: Model, node: str) -> None:
             )
         _bypass(scope, rest, wanted[0], source)
     scope.nodes = rest
-    scope.values = [v for v in scope.values if v.data is not None or v.name not in found.outputs]
+    gone = set(found.outputs).difference(defined(scope))
+    scope.values = [
+        value for value in scope.values if value.data is not None or value.name not in gone
+    ]
+    scope.value_metadata = {k: v for k, v in scope.value_metadata.items() if k not in gone}
+    if isinstance(scope, Graph):
+        scope.quantization = [one for one in scope.quantization if one.tensor_name not in gone]
 
 
 def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:
@@ -180,4 +186,9 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
     scope.nodes = rest
     scope.values = [value for value in scope.values if value.name != source]
     map_names(scope, lambda name: old if name == source else name)
+    for other in rest:
+        if old in other.outputs and other.output_types:  # the output declares its type
+            types = zip(other.outputs, other.output_types, strict=True)
+            kept = tuple([None if name == old else type for name, type in types])
+            other.output_types = kept if any(kept) else ()
     rest[:] = scope.nodes

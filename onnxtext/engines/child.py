@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a model in a process of its own: a crash of the engine does not end the parent.
 
-Called as `python -m onnxtext.engines.child ENGINE DIRECTORY`. The directory has `model.onnx`, and
-`inputs`, values as `values` writes them; this process writes `outputs`, or `error.json`.
+Called as `python -m onnxtext.engines.child ENGINE DIRECTORY MEMORY`. The directory has
+`model.onnx`, and `inputs`, values as `values` writes them; this process writes `outputs`, or
+`error.json`.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from typing import Any
 from onnxtext.engines.values import read_values, write_values
 
 
-def main(engine: str, place: str) -> int:
+def main(engine: str, place: str, memory: int) -> int:
     """Run the model.
 
     Args:
         engine: `onnx` or `onnxruntime`.
         place: the directory.
+        memory: the bytes of memory that this process may use; 0 for no limit.
 
     Returns:
         The exit status: 0, or 1 with the reason in `error.json`.
     """
     directory = Path(place)
     os.dup2(2, 1)  # engines print to standard output
+    _limit_memory(memory)
     try:
         inputs = read_values(directory / "inputs")
         outputs = _ENGINES[engine](directory / "model.onnx", inputs)
@@ -38,6 +41,17 @@ def main(engine: str, place: str) -> int:
         (directory / "error.json").write_text(json.dumps(said))
         return 1
     return 0
+
+
+def _limit_memory(most: int) -> None:
+    """Let allocations fail before the system has no memory left; only Linux counts them."""
+    if not most or sys.platform != "linux":
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def _run_onnx(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -62,4 +76,4 @@ _ENGINES = {"onnx": _run_onnx, "onnxruntime": _run_onnxruntime}
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

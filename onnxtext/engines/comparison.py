@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.engines.run import Values, run_model
+from onnxtext.engines.run import TIMEOUT, Values, run_model
 
 if TYPE_CHECKING:
     import onnx
@@ -53,7 +53,14 @@ class Difference:
 
 
 def run_both(
-    first: onnx.ModelProto, second: onnx.ModelProto, inputs: Mapping[str, Any], *, engine: str
+    first: onnx.ModelProto,
+    second: onnx.ModelProto,
+    inputs: Mapping[str, Any],
+    *,
+    engine: str = "onnx",
+    names: tuple[str, str] = ("<first>", "<second>"),
+    timeout: float | None = TIMEOUT,
+    memory: int | None = None,
 ) -> tuple[Values, Values, list[Difference]]:
     """Run two models on the same inputs and compare all values that both compute.
 
@@ -64,6 +71,9 @@ def run_both(
         second: the other one; it may have fewer inputs.
         inputs: the inputs of the first.
         engine: as for `run_model`.
+        names: the names of the models in messages.
+        timeout: as for `run_model`, for each of them.
+        memory: as for `run_model`.
 
     Returns:
         The values of both models, and the differences in the order of the first.
@@ -74,17 +84,23 @@ def run_both(
     common = [name for name in _computed(first) if name in set(_computed(second))]
     taken = {value.name for value in second.graph.input}
     theirs = {name: value for name, value in inputs.items() if name in taken}
+
+    def run(also: Sequence[str]) -> tuple[Values, Values]:
+        return (
+            run_model(first, inputs, engine=engine, also=also, name=names[0], **limits),
+            run_model(second, theirs, engine=engine, also=also, name=names[1], **limits),
+        )
+
+    limits: dict[str, Any] = {"timeout": timeout, "memory": memory}
     try:
-        one = run_model(first, inputs, engine=engine, also=common)
-        two = run_model(second, theirs, engine=engine, also=common)
-    except OnnxTextError:
-        if not common:
+        one, two = run(common)
+    except OnnxTextError as error:
+        if not common or error.diagnostics[0].code == "run-limit":
             raise
-        one = run_model(first, inputs, engine=engine)
-        two = run_model(second, theirs, engine=engine)
+        one, two = run(())
     outputs = {o.name for o in first.graph.output} & {o.name for o in second.graph.output}
-    names = [name for name in dict.fromkeys((*common, *one)) if name in one and name in two]
-    return one, two, [compare_values(n, one[n], two[n], is_output=n in outputs) for n in names]
+    both = [name for name in dict.fromkeys((*common, *one)) if name in one and name in two]
+    return one, two, [compare_values(n, one[n], two[n], is_output=n in outputs) for n in both]
 
 
 def _computed(model: onnx.ModelProto) -> list[str]:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 ENGINES = ("onnx", "onnxruntime")
 """onnx's reference implementation, and onnxruntime on the CPU."""
 
+_NAMELESS = "<model>"
+TIMEOUT = 600.0
+"""The seconds that an engine may take by default: a loop in a model may be endless."""
+
 Values = dict[str, Any]
 """By name: an array, a list of arrays, a map, or None for an absent optional."""
 
@@ -60,9 +64,11 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
     return model
 
 
-def failed(message: str, name: str | None = None, help: str | None = None) -> OnnxTextError:
+def failed(
+    message: str, name: str | None = None, help: str | None = None, code: str = "run-failed"
+) -> OnnxTextError:
     """Create the error for a model that cannot be run."""
-    return OnnxTextError(Diagnostic("run-failed", message, file=name, help=help))
+    return OnnxTextError(Diagnostic(code, message, file=name, help=help))
 
 
 def run_model(
@@ -71,7 +77,9 @@ def run_model(
     *,
     engine: str = "onnx",
     also: Sequence[str] = (),
-    name: str = "<model>",
+    name: str = _NAMELESS,
+    timeout: float | None = TIMEOUT,
+    memory: int | None = None,
 ) -> Values:
     """Run a model.
 
@@ -81,12 +89,14 @@ def run_model(
         engine: one of `ENGINES`.
         also: other values of the main graph to return besides the outputs.
         name: the name of the model in messages.
+        timeout: the seconds that the engine may take; None for no limit.
+        memory: the bytes of memory that it may use, on Linux; None for all that is available.
 
     Returns:
         The outputs.
 
     Raises:
-        OnnxTextError: the engine is not installed, rejects the model, or crashes.
+        OnnxTextError: the engine is not installed, rejects the model, crashes, or exceeds a limit.
         ValueError: there is no such engine.
     """
     if engine not in ENGINES:
@@ -95,6 +105,7 @@ def run_model(
         raise failed(f"{engine} is not installed", name, f"pip install {engine}")
     from onnxtext.engines.values import read_values, write_values
 
+    shown = "the model" if name == _NAMELESS else name
     with tempfile.TemporaryDirectory(prefix="onnxtext-run-") as place:
         directory = Path(place)
         try:
@@ -102,15 +113,38 @@ def run_model(
         except ValueError as error:  # more than 2 GiB
             raise failed(f"the model is too large: {error}", name) from None
         write_values(directory / "inputs", dict(inputs))
-        command = [sys.executable, "-m", "onnxtext.engines.child", engine, place]
-        done = subprocess.run(command, capture_output=True, check=False)
+        most = str(memory or _available_memory())
+        command = [sys.executable, "-m", "onnxtext.engines.child", engine, place, most]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            message = f"{engine} has not finished {shown} after {timeout:g} seconds"
+            help = "`--timeout` allows more, 0 any time; a loop in the model may be endless"
+            raise failed(message, name, help, "run-limit") from None
         reason = directory / "error.json"
         if reason.exists():
             said = json.loads(reason.read_text())
-            raise failed(f"{engine} cannot run the model: {_short(said)}", name)
+            if _is_about_memory(said):
+                message = f"{engine} needs more memory for {shown} than it may use: {_short(said)}"
+                raise failed(message, name, "`--memory` allows more", "run-limit")
+            raise failed(f"{engine} cannot run {shown}: {_short(said)}", name)
         if done.returncode:
             raise failed(f"{engine} has crashed: {_death(done)}", name)
         return read_values(directory / "outputs")
+
+
+def _available_memory() -> int:
+    """Return the bytes of memory that the machine has left; 0 if unknown."""
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, ValueError, StopIteration):
+        return 0
+
+
+def _is_about_memory(said: Mapping[str, str]) -> bool:
+    message = said["message"]
+    return "MemoryError" in said["type"] or "bad_alloc" in message or "to allocate" in message
 
 
 def _with_outputs(model: onnx.ModelProto, also: Sequence[str]) -> bytes:

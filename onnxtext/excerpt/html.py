@@ -47,13 +47,19 @@ _CLASSES = {
 
 _LAYOUT = """\
 .onnxtext-model.onnxtext-model{font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px);\
-line-height:1.35;white-space:pre;overflow:auto;max-height:45em;text-align:left;padding:0 0 0 1.2em}
+line-height:1.35;white-space:pre;overflow:auto;max-height:45em;text-align:left;\
+padding:0 0 0 1.2em!important}
 .onnxtext-model summary{display:block;cursor:pointer;position:relative}
-.onnxtext-model summary::before{content:"\\25b8";position:absolute;left:-1em;opacity:.6}
-.onnxtext-model details[open]>summary::before{content:"\\25be"}
+.onnxtext-model summary::before{content:"";position:absolute;left:-.9em;top:.35em;opacity:.6;\
+border:.32em solid transparent;border-left-color:currentColor}
+.onnxtext-model details[open]>summary::before{top:.5em;left:-1em;\
+border-color:currentColor transparent transparent}
 .onnxtext-model .b{font-weight:600}
 """
-"""The class is named twice to take precedence over the rules of JupyterLab."""
+"""The class is named twice to take precedence over the rules of JupyterLab.
+
+The marks of folds are drawn in the padding, by borders: not every font has triangles.
+"""
 
 
 @dataclass(slots=True)

@@ -45,6 +45,9 @@ def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
         made = splice(Source(text, name), old, model)
         partly = _parsed(made)
         if partly is None:
+            made = splice(Source(text, name), old, model, in_tokens=False)
+            partly = _parsed(made)
+        if partly is None:
             made, partly = text, old
         if partly != model:
             made = _with_line_ends(text, _merged(_plain(made), partly, model))

@@ -8,17 +8,19 @@ behind a new one. What else was edited is left to a merge (`rewriting`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import attribute_graphs
+from onnxtext.merger.token_edits import edit_tokens, has_comments
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.printer import graph_printer
+from onnxtext.printer.printer import graph_printer, print_type
 from onnxtext.source import Source
-from onnxtext.syntax.span_map import map_spans
+from onnxtext.syntax.span_map import SpanMap, map_spans
 
 S = TypeVar("S", Node, ValueInfo)
 
@@ -26,15 +28,17 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
-def splice(source: Source, old: Model, new: Model) -> str:
+def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) -> str:
     """Return the text with the edited nodes and values of a model.
 
     Args:
         source: the text before the edit.
         old: its syntax tree.
         new: the edited tree.
+        in_tokens: whether statements with comments between their tokens are edited token by token;
+            the result may then have to be rejected, because it does not parse.
     """
-    made = _Splice(source)
+    made = _Splice(source, in_tokens)
     befores: list[Graph | Function] = [old.graph, *old.functions]
     afters: dict[int, Graph | Function] = {}
     afters.update({owner.at: owner for owner in new.functions})
@@ -52,11 +56,17 @@ class _Splice:
 
     Attributes:
         source: the text.
+        in_tokens: whether statements with comments inside are edited token by token.
     """
 
     source: Source
+    in_tokens: bool
     _printer: GraphPrinter = field(default_factory=graph_printer)
     _edits: list[tuple[int, int, str]] = field(default_factory=list)
+    _has_carriage_returns: bool = False
+
+    def __post_init__(self) -> None:
+        self._has_carriage_returns = "\r\n" in self.source.text
 
     def text(self) -> str:
         """Return the text with the replacements."""
@@ -73,7 +83,8 @@ class _Splice:
             for value in getattr(after, name):
                 if value.at in found and found[value.at] != value:
                     start, end = self._span(value.at, "value_info")
-                    self._replace(start, end, self._printer.value_text(value, indent))
+                    old = partial(self._printer.value_text, found[value.at], indent)
+                    self._restate(start, end, old, self._printer.value_text(value, indent))
         self._nodes(before.nodes, after.nodes)
 
     def _nodes(self, before: Sequence[Node], after: Sequence[Node]) -> None:
@@ -100,14 +111,56 @@ class _Splice:
             return
         graphs = list(attribute_graphs(before.attributes))
         edited = list(attribute_graphs(after.attributes))
-        start, end = self._span(before.at, "node")
-        indent = self._indent(start)
-        same = graphs and [graph.at for graph in graphs] == [graph.at for graph in edited]
-        if same and _without_lists(before) == _without_lists(after):
-            for one, other in zip(graphs, edited, strict=True):
-                self.graph(one, other, indent + STEP * 2)
-            return
-        self._replace(start, end, self._printer.node_text(after, indent))
+        spans = map_spans(self.source, before.at, "node")
+        indent = self._indent(spans.span.start)
+        same = [graph.at for graph in graphs] == [graph.at for graph in edited]
+        typed = replace(before, output_types=after.output_types)
+        if same and _without_lists(typed) == _without_lists(after):
+            types = self._types(spans, before, after)
+            if types is not None:
+                for start, end, text in types:
+                    self._replace(start, end, text)
+                for one, other in zip(graphs, edited, strict=True):
+                    self.graph(one, other, indent + STEP * 2)
+                return
+        old = partial(self._printer.node_text, before, indent)
+        new = self._printer.node_text(after, indent)
+        self._restate(spans.span.start, spans.span.end, old, new)
+
+    def _types(
+        self, spans: SpanMap, before: Node, after: Node
+    ) -> list[tuple[int, int, str]] | None:
+        """Return the edits that set the types of outputs; None if there are no such edits."""
+        edits = []
+        none = (None,) * len(after.outputs)
+        types = zip(before.output_types or none, after.output_types or none, strict=True)
+        for index, (old, new) in enumerate(types):
+            if old == new:
+                continue
+            if new is None:
+                return None
+            try:
+                output = spans.find("outputs", index)
+                place = output if old is None else output.find("type")
+            except (LookupError, IndexError):
+                return None
+            start, end = place.span.start, place.span.end
+            if old is None:
+                edits.append((start, start, f"{print_type(new)} "))
+            else:
+                edits.append((start, end, print_type(new)))
+        return edits
+
+    def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
+        """Replace a statement; in one with comments between its tokens, what differs of it."""
+        text = self.source.text[start:end]
+        made = None
+        if self.in_tokens and has_comments(text):
+            made = edit_tokens(text, old(), new)
+        if made is None:
+            self._replace(start, end, new)
+        else:
+            self._edits.append((start, end, made))
 
     def _remove(self, at: int) -> None:
         """Remove a node with the comment behind it."""
@@ -160,7 +213,7 @@ class _Splice:
         return span.start, span.end
 
     def _replace(self, start: int, end: int, text: str) -> None:
-        if "\r\n" in self.source.text:
+        if self._has_carriage_returns:
             text = text.replace("\n", "\r\n")
         self._edits.append((start, end, text))
 

@@ -42,6 +42,10 @@ FOLLOWED = {
                     "q1 = Shape <end = 1> (p)\nd = Sub (s, q1)\n"
                     "a2 = Concat <axis = 0> (d, minus)\ny = Reshape (t, a2)",
                     "float[seq, 64]"),
+    # seq may be 1, and integer division by 0 is undefined.
+    "a quotient of what may be 0": (
+        DIMS + "d = Sub (l1, second)\ne = Div (d, d)\na = Concat <axis = 0> (e, minus)\n"
+        "y = Reshape (x, a)", "float[?, ?]"),
     "positions": (DIMS + "i = Range (zero, l, one)\ng = Gather (table, i)\n"
                   "y = Unsqueeze (g, first)", "float[1, seq, 8]"),
     "positions after the past": (
@@ -113,7 +117,7 @@ CONTRIB = {
     "ms.BiasGelu (x, bias)": "float[batch, seq, 64]",
     "ms.FusedMatMul <transB = 1> (p, t)": "float[past, seq]",
     "ms.FusedMatMul <transA = 1> (p, nm)": "float[64, m]",
-    "ms.MatMulNBits <K = 64, N = 32> (x, bias)": "float[batch, seq, 32]",
+    "ms.MatMulNBits <K = 64, N = 32, block_size = 32> (x, packed, bias)": "float[batch, seq, 32]",
     "ms.SkipLayerNormalization (x, x, bias)": "float[batch, seq, 64]",
     "ms.Other (x)": None,
 }
@@ -123,7 +127,7 @@ CONTRIB = {
 def test_operators_of_onnxruntime(node: str) -> None:
     source = text(
         f"r = {node.replace('ms.', 'com.microsoft.')}\ny = Relu (r)",
-        inputs=f"{INPUTS}, float[64] bias",
+        inputs=f"{INPUTS}, float[64] bias, uint8[32, 2, 16] packed",
         outputs="y",
         opsets='21, "com.microsoft": 1',
     )

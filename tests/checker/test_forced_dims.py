@@ -127,6 +127,19 @@ def test_equal_symbols_because_of_a_constant_are_warnings() -> None:
     assert "`b` can only be `a`: the declared types allow no other sizes" in finding.message
 
 
+def test_a_zero_is_no_fix_where_it_is_a_size() -> None:
+    """With `allowzero`, 0 in a shape is a size; otherwise it stands for that of the input."""
+    source = text(
+        "y = Reshape <allowzero = 1> (x, s)",
+        inputs="float[batch, 16] x",
+        outputs="float[?, ?] y",
+        values="int64[2] s = {1, 16},",
+    )
+    (finding,) = forced(source)
+    assert finding.fix is not None
+    assert finding.fix.edits[0].text == "-1"
+
+
 @pytest.mark.parametrize(
     ("dims", "shape", "right"),
     [
@@ -208,7 +221,7 @@ def test_exports_made_dynamic() -> None:
     (finding,) = forced(made_dynamic("cnn_dyn.onnx"))
     assert "`N` can only be 1: `Reshape`" in finding.message
     assert finding.help is not None
-    assert "0 for it in the shape" in finding.help
+    assert ", or -1 for it in the shape" in finding.help
     assert any(note.startswith("the size comes from `image`") for note in finding.notes)
     assert not forced(made_dynamic("cnn_ts.onnx"))
     assert not forced((SHARED / "exports" / "cnn_ts_dynamic_batch.onnx").read_bytes())

@@ -166,3 +166,54 @@ def test_what_stands_against_an_edit_is_told(files: Path) -> None:
     assert "double[2] w = [3, 4]" in (files / "m.onnxtxt").read_text()
     again = run("edit", "m.onnxtxt", "rename", "a", "z", cwd=files)
     assert (again.status, again.err) == (0, "")  # that error is not new
+
+
+RESHAPED = """\
+<ir_version: 10, opset_import: ["":21]>
+g (float[1, 4] x) => (float[1, 4] y) <int64[2] s = {1, 4}> {
+  float[1, 4] a = Relu (x)
+  y = Reshape (a, s)
+}
+"""
+
+
+def test_make_symbolic(tmp_path: Path) -> None:
+    (tmp_path / "m.onnxtxt").write_text(RESHAPED)
+    words = ("edit", "m.onnxtxt", "make-symbolic", "x", "0", "batch")
+    done = run(*words, "--diff", cwd=tmp_path)
+    assert done.status == 1
+    assert "warning[dim-forced]: the dimension `batch` can only be 1" in done.err
+    assert "m.onnxtxt:4:7" in done.err
+    assert "edit-obstacle" not in done.err
+    fixed = run(*words, "--fix", cwd=tmp_path)
+    assert fixed.status == 0
+    assert "info[edit-note]: element 0 of `s`, the shape of `Reshape`, is 0 now" in fixed.err
+    made = (tmp_path / "m.onnxtxt").read_text()
+    assert made == RESHAPED.replace("[1, 4]", "[batch, 4]").replace("{1, 4}", "{0, 4}")
+    custom = RESHAPED.replace("y = Reshape (a, s)", "y = Add (a, w)").replace(
+        "int64[2] s = {1, 4}", "float[1, 4] w = {1, 2, 3, 4}"
+    )
+    (tmp_path / "c.onnxtxt").write_text(
+        custom.replace("[1, 4]", "[2, 4]").replace("3, 4}", "3, 4, 5, 6, 7, 8}")
+    )
+    refused = run("edit", "c.onnxtxt", "make-symbolic", "x", "0", "batch", cwd=tmp_path)
+    assert refused.status == 1
+    assert "warning[edit-obstacle]: `Add` of `y` does not accept other sizes than 2" in refused.err
+    assert run("edit", "c.onnxtxt", "make-symbolic", "q", "0", "b", cwd=tmp_path).status == 1
+
+
+def test_names_and_files_with_equals_signs(files: Path) -> None:
+    (files / "w.npy").rename(files / "a=b.npy")
+    assert run("edit", "m.onnx", "rename", "w", "k=v", cwd=files).status == 0
+    assert run("edit", "m.onnx", "replace-weight", "k=v=@a=b.npy", cwd=files).status == 0
+    (weight,) = onnx.load(files / "m.onnx").graph.initializer
+    assert onnx.numpy_helper.to_array(weight).tolist() == [3, 4]
+    assert run("edit", "m.onnx", "rename", "x", "x=y", cwd=files).status == 0
+    assert run("edit", "m.onnx", "set-shape", "x=y=[3,2]", cwd=files).status == 0
+
+
+def test_labels(files: Path) -> None:
+    assert run("edit", "m.onnx", "rename", "one", "b", cwd=files).status == 0
+    assert run("edit", "m.onnx", "rename", "--label", "b", "eins", cwd=files).status == 0
+    node, *_ = onnx.load(files / "m.onnx").graph.node
+    assert (node.name, node.output[0]) == ("eins", "a")

@@ -64,6 +64,10 @@ COMMANDS = {
     "git smudge": ("git", "smudge", "m.onnx"),
     "git filter-process": ("git", "filter-process"),
     "explain": ("explain", "syntax-error"),
+    "explain-type": ("explain-type", "m.onnx", "y"),
+    "explain-type of stdin": ("explain-type", "-", "y", "--json"),
+    "check --infer": ("check", "--infer", "-f", "-o", "made.onnx", "m.onnxtxt"),
+    "check --infer to stdout": ("check", "--infer", "-o", "-", "m.onnxtxt"),
     "lsp": ("lsp",),
     "help": ("--help",),
     "help of a verb": ("fmt", "--help"),
@@ -77,7 +81,7 @@ TO_STDOUT = {
     "info", "info as json", "diff", "verify", "verify as json", "merge", "edit --diff", "run",
     "weights list", "weights verify",
     "weights gc", "git textconv", "git clean", "git smudge", "explain", "help", "help of a verb",
-    "version",
+    "version", "explain-type", "check --infer to stdout",
 }  # fmt: skip
 """Commands that need standard output."""
 
@@ -165,6 +169,8 @@ READERS = {
     "from-binary": ("from-binary", "{}", "-o", "made"),
     "check": ("check", "{}"),
     "check --fix": ("check", "--fix", "{}"),
+    "check --infer": ("check", "--infer", "{}", "-o", "made.onnx"),
+    "explain-type": ("explain-type", "{}", "y"),
     "fmt": ("fmt", "{}"),
     "diff": ("diff", "{}", "m.onnx"),
     "verify": ("verify", "{}"),

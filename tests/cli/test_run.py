@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import onnxtext
-from tests.cli.command import BAD_TEXT, run
+from tests.cli.command import BAD_TEXT, environment, run
 
 TEXT = """\
 <onnxtext: 1, ir_version: 10, opset_import: ["": 21]>
@@ -120,7 +125,69 @@ def test_models_that_the_engine_rejects(files: Path) -> None:
     (files / "m.onnxtxt").write_text(TEXT.replace("Neg", "Nagg"))
     done = run("run", "m.onnxtxt", "--random", cwd=files)
     assert (done.status, done.out) == (1, b"")
-    assert "error[run-failed]: onnx cannot run the model: " in done.err
+    assert "error[run-failed]: onnx cannot run m.onnxtxt: " in done.err
+
+
+ENDLESS = """\
+<ir_version: 10, opset_import: [21]>
+g (float x) => (float y) <int64 n = {9000000000000000000}, bool c = {1}> {
+  y = Loop (n, c, x) <body = b (int64 i, bool d, float a) => (bool e, float z) {
+    e = Identity (d)
+    z = Neg (a)
+  }>
+}
+"""
+
+
+def test_limits(files: Path) -> None:
+    (files / "e.onnxtxt").write_text(ENDLESS)
+    done = run("run", "e.onnxtxt", "--random", "--timeout", "0.5", cwd=files)
+    assert (done.status, done.out) == (1, b"")
+    assert "error[run-limit]: onnx has not finished e.onnxtxt after 0.5 seconds" in done.err
+    assert (
+        run("run", "m.onnx", "--random", "--timeout", "0", "--memory", "900", cwd=files).status == 0
+    )
+    for words in (["--timeout", "-1"], ["--timeout", "x"], ["--memory", "0"]):
+        assert run("run", "m.onnx", "--random", *words, cwd=files).status == 2
+
+
+def _runs(group: int) -> bool:
+    """Whether a process of a group runs, or has not been waited for."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups of this kind")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_the_engine(files: Path, number: signal.Signals) -> None:
+    (files / "e.onnxtxt").write_text(ENDLESS)
+    place = files / "tmp"
+    place.mkdir()
+    command = [sys.executable, "-m", "onnxtext", "run", "e.onnxtxt", "--random"]
+    running = subprocess.Popen(
+        command,
+        cwd=files,
+        env=environment(TMPDIR=str(place)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 60
+    while not list(place.glob("onnxtext-run-*/inputs/values.json")):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    time.sleep(0.3)
+    os.kill(running.pid, number)  # not the engine, as from another program
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 128 + number
+    assert (out, err.strip()) == (b"", b"")
+    assert list(place.iterdir()) == []
+    while _runs(running.pid):
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_invalid_models(files: Path) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +96,58 @@ def test_engines_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(onnxtext.OnnxTextError, match="onnxruntime is not installed"):
         engines.run_model(model, {}, engine="onnxruntime")
+
+
+ENDLESS = """\
+<ir_version: 10, opset_import: [21]>
+g (float x) => (float y) <int64 n = {9000000000000000000}, bool c = {1}> {
+  y = Loop (n, c, x) <body = b (int64 i, bool d, float a) => (bool e, float z) {
+    e = Identity (d)
+    z = Neg (a)
+  }>
+}
+"""
+VAST = """\
+<ir_version: 10, opset_import: [21]>
+g (int64[1] n) => (float[N] y) { y = ConstantOfShape (n) }
+"""
+
+
+@pytest.mark.parametrize("engine", ["onnx", "onnxruntime"])
+def test_time_and_memory_are_limited(engine: str) -> None:
+    if engine == "onnxruntime":
+        onnxruntime()
+    endless = engines.load_model(ENDLESS)
+    inputs = engines.random_inputs(endless)
+    with pytest.raises(onnxtext.OnnxTextError, match=r"has not finished e\.onnx after") as caught:
+        engines.run_model(endless, inputs, engine=engine, name="e.onnx", timeout=0.5)
+    assert caught.value.diagnostics[0].code == "run-limit"
+    if sys.platform == "linux":
+        vast = engines.load_model(VAST)
+        for size, memory in ((10**18, None), (200_000_000, 1 << 29)):
+            inputs = {"n": np.array([size])}
+            with pytest.raises(onnxtext.OnnxTextError, match="needs more memory") as caught:
+                engines.run_model(vast, inputs, engine=engine, memory=memory)
+            assert caught.value.diagnostics[0].code == "run-limit"
+
+
+def test_a_limit_ends_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not run again without its inner values; the message names the model."""
+    endless = engines.load_model(ENDLESS)
+    fine = engines.load_model(ENDLESS.replace("9" + "0" * 18, "9"))
+    inputs = engines.random_inputs(endless)
+    started: list[Any] = []
+    real = subprocess.run
+
+    def counted(*words: Any, **options: Any) -> Any:
+        started.append(words)
+        return real(*words, **options)
+
+    monkeypatch.setattr("subprocess.run", counted)
+    names = ("a.onnx", "b.onnx")
+    with pytest.raises(onnxtext.OnnxTextError, match=r"has not finished b\.onnx after"):
+        engines.run_both(fine, endless, inputs, names=names, timeout=5)
+    assert len(started) == 2
 
 
 def test_a_crash_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from onnxtext.lsp.index.completion_context import context_at
 from onnxtext.lsp.index.cursor import symbol_at, target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.operators import enumerated, known_schemas
+from onnxtext.lsp.index.operators import enumerated
+from onnxtext.lsp.index.project import schemas_of
 from onnxtext.lsp.index.sections import name_of, section_names
 from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.source import Source
@@ -200,7 +201,7 @@ def test_one_keystroke_is_one_edit() -> None:
 
 def test_enumerated_values_of_the_standard() -> None:
     """Values from descriptions include the default of the schema."""
-    schemas = known_schemas()
+    schemas = schemas_of(None)
     version = newest_versions()[""]
 
     def values(operator: str, attribute: str) -> list[str]:

@@ -169,11 +169,36 @@ def test_line_ends_stay() -> None:
     assert onnxtext.rewrite(text, tree) == text.replace("Add( a , w )", "Sub (a, w)")
 
 
-def test_comments_in_a_statement_are_above_it_afterwards() -> None:
+def test_comments_in_a_statement_stay_where_they_are() -> None:
     tree = onnxtext.parse(TEXT)
-    tree.graph.nodes[3].op_type = "Bar"
+    node = tree.graph.nodes[3]
+    node.op_type, node.name = "Bar", None
+    assert onnxtext.rewrite(TEXT, tree) == TEXT.replace("[lab] d = Foo", "d = Bar")
+    node.name = "a label"
+    made = onnxtext.rewrite(TEXT.replace("[lab] ", ""), tree)
+    assert made == TEXT.replace("[lab] d = Foo", '["a label"] d = Bar')
+
+
+def test_comments_between_changed_tokens_are_above_the_statement() -> None:
+    tree = onnxtext.parse(TEXT)
+    tree.graph.nodes[3].attributes = ()
     made = onnxtext.rewrite(TEXT, tree)
-    assert "\n  # alpha\n  [lab] d = Bar <alpha = 1.5, beta = 2> (c)   # foo\n" in made
+    assert "\n  # alpha\n  [lab] d = Foo (c)   # foo\n" in made
+
+
+def test_any_token_of_a_statement_with_comments() -> None:
+    """Whatever is replaced, added or removed, the text becomes the edited model."""
+    text = (REPOSITORY / "examples" / "decision_trees.onnxtxt").read_text()
+    before = onnxtext.parse(text).graph.nodes[0]
+    assert len(before.attributes) > 10
+    for at in range(len(before.attributes)):
+        for held in ((), (replace(before.attributes[at], name="new"),), before.attributes[:2]):
+            tree = onnxtext.parse(text)
+            (node, *_) = tree.graph.nodes
+            node.attributes = (*before.attributes[:at], *held, *before.attributes[at + 1 :])
+            made = onnxtext.rewrite(text, tree)
+            assert onnxtext.parse(made) == tree
+            assert Counter(comments_of(made)) == Counter(comments_of(text))
 
 
 def test_comments_above_a_removed_statement_stay() -> None:

@@ -23,6 +23,7 @@ _LITERALS = {
     "RSQB": "]", "SPLAT": "...", "_ARROW": "=>", "METADATA": "metadata", "TRAINING": "training",
     "QUANTIZATION": "quantization", "CONFIGURATION": "configuration", "ENCODING": "encoding",
     "RESOURCES": "resources", "ORDER": "order", "UNDEFINED": "undefined",
+    "VBAR": "|", "WHERE": "where",
 }  # fmt: skip
 _SAMPLES = {
     "BLOB": ('blob"0123456789abcdef"', 'blob"0"', 'blob"24ae2dfe8df57c1b80e54cef3d90ac3b"'),

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from onnxtext.ast.types import (
     MapType,
     OptionalType,
@@ -11,6 +13,11 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
+from onnxtext.tensor.elements import ELEMENTS
+
+_DEEPEST = 49
+"""The deepest nesting of types that protobuf can read."""
+_CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
 def type_text(type: Type | None) -> str | None:
@@ -32,6 +39,42 @@ def type_text(type: Type | None) -> str | None:
 
 def _around(name: str, inner: str | None) -> str | None:
     return None if inner is None else f"{name}({inner})"
+
+
+def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
+    """Return the type that a schema spells; None if the language does not have it.
+
+    Args:
+        text: the type in the spelling of schemas.
+        shape: the shape of its tensors: None for an unknown one.
+    """
+    text = text.replace(" ", "")
+    around: list[tuple[str, str]] = []
+    while len(around) < _DEEPEST:
+        found = _CONTAINER.fullmatch(text)
+        if found is None:
+            break
+        around.append((found[1], ""))
+        text = found[2]
+        if found[1] == "map":
+            key, comma, text = text.partition(",")
+            around[-1] = ("map", key)
+            if not comma or key not in ELEMENTS:
+                return None
+    if text not in ELEMENTS:
+        return None
+    made: Type = TensorType(text, shape)
+    for kind, key in reversed(around):
+        match kind:
+            case "seq":
+                made = SequenceType(made)
+            case "optional":
+                made = OptionalType(made)
+            case "map":
+                made = MapType(key, made)
+            case "sparse_tensor":
+                made = SparseTensorType(text, shape)
+    return made
 
 
 def element_of(text: str | None, container: str) -> str | None:

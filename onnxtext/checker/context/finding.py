@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from onnxtext.diagnostics import Severity
@@ -63,6 +63,26 @@ class Finding:
     notes: tuple[str, ...] = ()
     severity: Severity | None = None
     repair: Repair | None = None
+
+
+def according_to(
+    finding: Finding, origin: str, *, tentative: bool, is_certain: bool = False
+) -> Finding:
+    """Return a finding that follows from the schema of an operator, with its origin.
+
+    Args:
+        finding: the finding.
+        origin: what has the schema; `""` for the standard.
+        tentative: whether other versions of the origin may differ; then it is a warning.
+        is_certain: whether it is an error in all versions.
+    """
+    if not origin:
+        return finding
+    severity = finding.severity
+    if tentative and not is_certain and severity is None:
+        severity = "warning"
+    notes = (*finding.notes, f"according to {origin}")
+    return replace(finding, notes=notes, severity=severity)
 
 
 def quoted(name: str) -> str:

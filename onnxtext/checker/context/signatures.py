@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache the operator schemas of the installed onnx as small signatures."""
+"""Cache operator schemas as small signatures: those of the installed onnx, and of schema files."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from onnxtext.checker.isolation.onnx_module import native
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Function
+    from onnxtext.ast.schemas import OperatorSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,11 @@ class Signature:
         least_inputs: the minimum number; likewise the maximum, and those of outputs.
         attributes: by name.
         variables: the types that each type variable may stand for.
+        origin: what has this schema; `""` for the installed onnx.
+        tentative: whether other versions of the origin may differ.
+        is_open: whether a node may have other attributes, too.
+        source: the schema in a schema file; None for one of onnx.
+        rule: a function in standard operators with the same output shapes; None if unknown.
     """
 
     name: str
@@ -69,6 +79,21 @@ class Signature:
     most_outputs: int
     attributes: dict[str, AttributeParameter]
     variables: dict[str, frozenset[str]]
+    origin: str = ""
+    tentative: bool = False
+    is_open: bool = False
+    source: OperatorSchema | None = None
+    rule: Function | None = None
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether it is an operator of the standard, as the installed onnx has it."""
+        return not self.domain and not self.origin
+
+    @property
+    def full_name(self) -> str:
+        """The name with its domain."""
+        return f"{self.domain}.{self.name}" if self.domain else self.name
 
     def input(self, index: int) -> Parameter | None:
         """Return the formal input at an index, taking a variadic one into account."""
@@ -81,6 +106,11 @@ class Signature:
     def allowed(self, type: str) -> frozenset[str]:
         """Return the types that a type variable, or a type, allows."""
         return self.variables.get(type) or frozenset((normal_type(type),))
+
+
+def allows_any(types: frozenset[str]) -> bool:
+    """Whether types include every type: `any`, or an opaque type, which texts rarely declare."""
+    return any(text == "any" or text.startswith("opaque") for text in types)
 
 
 def _parameter(parameters: tuple[Parameter, ...], index: int) -> Parameter | None:
@@ -104,11 +134,34 @@ _LAST = (1 << 31) - 1
 """The greatest version: onnx stores them in 32 bits."""
 
 
-class Schemas:
-    """The operators that the installed onnx has."""
+class Table(Protocol):
+    """The operators of a schema file."""
 
-    def __init__(self) -> None:
+    @property
+    def origin(self) -> str:
+        """How messages call it."""
+
+    @property
+    def tentative(self) -> bool:
+        """Whether other versions of the origin may differ, so that findings are warnings."""
+
+    def find(self, domain: str, name: str, version: int) -> Signature | None:
+        """Return the signature of an operator at a version of its operator set."""
+
+    def operators(self) -> dict[tuple[str, str], list[int]]:
+        """Return the versions that added or changed each operator, by domain and name."""
+
+
+class Schemas:
+    """The operators that the installed onnx and schema files have.
+
+    Args:
+        tables: the schema files; the first one that has an operator applies.
+    """
+
+    def __init__(self, tables: Sequence[Table] = ()) -> None:
         self._defs = native().defs
+        self._tables = tuple(tables)
         self._found: dict[tuple[str, str, int], Signature | None] = {}
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
@@ -127,26 +180,61 @@ class Schemas:
             return signature
 
     def _find(self, domain: str, name: str, version: int) -> Signature | None:
-        if version < 1 or not (name.isascii() and domain.isascii()):
+        if version < 1:
             return None
         # Convert single schemas: most models use few of the hundreds, and all take 15 ms.
-        try:
-            schema = self._defs.get_schema(name, min(version, _LAST), domain)
-        except self._defs.SchemaError:
-            return None
-        return _signature(schema, domain)
+        if name.isascii() and domain.isascii():
+            try:
+                schema = self._defs.get_schema(name, min(version, _LAST), domain)
+            except self._defs.SchemaError:
+                pass
+            else:
+                return _signature(schema, domain)
+        found = (table.find(domain, name, version) for table in self._tables)
+        return next((signature for signature in found if signature is not None), None)
 
     def knows(self, domain: str) -> bool:
-        """Whether there are schemas of a domain."""
+        """Whether the installed onnx has schemas of a domain."""
         return domain in newest_versions()
+
+    def tables(self, domain: str) -> Iterator[Table]:
+        """Yield the schema files that have operators of a domain."""
+        for table in self._tables:
+            if any(place == domain for place, _ in table.operators()):
+                yield table
+
+    def newest(self, domain: str) -> int | None:
+        """Return the newest known version of an operator set; None if it is unknown."""
+        known = newest_versions().get(domain)
+        if known is not None:
+            return known
+        versions = [
+            since
+            for table in self._tables
+            for (place, _), history in table.operators().items()
+            if place == domain
+            for since in history
+        ]
+        return max(versions, default=None)
+
+    def domains(self) -> list[str]:
+        """Return all domains with known operators."""
+        others = [place for table in self._tables for place, _ in table.operators()]
+        return list(dict.fromkeys([*newest_versions(), *others]))
 
     def history(self, domain: str, name: str) -> list[int]:
         """Return the versions that added or changed an operator."""
-        return _operators().get((domain, name), [])
+        key = domain, name
+        known = _operators().get(key, [])
+        histories = (table.operators().get(key, []) for table in self._tables)
+        return known or next(filter(None, histories), [])
 
     def names(self, domain: str) -> list[str]:
         """Return the names of all operators of a domain."""
-        return [name for place, name in _operators() if place == domain]
+        found = [name for place, name in _operators() if place == domain]
+        for table in self._tables:
+            found += [name for place, name in table.operators() if place == domain]
+        return list(dict.fromkeys(found))
 
 
 @cache
@@ -201,5 +289,5 @@ def _parameters(formals: Any) -> tuple[Parameter, ...]:
 
 
 def schema_of(signature: Signature) -> Any:
-    """Return the schema of onnx, which can infer the outputs of one node."""
+    """Return the schema of onnx for a signature without an origin."""
     return native().defs.get_schema(signature.name, signature.since, signature.domain)

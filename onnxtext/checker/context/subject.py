@@ -15,13 +15,18 @@ from onnxtext.ast.value_infos import DECORATOR, ValueInfoError, entries, order_o
 from onnxtext.ast.values import SparseTensor
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
+from onnxtext.checker.context.schema_tables import bundled_table
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, visible_graphs
-from onnxtext.checker.context.signatures import Schemas
-from onnxtext.checker.context.suggestions import nearest
-from onnxtext.checker.isolation.inference import Inference
+from onnxtext.checker.context.signatures import Schemas, Table
+from onnxtext.checker.isolation.pool import Inference
+from onnxtext.suggestions import nearest
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload."""
+
+
+def _bundled() -> tuple[Table, ...]:
+    return (bundled_table(),)
 
 
 @dataclass(slots=True)
@@ -35,6 +40,7 @@ class Options:
         encoded: returns the encoded model; None if it cannot be encoded.
         assumed: the operator sets of a fragment, which has no imports.
         inference: the shape inference of onnx.
+        tables: the schema files.
     """
 
     base_dir: Path | None = None
@@ -43,6 +49,7 @@ class Options:
     encoded: Callable[[], bytes | None] | None = None
     assumed: Opsets | None = None
     inference: Inference = field(default_factory=Inference)
+    tables: tuple[Table, ...] = field(default_factory=_bundled)
 
 
 _MOST_SEARCHES = 200
@@ -86,8 +93,8 @@ class Subject:
 
     @cached_property
     def schemas(self) -> Schemas:
-        """The operator schemas of the installed onnx."""
-        return Schemas()
+        """The operator schemas of the installed onnx and of schema files."""
+        return Schemas(self.options.tables)
 
     @property
     def has_graph(self) -> bool:

@@ -17,6 +17,8 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 FILE = "pyproject.toml"
+_KEYS = frozenset(("select", "ignore", "profile", "strict", "max-findings", "schemas"))
+_MOST_SCHEMAS = 100
 
 
 class SettingsError(ValueError):
@@ -32,12 +34,16 @@ class Settings:
         ignore: rules to disable.
         strict: whether warnings fail a check.
         max_findings: how many findings are shown for one file; 0 for all.
+        schemas: schema files, relative to the directory of `file`.
+        file: the file with these settings; None for the defaults.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     strict: bool = False
     max_findings: int | None = None
+    schemas: tuple[str, ...] = ()
+    file: Path | None = None
 
 
 def find_settings(directory: Path) -> Settings:
@@ -71,7 +77,7 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 def _settings(path: Path, table: dict[str, Any]) -> Settings:
     where = f"{path}: [tool.onnxtext]"
-    unknown = table.keys() - {"select", "ignore", "profile", "strict", "max-findings"}
+    unknown = table.keys() - _KEYS
     if unknown:
         raise SettingsError(f"{where} unknown setting {sorted(unknown)[0]!r}")
     for key in ("select", "ignore"):
@@ -95,5 +101,11 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     most = table.get("max-findings")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
         raise SettingsError(f"{where} max-findings must be a number, 0 for all")
+    schemas = table.get("schemas", [])
+    if not isinstance(schemas, list) or not all(isinstance(name, str) for name in schemas):
+        raise SettingsError(f"{where} schemas must be a list of schema files")
+    if len(schemas) > _MOST_SCHEMAS:
+        raise SettingsError(f"{where} schemas: more than {_MOST_SCHEMAS} files")
     select = (*table.get("select", ()), *profile)
-    return Settings(select, tuple(table.get("ignore", ())), strict, most)
+    ignore = tuple(table.get("ignore", ()))
+    return Settings(select, ignore, strict, most, tuple(schemas), path)

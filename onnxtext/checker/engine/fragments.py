@@ -45,8 +45,10 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
             return subject, find(subject)
         best: tuple[int, int, Subject, list[Finding]] | None = None
         newest = newest_versions()[""]
+        schemas = Schemas(options.tables)
+        versions = {domain: schemas.newest(domain) or 1 for domain in schemas.domains()}
         for version in _versions(Subject(fragment, options), newest):
-            opsets = Opsets({**newest_versions(), "": version})
+            opsets = Opsets({**versions, "": version})
             subject = Subject(fragment, replace(options, assumed=opsets))
             found = find(subject)
             count = len([item for item in errors_of(subject) if item.slug in _ABOUT_OPERATORS])
@@ -64,7 +66,7 @@ def _versions(subject: Subject, newest: int) -> list[int]:
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
     if sum(len(scope.nodes) for scope in subject.scopes) > _MOST_NODES:
         return [newest]
-    schemas = Schemas()
+    schemas = subject.schemas
     changes = {since for name in names for since in schemas.history("", name)}
     return [newest, *sorted({since - 1 for since in changes if 1 < since <= newest}, reverse=True)]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, rules
+from onnxtext.checker.context.signatures import Table
 from onnxtext.checker.context.subject import Options, Subject
 from onnxtext.checker.engine.backslashes import lost_backslashes
 from onnxtext.checker.engine.cascades import without_cascades
@@ -18,7 +19,7 @@ from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.checker.engine.places import TextPlaces
 from onnxtext.checker.engine.selection import ALL, active_rules, find, selected_rules
 from onnxtext.checker.engine.suppressions import Suppressions
-from onnxtext.checker.isolation.inference import Answers, Inference
+from onnxtext.checker.isolation.pool import Answers, Inference
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.source import Source
@@ -38,6 +39,7 @@ def check_tree(
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
+    tables: tuple[Table, ...] | None = None,
 ) -> list[Diagnostic]:
     """Check a model or a fragment.
 
@@ -49,6 +51,7 @@ def check_tree(
         select: rules to enable besides those enabled by default; `all` is every rule.
         ignore: rules to disable.
         encoded: returns the encoded model, for onnx's inference.
+        tables: the schema files; by default the table that comes with the package.
 
     Returns:
         The diagnostics, in the order of the text or of the model.
@@ -57,7 +60,7 @@ def check_tree(
         UnknownRule: a slug names no rule.
     """
     subject, findings = find_in(
-        root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded
+        root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded, tables=tables
     )
     return diagnose(subject, findings, source=source, file=file)
 
@@ -70,6 +73,7 @@ def find_in(
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
     answers: Answers | None = None,
+    tables: tuple[Table, ...] | None = None,
 ) -> tuple[Subject, list[Finding]]:
     """Return the subject and its findings, without their places in the text.
 
@@ -84,6 +88,8 @@ def find_in(
     if encoded is not None and isinstance(root, Model):
         encoded = _with_implied_import(root, encoded)
     options = Options(base_dir, active, frozenset(selected), encoded, inference=Inference(answers))
+    if tables is not None:
+        options.tables = tables
     if isinstance(root, Fragment):
         return find_in_fragment(root, options)
     with paused_collector():

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.context.signatures import Table
 from onnxtext.checker.engine.run import check_tree
-from onnxtext.checker.isolation.light import LARGE
+from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.errors import check_declared_size
@@ -27,6 +28,7 @@ def check_any(
     base_dir: Path | None = None,
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
+    tables: tuple[Table, ...] | None = None,
 ) -> list[Diagnostic]:
     """Check a text, a binary model, a file or a message.
 
@@ -36,6 +38,7 @@ def check_any(
         base_dir: the directory of external data; by default that of the file.
         select: rules to enable besides those enabled by default; `all` is every rule.
         ignore: rules to disable.
+        tables: the schema files; by default the table that comes with the package.
 
     Raises:
         OSError: the file cannot be read.
@@ -44,7 +47,8 @@ def check_any(
     """
     with paused_collector():
         try:
-            return _check(source, name, {"base_dir": base_dir, "select": select, "ignore": ignore})
+            options = {"base_dir": base_dir, "select": select, "ignore": ignore, "tables": tables}
+            return _check(source, name, options)
         except RecursionError:
             return [too_deep(name)]
 
@@ -120,9 +124,9 @@ def encoded_for_checks(
         A function that returns the bytes, or None if the model cannot be encoded; and the errors
         with which `to_binary` refuses it.
     """
-    from onnxtext.conversion import FilesBeside, lower_checked
     from onnxtext.errors import left_out, lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+    from onnxtext.text_to_binary import FilesBeside, lower_checked
 
     refused = left_out(model, source)
     if model.resources_left_out:

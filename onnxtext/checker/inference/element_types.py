@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.elements import element_of, shown, type_text
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, according_to, quoted
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.signatures import Signature, allows_any
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference.environment import Environment
@@ -98,13 +98,14 @@ class TypeInference(ScopeWalk[Types]):
                 if own is not None:
                     if found is not None and found != own:
                         place = Place(node, ("output_types", number))
-                        self._differs(node, number, found, own, place)
+                        self._differs(node, number, found, own, place, resolved[index])
                     # Either may be wrong, so the type is unknown to later nodes.
                     found = own if found in (None, own) else None
                 elif name in declared:
                     own, value = declared[name]
                     if found is not None and found != own:
-                        self._differs(node, number, found, own, Place(value, ("type",)))
+                        place = Place(value, ("type",))
+                        self._differs(node, number, found, own, place, resolved[index])
                     found = own if found in (None, own) else None
                 types.setdefault(name, found)
         return environment
@@ -126,7 +127,9 @@ class TypeInference(ScopeWalk[Types]):
                 f"declare it `{shown(given)}`",
             )
 
-    def _differs(self, node: Node, number: int, found: str, declared: str, place: Place) -> None:
+    def _differs(
+        self, node: Node, number: int, found: str, declared: str, place: Place, target: Target
+    ) -> None:
         name = node.outputs[number]
         places = [Place(node, ("outputs", number), f"computed as `{shown(found)}`")]
         if place.item is not node:
@@ -140,16 +143,26 @@ class TypeInference(ScopeWalk[Types]):
             tuple(places),
             f"declare it `{shown(found)}`, or insert a `Cast`",
             number,
+            target,
         )
 
     def _report(
-        self, item: object, message: str, places: tuple[Place, ...], help: str, number: int = -1
+        self,
+        item: object,
+        message: str,
+        places: tuple[Place, ...],
+        help: str,
+        number: int = -1,
+        target: Target = None,
     ) -> None:
         """Report a finding once, however often a body is visited."""
         key = id(item), message.partition("`")[0], number
         if key not in self._reported:
             self._reported.add(key)
-            self.findings.append(Finding("type-mismatch", message, places, help=help))
+            finding = Finding("type-mismatch", message, places, help=help)
+            if type(target) is Signature:
+                finding = according_to(finding, target.origin, tentative=target.tentative)
+            self.findings.append(finding)
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -176,14 +189,10 @@ class TypeInference(ScopeWalk[Types]):
             places = [
                 Place(node, ("inputs", i), f"`{shown(inputs[i] or '?')}`") for i in mismatch.inputs
             ]
-            self._report(node, mismatch.message, tuple(places), mismatch.help)
+            self._report(node, mismatch.message, tuple(places), mismatch.help, target=target)
         if children:
             return self._bodies(node, inputs, children, environment) or made
-        special = OUTPUT_TYPES.get(node.op_type)
-        if special is not None and mismatch is None and not target.domain:
-            computed = special(node, inputs)
-            return (computed, *made[1:]) if computed is not None else made
-        return made
+        return made if mismatch is not None else with_special(target, node, inputs, made)
 
     def _call(self, function: Scope, inputs: Texts) -> Texts:
         key = self._calls.key(function, inputs)
@@ -261,7 +270,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
         if text is None or formal is None:
             continue
         allowed = signature.allowed(formal.type)
-        if text not in allowed and not _is_opaque(allowed):
+        if text not in allowed and not allows_any(allowed):
             listed = ", ".join(f"`{shown(item)}`" for item in sorted(allowed)[:12])
             more = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
             message = (
@@ -292,17 +301,30 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
         elif formal.type in signature.variables:
             allowed = signature.variables[formal.type]
             known = bound.get(formal.type) if formal.homogeneous else None
-            made.append(known[0] if known else next(iter(allowed)) if len(allowed) == 1 else None)
+            only = next(iter(allowed)) if len(allowed) == 1 and not allows_any(allowed) else None
+            made.append(known[0] if known else only)
         else:
             made.append(next(iter(signature.allowed(formal.type))))
     return tuple(made), None
+
+
+def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
+    """Return the types of outputs with one that attributes or elements tell.
+
+    Args:
+        signature: the operator.
+        node: the node.
+        inputs: the types of its inputs.
+        made: the types of its outputs that the schema tells.
+    """
+    special = OUTPUT_TYPES.get(node.op_type)
+    if special is None or signature.origin or signature.domain not in ("", "ai.onnx.ml"):
+        return made
+    computed = special(node, inputs)
+    return (computed, *made[1:]) if computed is not None else made
 
 
 def _mismatch(message: str, indices: tuple[int, ...], text: str) -> Mismatch:
     castable = text.startswith("tensor(")
     help = "insert a `Cast`, or give it another value" if castable else "give it another value"
     return Mismatch(message, indices, help)
-
-
-def _is_opaque(allowed: frozenset[str]) -> bool:
-    return any(text.startswith("opaque") for text in allowed)

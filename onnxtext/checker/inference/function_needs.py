@@ -148,7 +148,7 @@ class Needs:
 
 def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
     """Whether a node needs one of several attributes, and has only this one."""
-    if signature.domain:
+    if not signature.is_standard:
         return False
     if node.op_type == "Constant":
         return len(node.attributes) == 1

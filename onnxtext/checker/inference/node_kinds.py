@@ -95,7 +95,8 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
         return True, False
     # If a symbol must be a number, the declared types are incomplete.
     symbolic = SymbolicShapes(made)
-    return True, not symbolic.run() and not symbolic.learned
+    fits = not symbolic.run() and not symbolic.sizes.mismatches
+    return True, fits and not symbolic.learned
 
 
 class _Inconclusive(Exception):
@@ -238,7 +239,7 @@ class _Kinds:
         """Infer the output types of the first node of a kind."""
         if type(target) is Scope:
             return self._call(node, target, given, typed)
-        if type(target) is not Signature or target.domain:
+        if type(target) is not Signature or target.domain or target.origin:
             raise _Inconclusive
         if not depends_on_types_alone(target.name, len(given)):
             raise _Inconclusive

@@ -75,6 +75,25 @@ def _element(node: Node, inputs: Texts) -> str | None:
     return element_of(inputs[0], "seq") if inputs else None
 
 
+def _label(node: Node, inputs: Texts) -> str | None:
+    """Return the type of class labels, which are strings or integers."""
+    for item in node.attributes:
+        if item.name.startswith("classlabels_") and item.value:
+            return "tensor(string)" if item.name == "classlabels_strings" else "tensor(int64)"
+    return None
+
+
+def _encoded(node: Node, inputs: Texts) -> str | None:
+    """Return the type of the values of a `LabelEncoder`."""
+    kinds = {"values_strings": "string", "values_int64s": "int64", "values_floats": "float"}
+    for item in node.attributes:
+        if item.name in kinds:
+            return f"tensor({kinds[item.name]})"
+        if item.name == "values_tensor" and isinstance(item.value, Tensor):
+            return type_text(item.value.type)
+    return None
+
+
 OUTPUT_TYPES = {
     "Cast": lambda node, inputs: _numbered(node, "to", None),
     "Constant": _constant,
@@ -84,6 +103,10 @@ OUTPUT_TYPES = {
     "RandomNormalLike": _like,
     "RandomUniformLike": _like,
     "EyeLike": _like,
+    "LabelEncoder": _encoded,
+    "LinearClassifier": _label,
+    "SVMClassifier": _label,
+    "TreeEnsembleClassifier": _label,
     "Bernoulli": _like,
     "Optional": _optional,
     "OptionalGetElement": _get_element,
@@ -93,4 +116,5 @@ OUTPUT_TYPES = {
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }
-"""For each such operator, a function that returns the type of its first output, or None."""
+"""For each such operator of the standard or `ai.onnx.ml`, a function that returns the type of its
+first output, or None."""

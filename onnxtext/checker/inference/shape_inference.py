@@ -17,6 +17,7 @@ from onnxtext.ast.values import (
     Tensor,
     TensorData,
 )
+from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -35,11 +36,12 @@ from onnxtext.checker.inference.objections import (
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.shape_environment import Shapes, is_small
+from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.steps import SymbolicStep, Values
 from onnxtext.checker.inference.symbolic.values import stored_value
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.proto.encode.lower_error import LowerError
 
@@ -50,9 +52,12 @@ class ShapeInference(ScopeWalk[Shapes]):
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self._inference = NodeInference.of(subject)
-        self._merger = TypeMerger()
+        self._merger = TypeMerger(_input_symbols(subject))
         self._defaults = not 0 < subject.ir_version < 4
         self._step = SymbolicStep()
+        self._targets = dict(self._targets)
+        self._rules = ShapeRules(subject)
+        self._active: list[Scope] = []
         self._reported: set[tuple[int, int]] = set()
         self._quiet = False  # whether a visit only prepares another one
         self._encoded: dict[tuple[int, int], bytes | None] = {}
@@ -185,8 +190,8 @@ class ShapeInference(ScopeWalk[Shapes]):
         if any(map(self._is_wrong, bodies)):
             return (), ()
         given = self._bodies(node, bodies, inputs, environment) if bodies else None
-        if target is None and id(node) not in self._wrong:
-            return self._step.contrib(node, inputs), ()
+        if type(target) is Signature and target.origin:
+            return self._described(node, target, inputs, environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
             return (), ()
         if len(self.findings) > before:
@@ -318,6 +323,23 @@ class ShapeInference(ScopeWalk[Shapes]):
             slug,
         )
 
+    def _described(
+        self, node: Node, signature: Signature, inputs: list[Type | None], environment: Shapes
+    ) -> tuple[Made, Values]:
+        """Return the types of the outputs of a node whose operator is in a schema file."""
+        if signature.deprecated or id(node) in self._wrong:
+            return (), ()
+        types = self._step.described(signature, node, inputs)
+        rule = self._rules.scope(signature, self._targets)
+        if rule is None or rule in self._active:
+            return types, ()
+        before, self._quiet = self._quiet, True  # it is a model of shapes, not of values
+        self._active.append(rule)
+        made, _ = self._call(node, rule, inputs, environment)
+        self._active.pop()
+        self._quiet = before
+        return tuple(map(with_shape_of, types, (*made, *(None,) * len(types)))), ()
+
     def _call(
         self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
     ) -> tuple[Made, Values]:
@@ -352,6 +374,14 @@ class ShapeInference(ScopeWalk[Shapes]):
             value = attribute.value
             if isinstance(value, Tensor) and is_small(value.type, value.data) and node.outputs:
                 environment.constants[node.outputs[0]] = value.type, value.data
+
+
+def _input_symbols(subject: Subject) -> frozenset[str]:
+    """Return the symbolic dimensions of the inputs of the main graph."""
+    types = [value.type for value in subject.main.inputs] if subject.main is not None else []
+    shapes = [type.shape or () for type in types if isinstance(type, TensorType)]
+    dims = [plain_dim(dim) for shape in shapes for dim in shape]
+    return frozenset([dim for dim in dims if isinstance(dim, str) and dim])
 
 
 def _names_in(bodies: Iterable[Scope]) -> set[str]:

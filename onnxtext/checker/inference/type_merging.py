@@ -15,6 +15,8 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.checker.context.declarations import contradiction, plain_dim
+from onnxtext.checker.inference.symbolic.expressions import symbols as symbols_of
+from onnxtext.checker.inference.symbolic.spelling import read
 
 
 def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...]:
@@ -34,9 +36,15 @@ def _shapeless(type: Type | None) -> Type | None:
 
 
 class TypeMerger:
-    """Merges declared with inferred types, once for each pair: most values repeat others."""
+    """Merges declared with inferred types, once for each pair: most values repeat others.
 
-    def __init__(self) -> None:
+    Args:
+        symbols: the symbolic dimensions of the model's inputs. A size made of them replaces a
+            declared symbol that only outputs have.
+    """
+
+    def __init__(self, symbols: frozenset[str] = frozenset()) -> None:
+        self._symbols = symbols
         self._known: dict[tuple[int, int], tuple[str | None, Type]] = {}
         self._kept: list[Type] = []  # keeps ids unique
 
@@ -46,30 +54,41 @@ class TypeMerger:
         known = self._known.get(key)
         if known is None:
             conflict = contradiction(inferred, declared)
-            both = declared if conflict is not None else merged(declared, inferred)
+            both = declared
+            if conflict is None:
+                both = merged(declared, inferred, self._symbols)
             known = self._known[key] = conflict, both
             self._kept += declared, inferred
         return known
 
 
-def merged(declared: Type, inferred: Type) -> Type:
-    """Return a declared type with the dimensions that inference adds."""
+def merged(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:
+    """Return a declared type with the dimensions that inference adds.
+
+    Args:
+        declared: the declared type.
+        inferred: the inferred type.
+        symbols: sizes made of these replace declared symbols that are not among them.
+    """
     match declared, inferred:
         case (TensorType(), TensorType()) if inferred.shape is not None:
             if declared.shape is None:
                 return replace(declared, shape=inferred.shape)
             if len(declared.shape) == len(inferred.shape):
-                dims = tuple(map(_merged_dim, declared.shape, inferred.shape))
+                pairs = zip(declared.shape, inferred.shape, strict=True)
+                dims = tuple([_merged_dim(own, found, symbols) for own, found in pairs])
                 return replace(declared, shape=dims) if dims != declared.shape else declared
         case SequenceType(a), SequenceType(b):
-            return SequenceType(merged(a, b), declared.decorators)
+            return SequenceType(merged(a, b, symbols), declared.decorators)
         case OptionalType(a), OptionalType(b):
-            return OptionalType(merged(a, b), declared.decorators)
+            return OptionalType(merged(a, b, symbols), declared.decorators)
     return declared
 
 
-def _merged_dim(declared: Dim, inferred: Dim) -> Dim:
+def _merged_dim(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
     own, found = plain_dim(declared), plain_dim(inferred)
+    if isinstance(own, str) and isinstance(found, str) and own not in symbols:
+        return found if found and symbols_of(read(found)) <= symbols else own
     if own is None or (isinstance(own, int) and own < 0):
         return found
     return found if isinstance(found, int) and not isinstance(own, int) else own

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.suggestions import nearest
 from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.function_needs import float_for_int
+from onnxtext.suggestions import nearest
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -47,9 +47,21 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if needed:
                     found += _missing(node, target, needed)
             if found:
+                if type(target) is Signature and target.origin:
+                    found = [_as_in_table(finding, target) for finding in found]
                 yield from found
             else:
                 fitting.add(key)
+
+
+def _as_in_table(finding: Finding, signature: Signature) -> Finding:
+    # A newer version of a package may add attributes; it hardly changes those that exist.
+    if finding.slug == "attribute-duplicate":
+        return finding
+    is_certain = finding.slug != "attribute-unknown"
+    return according_to(
+        finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
+    )
 
 
 def _misfits(node: Node, signature: Signature) -> list[Finding]:
@@ -106,7 +118,7 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
         return None
     place = Place(node, ("attributes", index))
     if formal is None:
-        if not attribute.name or "" in signature.attributes:
+        if not attribute.name or "" in signature.attributes or signature.is_open:
             return None
         near = nearest(attribute.name, signature.attributes)
         known = ", ".join(f"`{name}`" for name in sorted(signature.attributes))

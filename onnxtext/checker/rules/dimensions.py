@@ -12,20 +12,27 @@ two places that need different sizes, or the node that fixes the size of an inpu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.types import SparseTensorType, TensorType, Type
+from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import inner_types, type_uses
 from onnxtext.checker.inference.node_kinds import sizes_fit_by_kind
 from onnxtext.checker.inference.symbolic.expressions import sized, text
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
-from onnxtext.checker.inference.symbolic.sizes import Conflict, Forced, symbol
+from onnxtext.checker.inference.symbolic.sizes import (
+    Conflict,
+    Contradiction,
+    Extents,
+    Forced,
+    Mismatch,
+    symbol,
+)
 from onnxtext.checker.inference.symbolic.tracing import Trace
 from onnxtext.diagnostics import Severity
 
@@ -34,11 +41,17 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Find symbolic dimensions with contradictory sizes, and those of inputs with only one."""
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return
-    if not _has_symbols(subject) or sizes_fit_by_kind(subject):
+    if sizes_fit_by_kind(subject):
         return
     shapes = SymbolicShapes(subject)
-    for conflict in shapes.run():
+    conflicts = shapes.run()
+    for conflict in conflicts:
         yield _conflict(conflict)
+    for wrong in shapes.sizes.mismatches:
+        if isinstance(wrong, Mismatch):
+            yield _mismatch(wrong, certain=wrong.certain and not conflicts)
+        else:
+            yield _contradiction(wrong)
     if shapes.learned and subject.main is not None:
         yield from _forced(subject.main, shapes)
 
@@ -153,14 +166,45 @@ def _equal(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Fi
     )
 
 
-def _has_symbols(subject: Subject) -> bool:
-    return any(
-        isinstance(plain_dim(dim), str)
-        for use in type_uses(subject)
-        for type in inner_types(use.type)
-        if isinstance(type, (TensorType, SparseTensorType))
-        for dim in type.shape or ()
+def _mismatch(wrong: Mismatch, *, certain: bool) -> Finding:
+    node = wrong.node
+    places = [Place(node, ("op_type",))]
+    for index, shape in enumerate(wrong.shapes):
+        if shape is not None and index < len(node.inputs) and node.inputs[index]:
+            places.append(Place(node, ("inputs", index), f"its shape is `{_written(shape)}`"))
+
+    def name(match: re.Match[str]) -> str:
+        index = int(match[1])
+        known = index < len(node.inputs) and node.inputs[index]
+        return quoted(known) if known else f"input {index}"
+
+    return Finding(
+        "shape-mismatch",
+        f"the inputs of `{node.op_type}` do not fit: {_INPUT.sub(name, wrong.message)}",
+        tuple(places),
+        help="correct a declaration or an attribute, or reshape, transpose or slice an input",
+        severity=None if certain else "warning",
     )
+
+
+_INPUT = re.compile(r"\{(\d{1,4})\}")
+
+
+def _contradiction(wrong: Contradiction) -> Finding:
+    """Report a wrong declaration; runtimes and the official checker accept it."""
+    node, computed = wrong.node, _written(wrong.computed)
+    return Finding(
+        "shape-mismatch",
+        f"the shape of {quoted(node.outputs[wrong.output])} is declared "
+        f"`{_written(wrong.declared)}`, but `{node.op_type}` computes `{computed}`",
+        (Place(node, ("outputs", wrong.output), f"its shape is `{computed}`"),),
+        help=f"declare the shape `{computed}`, or correct the inputs of `{node.op_type}`",
+        severity="warning",
+    )
+
+
+def _written(shape: Extents) -> str:
+    return f"[{', '.join(['?' if size is None else text(size) for size in shape])}]"
 
 
 def _conflict(conflict: Conflict) -> Finding:

@@ -193,7 +193,7 @@ def _usage(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
         assert isinstance(scope.owner, Function)
         key = function_key(scope.owner)
         place = Place(scope.place, ("name",))
-        if subject.schemas.history(key[0], key[1]):
+        if subject.schemas.knows(key[0]) and subject.schemas.history(key[0], key[1]):
             yield Finding(
                 "function-shadows-operator",
                 f"the function {quoted(key[1])} has the name of a standard operator",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.context.finding import Finding, Place, Repair, counted, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, counted, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Signature
@@ -33,6 +33,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     resolved = targets(subject)
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
     foreign: dict[str, list[Place]] = {}
+    alien: dict[tuple[str, str], list[Place]] = {}
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             if not node.op_type:
@@ -53,15 +54,30 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if node.op_type:
                     _sort_unknown(subject, scope, node, unknown, foreign)
             elif type(target) is Signature:
+                if target.origin and not target.domain:
+                    alien.setdefault((target.name, target.origin), []).append(
+                        Place(node, ("op_type",))
+                    )
                 if target.deprecated:
-                    yield _deprecated(node, target)
+                    yield according_to(
+                        _deprecated(node, target), target.origin, tentative=target.tentative
+                    )
                 elif (
                     not target.least_inputs <= len(node.inputs) <= target.most_inputs
                     or not target.least_outputs <= len(node.outputs) <= target.most_outputs
                     or "" in node.inputs
                     or "" in node.outputs
                 ):
-                    yield from _arity(node, target)
+                    for finding in _arity(node, target):
+                        yield _as_in_table(finding, node, target)
+    for (name, origin), places in alien.items():
+        yield Finding(
+            "op-unknown",
+            f"the imported standard has no operator {quoted(name)}: only {origin} has it",
+            tuple(places),
+            help="other runtimes cannot run the model",
+            severity="info",
+        )
     for key, places in unknown.items():
         yield _unknown(subject, key, places)
     for domain, places in foreign.items():
@@ -69,7 +85,8 @@ def check(subject: Subject) -> Iterator[Finding]:
             "op-unknown-domain",
             f"operators of {quoted(domain)} are unknown, so nodes that use them are not checked",
             tuple(places),
-            help="to check them, define the operators as functions of the model",
+            help="to check them, describe the operators in a schema file (`onnxtext schemas "
+            "--help`), or define them as functions of the model",
         )
 
 
@@ -96,7 +113,7 @@ def _sort_unknown(
         if domain == "" and node.op_type in EXPERIMENTAL:
             return
         unknown.setdefault((domain, node.op_type, "", version), []).append(place)
-    elif domain in _domains(subject):
+    elif domain in _domains(subject) or any(subject.schemas.tables(domain)):
         unknown.setdefault((domain, node.op_type, "", version), []).append(place)
     else:
         foreign.setdefault(domain, []).append(place)
@@ -147,7 +164,14 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
             )
         elif other is not None:
             help = f"there is `{other}.{name}`" if other else f"there is a standard one: `{name}`"
-        if not schemas.knows(domain):
+        tables = [] if schemas.knows(domain) else list(schemas.tables(domain))
+        if tables and domain not in _domains(subject):
+            origins = ", ".join([table.origin for table in tables])
+            if near is None and other is None and all(table.tentative for table in tables):
+                return _unlisted(shown, origins, places)
+            message += f" in {origins}"
+            severity = "warning" if near is None or tables[0].tentative else None
+        elif not schemas.knows(domain):
             message += f": {quoted(domain)} has functions in this model, but none with this name"
             # A domain may have both functions in the model and operators in the runtime.
             severity = "warning" if near is None else None
@@ -156,13 +180,37 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
     )
 
 
+def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
+    """Return the finding for an operator that another version of a package may have."""
+    return Finding(
+        "op-unknown-domain",
+        f"{quoted(name)} is not an operator of {origins}, so nodes that use it are not checked",
+        tuple(places),
+        help="to check them, describe it in a schema file (`onnxtext schemas --help`), or define "
+        "it as a function of the model",
+    )
+
+
 def _deprecated(node: Node, signature: Signature) -> Finding:
-    successor = _SUCCESSORS.get(node.op_type)
+    successor = _SUCCESSORS.get(node.op_type) if signature.is_standard else None
+    reason = signature.source.deprecated if signature.source is not None else None
     return Finding(
         "op-deprecated",
         f"`{node.op_type}` has been deprecated since version {signature.since} of its operator set",
         (Place(node, ("op_type",)),),
-        help=f"use `{successor}`" if successor else "import an older version, or use another",
+        help=f"use `{successor}`"
+        if successor
+        else reason or "import an older version, or use another",
+    )
+
+
+def _as_in_table(finding: Finding, node: Node, signature: Signature) -> Finding:
+    # A newer version of a package may add inputs and outputs; it hardly requires fewer.
+    is_certain = finding.slug == "optional-input-missing" or (
+        finding.slug == "input-count" and len(node.inputs) < signature.least_inputs
+    )
+    return according_to(
+        finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
     )
 
 

@@ -107,9 +107,10 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         in_function = scope.function is not None
         shown = f"domain `{domain}`" if domain else "default domain"
         owner = f"the function `{scope.function.name}`" if scope.function else "the model"
-        version = newest_versions().get(domain, 1) if domain else _newest_released()
+        newest = subject.schemas.newest(domain)
+        version = (newest or 1) if domain else _newest_released()
         entry = f'"{domain}": {version}' if domain else str(version)
-        known = domain in newest_versions()
+        known = newest is not None
         target = scope.function if in_function else subject.model
         yield Finding(
             "function-opset-missing" if in_function else "opset-domain-not-imported",

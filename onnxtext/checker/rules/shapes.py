@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import targets
+from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.inference.node_kinds import fits_by_kind
 from onnxtext.checker.inference.objections import (
     errors_of,
@@ -29,7 +31,7 @@ from onnxtext.checker.inference.objections import (
     whole_model,
 )
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation.worker_client import Failure
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -41,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     errors = bool(errors_of(subject))
     expandable = is_expandable(subject)
     objection = whole_model(subject) if expandable and not errors else None
-    unknown = any(None in found for found in targets(subject).values())
+    unknown = any(map(_is_foreign, chain.from_iterable(targets(subject).values())))
     kinds = {scope.kind for scope in subject.scopes}
     unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
     # Before IR version 2 attributes may lack a type; only the inference of one node rejects that.
@@ -52,6 +54,11 @@ def check(subject: Subject) -> Iterator[Finding]:
     yield from findings
     if objection is not None and not findings:
         yield _negative(subject, objection) or _unplaced(subject, objection)
+
+
+def _is_foreign(target: Target) -> bool:
+    """Whether onnx does not know an operator, and so not what follows from its outputs."""
+    return target is None or (type(target) is Signature and bool(target.origin))
 
 
 def _negative(subject: Subject, objection: str | Failure) -> Finding | None:

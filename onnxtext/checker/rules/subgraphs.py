@@ -26,7 +26,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         for index, children in scope.children.items():
             node = scope.nodes[index]
             target = resolved[id(scope)][index]
-            if type(target) is Signature and not target.domain:
+            if type(target) is Signature and target.is_standard:
                 for child in children:
                     yield from _body(node, target, child, subject.ir_version)
 

@@ -11,9 +11,9 @@ from lsprotocol import types as t
 from onnxtext.ast.model import Function
 from onnxtext.ast.values import Attribute
 from onnxtext.checker.context.scopes import Opsets, Scope
-from onnxtext.checker.context.signatures import Signature, newest_versions
+from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.features.section_completion import argument_items, section_items
-from onnxtext.lsp.features.signature_help import target_of
+from onnxtext.lsp.features.signature_help import newest_opsets, target_of
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.names import parameter_names
@@ -23,12 +23,12 @@ from onnxtext.lsp.index.operators import (
     enumerated,
     function_documentation,
     function_text,
-    known_schemas,
     parameter_of,
     placeholder,
     signature_text,
 )
 from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.index.project import schemas_of
 from onnxtext.lsp.server.parameters import data_field
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
@@ -92,7 +92,9 @@ def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
     name = data_field(data, "operator", "")
     version = data_field(data, "version", 0)
     if name:
-        signature = known_schemas().find(data_field(data, "domain", ""), name, version)
+        document = server.document(data_field(data, "uri", ""))
+        schemas = document.version.schemas if document is not None else schemas_of(None)
+        signature = schemas.find(data_field(data, "domain", ""), name, version)
         if signature is not None:
             attribute = data_field(data, "attribute", "")
             text = documentation(signature, full=False)
@@ -187,14 +189,14 @@ class _Maker:
     def _opsets(self) -> Opsets:
         if self.scope is not None and self.scope.opsets is not None:
             return self.scope.opsets
-        return Opsets(dict(newest_versions()))
+        return newest_opsets(self.index.schemas)
 
     def _operators(self) -> Iterator[t.CompletionItem]:
         given = ".".join(self.context.operator)
         prefix = self.context.prefix.casefold()
         for scope in self.index.functions().values():
             yield from self._function(scope, given)
-        schemas = known_schemas()
+        schemas = self.index.schemas
         for domain, version in self._opsets().versions.items():
             if given not in ("", domain):
                 continue
@@ -212,7 +214,12 @@ class _Maker:
             t.CompletionItemKind.Function,
             snippet=_call(label, signature),
             detail=f"{signature.domain or 'ai.onnx'} {signature.since}",
-            data={"operator": signature.name, "domain": signature.domain, "version": version},
+            data={
+                "operator": signature.name,
+                "domain": signature.domain,
+                "version": version,
+                "uri": self.document.uri,
+            },
             order="1",
             deprecated=signature.deprecated,
         )
@@ -263,6 +270,7 @@ class _Maker:
                         "domain": target.domain,
                         "version": target.since,
                         "attribute": name,
+                        "uri": self.document.uri,
                     },
                     order="0" if formal.required else "1",
                 )
@@ -340,7 +348,7 @@ class _Maker:
             yield self._item(key, t.CompletionItemKind.Property, text=f"{key}: ")
 
     def _header_values(self) -> Iterator[t.CompletionItem]:
-        versions = newest_versions()
+        versions = newest_opsets(self.index.schemas).versions
         match self.context.attribute:
             case "opset_import":
                 yield self._item(str(versions[""]), t.CompletionItemKind.Value)

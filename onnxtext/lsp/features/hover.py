@@ -21,6 +21,7 @@ from onnxtext.lsp.index.operators import (
     documentation,
     function_documentation,
     function_text,
+    origin_text,
     parameter_of,
     signature_text,
 )
@@ -105,10 +106,8 @@ def _operator(document: Document, at_cursor: CursorTarget) -> str | None:
     index = document.version.index
     target = index.target(at_cursor.statement)
     if isinstance(target, Signature):
-        domain = target.domain or "ai.onnx"
-        state = ", **deprecated**" if target.deprecated else ""
-        origin = f"`{domain}` {target.since}{state}"
-        return f"{_fence(signature_text(target))}\n\n{origin}\n\n{documentation(target)}"
+        head = _fence(signature_text(target))
+        return f"{head}\n\n{origin_text(target)}\n\n{documentation(target)}"
     domain = plain_domain(node.domain)
     opsets = at_cursor.statement.scope.opsets
     if opsets is not None and domain not in opsets.versions:

@@ -10,19 +10,18 @@ from lsprotocol import types as t
 from onnxtext.ast.model import Function
 from onnxtext.ast.values import Attribute
 from onnxtext.checker.context.scopes import Opsets, Scope
-from onnxtext.checker.context.signatures import Signature, newest_versions
+from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.explanations import ARGUMENTS, WORDS
+from onnxtext.lsp.index.operator_details import details
 from onnxtext.lsp.index.operators import (
     attribute_line,
     documentation,
-    known_schemas,
     one_line,
     parameter_of,
     parameter_text,
-    schema,
 )
 from onnxtext.printer.strings import word
 
@@ -63,20 +62,24 @@ def target_of(document: Document, context: Context, offset: int) -> Signature | 
         return function
     scope = index.scope_at(offset)
     known = scope.opsets if scope is not None else None
-    opsets = known or Opsets(dict(newest_versions()))
+    opsets = known or newest_opsets(index.schemas)
     version = opsets.versions.get(domain)
     if version is None:
         return None
-    return known_schemas().find(domain, context.operator[-1], version)
+    return index.schemas.find(domain, context.operator[-1], version)
+
+
+def newest_opsets(schemas: Schemas) -> Opsets:
+    """Return the newest version of every known operator set."""
+    return Opsets({domain: schemas.newest(domain) or 1 for domain in schemas.domains()})
 
 
 def _of_operator(signature: Signature, context: Context) -> t.SignatureHelp:
-    found = schema(signature)
-    name = f"{signature.domain}.{signature.name}" if signature.domain else signature.name
+    name = signature.full_name
     outputs = ", ".join(map(parameter_text, signature.outputs))
     if context.kind == "inputs":
         labels = [parameter_text(formal) for formal in signature.inputs]
-        docs = [one_line(formal.description) for formal in found.inputs]
+        docs = [one_line(text) for text in details(signature).inputs]
         label = f"{outputs} = {name} ({', '.join(labels)})"
         active = min(context.number, len(labels) - 1)
     else:

@@ -17,6 +17,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
+from onnxtext.lsp.index.project import schemas_of
 from onnxtext.lsp.index.reuse import Columns, fill
 from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.lsp.index.types import declared_types
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from onnxtext.ast.types import Type
     from onnxtext.checker.context.scopes import Scope
+    from onnxtext.checker.context.signatures import Schemas
     from onnxtext.lsp.index.names import Statement
     from onnxtext.lsp.server.analysis import Analysis
 
@@ -45,6 +47,7 @@ class Version:
         lines: its lines.
         cost: the seconds that parsing took; until then those of the previous version.
         made: its creation time by the monotonic clock.
+        directory: the directory of the file, if any.
     """
 
     def __init__(
@@ -54,11 +57,13 @@ class Version:
         encoding: str,
         cache: SpanMapCache,
         cost: float = 0.0,
+        directory: Path | None = None,
     ) -> None:
         self.number = number
         self.source = source
         self.lines = Lines(source.text, encoding)
         self._cache = cache
+        self.directory = directory
         self._declared: dict[int, dict[str, Type]] = {}
         self.cost = cost
         self.made = time.monotonic()
@@ -106,7 +111,12 @@ class Version:
         """The index."""
         root = self.root
         with paused_collector():
-            return Index(self.source, root, self._cache)
+            return Index(self.source, root, self._cache, self.schemas)
+
+    @cached_property
+    def schemas(self) -> Schemas:
+        """The operators that the document may use."""
+        return schemas_of(self.directory)
 
     def declared(self, scope: Scope) -> dict[str, Type]:
         """Return the declared types of the values of a graph or body."""
@@ -158,7 +168,13 @@ class Document:
         """Return a document with its first text."""
         cache = SpanMapCache()
         name = uri if path is None else str(path)
-        version = Version(number, Source(text, name), encoding, cache)
+        version = Version(
+            number,
+            Source(text, name),
+            encoding,
+            cache,
+            directory=None if path is None else path.parent,
+        )
         return cls(uri, path, encoding, version, cache)
 
     def update(self, number: int, changes: Sequence[t.TextDocumentContentChangeEvent]) -> None:
@@ -169,7 +185,8 @@ class Document:
             text = change(text, lines, event, self.encoding)
             lines = None
         source = Source(text, self.version.source.name)
-        self.version = Version(number, source, self.encoding, self.cache, self.version.cost)
+        cost, directory = self.version.cost, self.version.directory
+        self.version = Version(number, source, self.encoding, self.cache, cost, directory)
 
     @property
     def current(self) -> Analysis | None:

@@ -17,6 +17,7 @@ from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.values import Reference
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.context.subject import (
     FunctionKey,
     Options,
@@ -37,7 +38,7 @@ from onnxtext.lsp.index.names import (
     outermost,
     parameter_names,
 )
-from onnxtext.lsp.index.operators import known_schemas
+from onnxtext.lsp.index.project import schemas_of
 from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.sections import SectionName, name_of, section_names
 from onnxtext.lsp.index.statements import Located, SpanMapCache
@@ -51,13 +52,20 @@ class Index:
     Attributes:
         source: the text.
         root: its syntax tree, maybe partial; None if nothing could be parsed.
+        schemas: the known operators.
         subject: its scopes.
         statements: all statements, in the order of the text.
         starts: their offsets.
         labels: the positions of nodes by label, by the `id` of their scope, as far as known.
     """
 
-    def __init__(self, source: Source, root: Model | Fragment | None, cache: SpanMapCache) -> None:
+    def __init__(
+        self,
+        source: Source,
+        root: Model | Fragment | None,
+        cache: SpanMapCache,
+        schemas: Schemas | None = None,
+    ) -> None:
         self.source = source
         self.root = root
         self.model = root if isinstance(root, Model) else None
@@ -68,9 +76,10 @@ class Index:
         self._ends: dict[int, int] = {}
         self._inputs: dict[int, frozenset[str]] = {}
         self.labels: dict[int, dict[str, int]] = {}
+        self.schemas = schemas or schemas_of(None)
         self.subject: Subject | None = None if root is None else Subject(root, Options())
         if self.subject is not None:
-            self.subject.schemas = known_schemas()
+            self.subject.schemas = self.schemas
         self.scopes: list[Scope] = [] if self.subject is None else self.subject.scopes
         self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
         self.statements: list[Statement] = []

@@ -5,34 +5,23 @@ from __future__ import annotations
 
 import inspect
 import re
-from functools import cache
 from typing import Any
 
 from onnxtext.ast.model import Function
 from onnxtext.ast.values import Attribute, AttributeType, Float32, Floats
+from onnxtext.checker.context.elements import shown
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import (
-    AttributeParameter,
-    Parameter,
-    Schemas,
-    Signature,
-    schema_of,
-)
+from onnxtext.checker.context.signatures import AttributeParameter, Parameter, Signature
 from onnxtext.checker.inference.explain import written
+from onnxtext.lsp.index.operator_details import details
 from onnxtext.printer.strings import quoted, word
-from onnxtext.tensor.floats import float32_text
+from onnxtext.tensor.float_literals import float32_text
 
 _QUOTED = re.compile(r"(?<![\w'])'([A-Za-z0-9_]+)[,.]?'(?!\w)|\"([A-Za-z0-9_]+)[,.]?\"")
 _LISTED = re.compile(r"(?:one of|either|modes?|loss|apply):? ((?:[^.;]|\(.*?\))+)")
 _TICKED = re.compile(r"`([A-Za-z0-9_]+)`")
 _UPPER = re.compile(r"\b[A-Z]{3,}\b")
 _LONGEST_DOC = 6000
-
-
-@cache
-def known_schemas() -> Schemas:
-    """Return the operators of the installed onnx, read once for all documents."""
-    return Schemas()
 
 
 def parameter_text(parameter: Parameter) -> str:
@@ -45,33 +34,51 @@ def signature_text(signature: Signature) -> str:
     """Format a signature on one line, in the syntax of a node."""
     outputs = ", ".join(map(parameter_text, signature.outputs))
     inputs = ", ".join(map(parameter_text, signature.inputs))
-    name = f"{signature.domain}.{signature.name}" if signature.domain else signature.name
+    name = signature.full_name
     required = [n for n, formal in signature.attributes.items() if formal.required]
     attributes = f" <{', '.join(f'{name} = …' for name in required)}>" if required else ""
     return f"{outputs} = {name}{attributes} ({inputs})"
 
 
-@cache
-def schema(signature: Signature) -> Any:
-    """Return the schema of a signature."""
-    return schema_of(signature)
-
-
 def documentation(signature: Signature, *, full: bool = True) -> str:
     """Return the documentation of an operator in Markdown, or only its first paragraph."""
-    found = schema(signature)
-    doc = clean(found.doc or "")
+    found = details(signature)
+    doc = clean(found.doc)
     if not full:
         return doc.split("\n\n")[0]
     parts = [doc[:_LONGEST_DOC]]
-    for title, formals in (("Inputs", found.inputs), ("Outputs", found.outputs)):
+    for title, formals, docs in (
+        ("Inputs", signature.inputs, found.inputs),
+        ("Outputs", signature.outputs, found.outputs),
+    ):
         if formals:
-            rows = [f"- `{f.name}` (`{f.type_str}`): {one_line(f.description)}" for f in formals]
+            rows = [
+                f"- `{formal.name}` (`{formal.type}`): {one_line(text)}"
+                for formal, text in zip(formals, docs, strict=True)
+            ]
             parts.append(f"**{title}**\n\n" + "\n".join(rows))
     if found.attributes:
         rows = [f"- {attribute_line(signature, name)}" for name in found.attributes]
         parts.append("**Attributes**\n\n" + "\n".join(rows))
+    variables = constraints_text(signature) if signature.origin else ""
+    if variables:
+        parts.append(f"where {variables}")
     return "\n\n".join(part for part in parts if part)
+
+
+def constraints_text(signature: Signature) -> str:
+    """Return the types of the type variables: `T`: `float`, `double`."""
+    return "; ".join(
+        f"`{name}`: {', '.join(f'`{shown(text)}`' for text in sorted(types))}"
+        for name, types in signature.variables.items()
+    )
+
+
+def origin_text(signature: Signature) -> str:
+    """Return the operator set of an operator, its version, and the schema file."""
+    state = ", **deprecated**" if signature.deprecated else ""
+    origin = f", as in {signature.origin}" if signature.origin else ""
+    return f"`{signature.domain or 'ai.onnx'}` {signature.since}{state}{origin}"
 
 
 def clean(doc: str) -> str:
@@ -86,59 +93,37 @@ def one_line(doc: str) -> str:
 
 def attribute_line(signature: Signature, name: str) -> str:
     """Describe an attribute on one line: type, default and meaning."""
-    formal = schema(signature).attributes[name]
-    kind = AttributeType(signature.attributes[name].type).name.lower()
-    default = default_text(signature, name)
+    formal, found = signature.attributes[name], details(signature).attributes[name]
+    kind = AttributeType(formal.type).name.lower()
+    default = found.default
     note = "required" if formal.required else f"default `{default}`" if default else "optional"
-    return f"`{name}`: {kind}, {note}. {one_line(formal.description)}".rstrip()
+    return f"`{name}`: {kind}, {note}. {one_line(found.doc)}".rstrip()
 
 
 def attribute_documentation(signature: Signature, name: str) -> str:
     """Describe an attribute in Markdown."""
-    formal = schema(signature).attributes[name]
-    kind = AttributeType(signature.attributes[name].type).name.lower()
-    default = default_text(signature, name)
+    formal, found = signature.attributes[name], details(signature).attributes[name]
+    kind = AttributeType(formal.type).name.lower()
+    default = found.default
     head = f"{name}: {kind}" + (f" = {default}" if default else "")
     note = "required attribute" if formal.required else "attribute"
-    text = clean(formal.description)
+    text = clean(found.doc)
     return f"```onnxtxt\n{head}\n```\n\n{note} of `{signature.name}`-{signature.since}\n\n{text}"
 
 
-def default_text(signature: Signature, name: str) -> str:
-    """Return the default of an attribute in onnxtext syntax; "" if it has none."""
-    import onnx
-
-    proto = schema(signature).attributes[name].default_value
-    if not proto.name and proto.type == onnx.AttributeProto.UNDEFINED:
-        return ""
-    value = onnx.helper.get_attribute_value(proto)
-    return literal(value)
-
-
-def literal(value: object) -> str:
-    """Format a number, string or list in onnxtext syntax."""
-    match value:
-        case bytes():
-            return quoted(value.decode("utf-8", "surrogateescape"))
-        case float():
-            return float32_text(Float32.of(value).bits, point=True)
-        case int():
-            return str(value)
-        case list() | tuple():
-            return f"[{', '.join(map(literal, value))}]"
-    return "…"
-
-
 def enumerated(signature: Signature, name: str) -> list[str]:
-    """Return the values of a string attribute from its documentation; [] if there are none.
+    """Return the values of a string attribute; [] if they are unknown.
 
-    Schemas list them only in prose, in several forms: "Must be one of forward (default), reverse,
-    or bidirectional", "'none': no reduction", "`zeros`(default), `border`".
+    Schemas of onnx list them only in prose, in several forms: "Must be one of forward (default),
+    reverse, or bidirectional", "'none': no reduction", "`zeros`(default), `border`".
     """
     if signature.attributes[name].type != AttributeType.STRING:
         return []
-    description = one_line(schema(signature).attributes[name].description)
-    default = default_text(signature, name).strip('"')
+    known = details(signature).attributes[name]
+    if known.values:
+        return list(known.values)
+    description = one_line(known.doc)
+    default = known.default.strip('"')
     for find in (_quoted_words, _listed_words, _TICKED.findall, _UPPER.findall):
         found = [word for word in find(description) if word not in signature.attributes]
         values = list(dict.fromkeys([*([default] if default else []), *found]))
@@ -162,8 +147,8 @@ def _listed_words(text: str) -> list[str]:
 
 def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> str:
     """Return an initial value for an attribute."""
-    default = default_text(signature, name)
-    if default:
+    default = details(signature).attributes[name].default
+    if default and "\n" not in default:
         return default
     match formal.type:
         case AttributeType.INT:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.isolation.inference import Answers
+from onnxtext.checker.isolation.pool import Answers
 from onnxtext.collector import paused_collector
-from onnxtext.diagnostics import Diagnostic, Label
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.source import Source, Span
 
 NEED_VALID_SYNTAX = frozenset(
@@ -92,14 +92,16 @@ def _check(
 ) -> tuple[Subject, list[Diagnostic]]:
     from onnxtext.checker.engine.config import Settings, SettingsError, find_settings
     from onnxtext.checker.engine.run import diagnose, find_in
+    from onnxtext.checker.engine.schema_files import tables_of
     from onnxtext.checker.engine.sources import encoded_for_checks
 
     found: list[Diagnostic] = []
-    settings = Settings()
+    settings, tables = Settings(), None
     if base_dir is not None:
         try:
             settings = find_settings(base_dir)
-        except (SettingsError, OSError) as error:
+            tables = tables_of(settings)
+        except (SettingsError, OSError, OnnxTextError) as error:
             found.append(
                 Diagnostic("invalid-settings", str(error), "warning", labels=(Label(Span(0, 0)),))
             )
@@ -114,6 +116,7 @@ def _check(
         ignore=settings.ignore,
         encoded=encoded,
         answers=answers,
+        tables=tables,
     )
     found += diagnose(subject, findings, source=source)
     if broken:

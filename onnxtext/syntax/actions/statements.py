@@ -16,6 +16,7 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute
 from onnxtext.syntax.actions import attributes as attribute_rules
 from onnxtext.syntax.actions import headers, models, resources, sections, tensors
+from onnxtext.syntax.actions import schemas as schema_actions
 from onnxtext.syntax.actions import values as value_actions
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -151,14 +152,9 @@ def graph_value(
 
 
 ACTIONS["bare_graph_name"] = attribute_rules.bare_graph_name
+ACTIONS["bare_parameter"] = attribute_rules.bare_parameter
 ACTIONS["function"] = models.function
 LOCATED.add("function")
-
-
-@action
-def bare_parameter(name: str) -> str:
-    """An attribute parameter of a function without type or default."""
-    return name
 
 
 @located
@@ -308,4 +304,4 @@ def operator_dot(name: str) -> list[str]:
     return ["", name]
 
 
-__all__ = ["ACTIONS", "LOCATED", "value_actions"]
+__all__ = ["ACTIONS", "LOCATED", "schema_actions", "value_actions"]

@@ -27,6 +27,7 @@ STARTS = (
     "tensor_fragment",
     "entry_fragment",
     "record_fragment",
+    "schema_fragment",
 )
 END = "$END"
 

@@ -22,7 +22,7 @@ export const BARE_PYTHON = path.join(CACHE, 'bare/bin/python');
 
 if (Number(process.versions.node.split('.')[0]) < 24) throw new Error(`code-server needs Node 24; this is ${process.version}`);
 
-const freePort = () => new Promise((resolve, reject) => {
+export const freePort = () => new Promise((resolve, reject) => {
   const server = net.createServer();
   server.once('error', reject);
   server.listen(0, '127.0.0.1', () => {

@@ -10,12 +10,10 @@ from onnxtext.checker.inference.symbolic.expressions import (
     Size,
     Term,
     minus,
-    plus,
     times,
 )
 from onnxtext.checker.inference.symbolic.quotients import (
     greatest_of,
-    quotient,
     rounded_up,
     sole_factor,
 )
@@ -46,15 +44,17 @@ def _is_least_of(least: Extent, size: Extent) -> bool:
 def expanded(call: OperatorCall) -> SymbolicShape:
     """Infer `Expand`: a shape is broadcast against the input."""
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
-    if shape is None or wanted is None:
+    if shape is None or wanted is None or not call.has_rank(1, 1):
         return None
     rank = max(len(shape), len(wanted))
     one: Extents = (*(1,) * (rank - len(shape)), *shape)
     other: Extents = (*(1,) * (rank - len(wanted)), *wanted)
-    return tuple([_expanded(a, b) for a, b in zip(one, other, strict=True)])
+    return tuple([_expanded(call, a, b) for a, b in zip(one, other, strict=True)])
 
 
-def _expanded(size: Extent, wanted: Extent) -> Extent:
+def _expanded(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
+    if isinstance(size, int) and isinstance(wanted, int) and 1 not in (size, wanted):
+        call.equal(size, wanted, "a dimension of {0}", "the one it is expanded to")
     if size is None or wanted is None:
         known = wanted if size is None else size
         return known if isinstance(known, int) and known != 1 else None
@@ -64,6 +64,8 @@ def _expanded(size: Extent, wanted: Extent) -> Extent:
 def tiled(call: OperatorCall) -> SymbolicShape:
     """Infer `Tile`: sizes are multiplied."""
     shape, repeats = call.shape(0), call.symbolic("repeats", 1)
+    if shape is not None and repeats is not None and call.since >= 6:
+        call.equal(len(repeats), len(shape), "the length of {1}", "the rank of {0}")
     if shape is None or repeats is None or len(repeats) != len(shape) or call.since < 6:
         return None if shape is None or call.since < 6 else (None,) * len(shape)
     return tuple([times(size, count) for size, count in zip(shape, repeats, strict=True)])
@@ -95,18 +97,21 @@ def constant_shape(call: OperatorCall) -> SymbolicShape:
 
 def filled(call: OperatorCall) -> SymbolicShape:
     """Infer `ConstantOfShape`: the input is the shape."""
+    call.has_rank(0, 1)
     return call.symbolic("shape", 0)
 
 
 def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     """Infer `TopK`: one dimension becomes k."""
     shape = call.shape(0)
-    axis = call.integer("axis", -1)
-    if not shape or not -len(shape) <= axis < len(shape):
+    axis = call.axis("axis", -1, len(shape)) if shape is not None else None
+    if shape is None or axis is None:
         return ()
-    axis %= len(shape)
     given = call.attribute("k")
     count = given if isinstance(given, int) else call.scalar(1)
+    size = shape[axis]
+    if isinstance(count, int) and isinstance(size, int) and not 0 <= count <= size:
+        call.reject(f"the {count} greatest of {size}: dimension {axis} of {{0}} is {size}")
     made = (*shape[:axis], count, *shape[axis + 1 :])
     return made, made
 
@@ -138,6 +143,8 @@ def resized(call: OperatorCall) -> SymbolicShape:
         index = 2 if call.node.op_type == "Resize" and call.since >= 11 else 1
         value = call.value(index)
         given = None if value is None else value.items
+    if given and len(given) != len(axes):
+        call.reject(f"there are {len(given)} sizes or scales, but {{0}} has {rank} dimensions")
     if given is None or len(given) != len(axes) or not plain or (crops and scaled):
         return (None,) * rank
     made = list(shape)
@@ -150,7 +157,44 @@ def resized(call: OperatorCall) -> SymbolicShape:
 
 def indices_shape(call: OperatorCall) -> SymbolicShape:
     """Infer `GatherElements`: the shape of the indices."""
-    return call.shape(1)
+    shape, chosen = call.shape(0), call.shape(1)
+    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    if shape is None or axis is None or not call.has_rank(1, len(shape)):
+        return chosen
+    for index, (size, count) in enumerate(zip(shape, chosen or (), strict=False)):
+        numbers = isinstance(size, int) and isinstance(count, int)
+        if index != axis and numbers and count > size:  # type: ignore[operator]
+            call.reject(f"dimension {index} of {{1}} is {count}, more than the {size} of {{0}}")
+    return chosen
+
+
+def scattered(call: OperatorCall) -> SymbolicShape:
+    """Infer `ScatterElements`: indices and updates have one shape, and the rank of the data."""
+    shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
+    if shape is None or call.axis("axis", 0, len(shape)) is None:
+        return shape
+    for index in (1, 2):
+        call.has_rank(index, len(shape))
+    if chosen is not None and updates is not None and len(chosen) == len(updates):
+        for axis, (one, other) in enumerate(zip(chosen, updates, strict=True)):
+            call.equal(one, other, f"dimension {axis} of {{1}}", f"dimension {axis} of {{2}}")
+    return shape
+
+
+def scattered_slices(call: OperatorCall) -> SymbolicShape:
+    """Infer `ScatterND`: the last dimension of the indices is a depth in the data."""
+    shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
+    depth = chosen[-1] if chosen else None
+    if shape is None or not chosen or not isinstance(depth, int) or updates is None:
+        return shape
+    if depth > len(shape):
+        call.reject(f"the last dimension of {{1}} is {depth}, but {{0}} has rank {len(shape)}")
+        return shape
+    wanted = (*chosen[:-1], *shape[depth:])
+    if call.has_rank(2, len(wanted)):
+        for axis, (size, needed) in enumerate(zip(updates, wanted, strict=True)):
+            call.equal(size, needed, f"dimension {axis} of {{2}}", "the size of the slices")
+    return shape
 
 
 def gathered(call: OperatorCall) -> SymbolicShape:
@@ -159,6 +203,9 @@ def gathered(call: OperatorCall) -> SymbolicShape:
     batch = call.integer("batch_dims", 0)
     if data is None or not chosen or not isinstance(chosen[-1], int):
         return None
+    if batch + chosen[-1] > len(data):
+        call.reject(f"the last dimension of {{1}} is {chosen[-1]}, but {{0}} has rank {len(data)}")
+        return None
     return (*chosen[:-1], *data[batch + chosen[-1] :])
 
 
@@ -166,69 +213,3 @@ def found_places(call: OperatorCall) -> SymbolicShape:
     """Infer `NonZero`: the rank, and a number that only the elements tell."""
     shape = call.shape(0)
     return None if shape is None else (max(len(shape), 1) if call.since >= 9 else None, None)
-
-
-def to_depth(call: OperatorCall) -> SymbolicShape:
-    """Infer `SpaceToDepth`: blocks become channels."""
-    shape, block = call.shape(0), call.integer("blocksize", 0)
-    if shape is None or len(shape) != 4 or block < 1:
-        return None
-    area = block * block
-    height, width = quotient(shape[2], block), quotient(shape[3], block)
-    return shape[0], times(shape[1], area), height, width
-
-
-def to_space(call: OperatorCall) -> SymbolicShape:
-    """Infer `DepthToSpace`: channels become blocks."""
-    shape, block = call.shape(0), call.integer("blocksize", 0)
-    if shape is None or len(shape) != 4 or block < 1:
-        return None
-    return (
-        shape[0],
-        quotient(shape[1], block * block),
-        times(shape[2], block),
-        times(shape[3], block),
-    )
-
-
-def transposed_conv(call: OperatorCall) -> SymbolicShape:
-    """Infer `ConvTranspose`."""
-    shape, weights = call.shape(0), call.shape(1)
-    if shape is None or weights is None or len(shape) != len(weights) or len(shape) < 3:
-        return None
-    count = len(shape) - 2
-    strides = call.listed("strides", (1,) * count)
-    dilations = call.listed("dilations", (1,) * count)
-    pads = call.listed("pads", (0,) * (2 * count))
-    more = call.listed("output_padding", (0,) * count)
-    channels = times(weights[1], call.integer("group", 1))
-    known = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
-    if not known or call.attribute("output_shape") is not None or len(pads) != 2 * count:
-        return (shape[0], channels, *(None,) * count)
-    if len(strides) != count or len(dilations) != count or len(more) != count:
-        return None
-    made: list[Extent] = []
-    for axis in range(count):
-        window = weights[axis + 2]
-        span = times(plus(window, -1), dilations[axis])
-        size = plus(times(plus(shape[axis + 2], -1), strides[axis]), plus(span, 1))
-        made.append(plus(size, more[axis] - pads[axis] - pads[axis + count]))
-    return (shape[0], channels, *made)
-
-
-def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
-    """Infer `RNN`, `GRU` and `LSTM`."""
-    shape = call.shape(0)
-    hidden = call.integer("hidden_size", 0) or None
-    if shape is None or len(shape) != 3:
-        return ()
-    if hidden is None:
-        state = call.shape(2)
-        last = state[2] if state is not None and len(state) == 3 else None
-        hidden = last if isinstance(last, int) else None
-    count = 2 if call.attribute("direction") == b"bidirectional" else 1
-    first = call.integer("layout", 0)
-    steps, batch = (shape[1], shape[0]) if first else (shape[0], shape[1])
-    state_shape = (batch, count, hidden) if first else (count, batch, hidden)
-    whole = (batch, steps, count, hidden) if first else (steps, count, batch, hidden)
-    return whole, state_shape, state_shape

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the outputs of common operators of onnxruntime, which onnx does not know."""
+"""Infer the shapes that common operators of onnxruntime give, which onnx does not know."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from onnxtext.ast.model import Node
-from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, broadcast, multiplied
+from onnxtext.checker.inference.symbolic.recurrent import recurrent
 
 DOMAIN = "com.microsoft"
+SINCE = 13
+"""The version of the standard operators that they are like."""
 
 Shape = Callable[[OperatorCall], SymbolicShape]
 
@@ -58,34 +59,30 @@ def _global_pool(call: OperatorCall) -> SymbolicShape:
     return None if call.integer("channels_last", 0) else _standard("GlobalAveragePool")(call)
 
 
-CONTRIB: dict[str, tuple[Shape, int]] = {
+SHAPES: dict[str, Shape] = {
     **dict.fromkeys(
         ("BiasGelu", "FastGelu", "Gelu", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
          "QuickGelu", "RotaryEmbedding", "SkipLayerNormalization",
-         "SkipSimplifiedLayerNormalization"),
-        (_same, 0),
+         "SkipSimplifiedLayerNormalization", "DequantizeLinear"),
+        _same,
     ),
-    "DequantizeLinear": (_same, 1),
-    "DynamicQuantizeMatMul": (_product, 0),
-    "FusedConv": (_standard("Conv"), 0),
-    "FusedGemm": (_standard("Gemm"), 0),
-    "FusedMatMul": (_product, 0),
-    "MatMulIntegerToFloat": (_product, 2),
-    "MatMulNBits": (_packed_product, 0),
-    "QLinearAdd": (_added, 0),
-    "QLinearAveragePool": (_pool, 0),
-    "QLinearGlobalAveragePool": (_global_pool, 0),
-    "QLinearMul": (_added, 0),
+    "DynamicQuantizeMatMul": _product,
+    "FusedConv": _standard("Conv"),
+    "FusedGemm": _standard("Gemm"),
+    "FusedMatMul": _product,
+    "MatMulIntegerToFloat": _product,
+    "MatMulNBits": _packed_product,
+    "QLinearAdd": _added,
+    "QLinearAveragePool": _pool,
+    "QLinearGlobalAveragePool": _global_pool,
+    "QLinearMul": _added,
 }  # fmt: skip
-"""The shape of each operator's first output, and the input whose elements it has."""
+"""The shape of each operator's first output."""
 
 
-def contrib(
-    node: Node, inputs: Sequence[Type | None], call: OperatorCall
-) -> tuple[TensorType | None, SymbolicShape]:
-    """Return the elements of a node's first output, and its shape; None where unknown."""
-    shape, source = CONTRIB[node.op_type]
-    type = inputs[source] if source < len(inputs) else None
-    if not isinstance(type, TensorType):
-        return None, None
-    return TensorType(type.element, None), shape(call)
+def shapes(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+    """Return the shapes of a node's outputs as far as they are known."""
+    if call.node.op_type == "DynamicQuantizeLSTM":
+        return recurrent(call)
+    shape = SHAPES.get(call.node.op_type)
+    return () if shape is None else (shape(call),)

@@ -12,6 +12,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
     product_of,
     sized,
     symbols,
+    text,
     times,
     total,
 )
@@ -35,6 +36,7 @@ def transpose(call: OperatorCall) -> SymbolicShape:
         return None
     order = call.listed("perm", tuple(reversed(range(len(shape)))))
     if sorted(order) != list(range(len(shape))):
+        call.reject(f"`perm` orders {len(order)} dimensions, but {{0}} has {len(shape)}")
         return None
     return tuple([shape[axis] for axis in order])
 
@@ -44,16 +46,10 @@ def flatten(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     if shape is None:
         return None
-    axis = call.integer("axis", 1)
-    axis = axis + len(shape) if axis < 0 else axis
-    return product_of(shape[:axis]), product_of(shape[axis:])
-
-
-def axes_of(axes: tuple[int, ...], rank: int) -> set[int] | None:
-    """Return axes counted from the front; None if one is out of range."""
-    if any(not -rank <= axis < rank for axis in axes):
+    axis = call.axis("axis", 1, len(shape), beyond=1)
+    if axis is None:
         return None
-    return {axis % rank for axis in axes}
+    return product_of(shape[:axis]), product_of(shape[axis:])
 
 
 def squeeze(call: OperatorCall) -> SymbolicShape:
@@ -66,11 +62,11 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
         return tuple([extent for extent in shape if extent != 1]) if known else None
     if shape is None or axes is None:
         return None
-    removed = axes_of(axes, len(shape))
+    removed = call.axes(axes, len(shape))
     if removed is None:
         return None
     for axis in removed:
-        call.equal(shape[axis], 1)
+        call.equal(shape[axis], 1, f"dimension {axis} of {{0}}", "the size of a removed one")
     return tuple([extent for axis, extent in enumerate(shape) if axis not in removed])
 
 
@@ -81,8 +77,8 @@ def unsqueeze(call: OperatorCall) -> SymbolicShape:
     if shape is None or axes is None:
         return None
     rank = len(shape) + len(axes)
-    added = axes_of(axes, rank)
-    if added is None or len(added) != len(axes):
+    added = call.axes(axes, rank)
+    if added is None or len(set(added)) != len(axes):
         return None
     rest = iter(shape)
     return tuple([1 if axis in added else next(rest) for axis in range(rank)])
@@ -91,13 +87,15 @@ def unsqueeze(call: OperatorCall) -> SymbolicShape:
 def concat(call: OperatorCall) -> SymbolicShape:
     """Infer `Concat`: sizes add up along one axis, and are equal along the others."""
     shapes = [shape for shape in call.shapes if shape is not None]
-    axis = call.integer("axis", 1)
-    if len(shapes) != len(call.shapes) or len({len(shape) for shape in shapes}) != 1:
+    ranks = sorted({len(shape) for shape in shapes})
+    if len(ranks) > 1:
+        call.reject(f"one input has {ranks[0]} dimensions and another has {ranks[1]}")
+    if len(shapes) != len(call.shapes) or len(ranks) != 1:
         return None
-    rank = len(shapes[0])
-    if not -rank <= axis < rank:
+    rank = ranks[0]
+    axis = call.axis("axis", 1, rank)
+    if axis is None:
         return None
-    axis %= rank
     made: list[Extent] = []
     for index in range(rank):
         extents = [shape[index] for shape in shapes]
@@ -105,8 +103,9 @@ def concat(call: OperatorCall) -> SymbolicShape:
             made.append(total(extents))
             continue
         known = next((e for e in extents if e is not None), None)
-        for extent in extents:
-            call.equal(known, extent)
+        for number, extent in enumerate(extents):
+            names = f"dimension {index} of {{0}}", f"that of {{{number}}}"
+            call.equal(known, extent, *names)
         made.append(next((e for e in extents if isinstance(e, int)), known))
     return tuple(made)
 
@@ -115,9 +114,11 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     """Infer `Reshape`: the number of elements stays the same."""
     shape = call.shape(0)
     wanted = call.symbolic("shape", 1)
-    if wanted is None or wanted.count(-1) > 1:
+    if wanted is None:
+        call.has_rank(1, 1)
         return None
-    if any(isinstance(size, int) and size < -1 for size in wanted):
+    if wanted.count(-1) > 1 or any(isinstance(size, int) and size < -1 for size in wanted):
+        call.reject(f"the shape is {list(map(_shown, wanted))}; only one size may be -1")
         return None
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
@@ -128,6 +129,8 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     known = None if shape is None else _named(shape)
     for index, size in enumerate(wanted):
         if size == 0:
+            if known is not None and index >= len(known):
+                call.reject(f"size {index} of the shape is 0, but {{0}} has {len(known)}")
             made[index] = known[index] if known is not None and index < len(known) else None
     rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
     for index in rest:
@@ -135,10 +138,17 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     if known is not None and (None not in made or len(rest) == 1) and 0 not in known:
         others = [size for index, size in enumerate(made) if index not in rest]
         if rest:
-            made[rest[0]] = quotient(product_of(known), product_of(others))
+            whole, part = product_of(known), product_of(others)
+            if isinstance(whole, int) and isinstance(part, int) and part and whole % part:
+                call.reject(f"{{0}} has {whole} elements, no multiple of {part}")
+            made[rest[0]] = quotient(whole, part)
         else:
             _equal_products(call, known, tuple(made))
     return tuple([_unnamed(size) for size in made])
+
+
+def _shown(size: Extent) -> str:
+    return "?" if size is None else text(size)
 
 
 _UNKNOWN = "\0?"
@@ -159,6 +169,8 @@ def _unnamed(size: Extent) -> Extent:
 def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
     """Equate the numbers of elements, unless unknown dimensions remain."""
     one, other = product_of(left), product_of(right)
+    if isinstance(one, int) and isinstance(other, int):
+        call.equal(one, other, "the number of elements of {0}", "that of the shape")
     difference = minus(one, other)
     if isinstance(difference, Size):
         rest = simplified(difference)
@@ -171,16 +183,26 @@ def gather(call: OperatorCall) -> SymbolicShape:
     shape, indices = call.shape(0), call.shape(1)
     if shape is None or indices is None:
         return None
-    axis = call.integer("axis", 0)
-    if not -len(shape) <= axis < len(shape):
+    axis = call.axis("axis", 0, len(shape))
+    if axis is None:
         return None
-    axis %= len(shape)
+    _require_indices(call, shape[axis])
     return (*shape[:axis], *indices, *shape[axis + 1 :])
+
+
+def _require_indices(call: OperatorCall, size: Extent) -> None:
+    chosen = call.value(1)
+    for item in chosen.items if chosen is not None and isinstance(size, int) else ():
+        if isinstance(item, int) and not -size <= item < size:  # type: ignore[operator]
+            call.reject(f"there is no index {item}: the dimension of {{0}} is {size}")
+            return
 
 
 def sliced(call: OperatorCall) -> SymbolicShape:
     """Infer `Slice`: starts and ends are cut to the size of their dimension."""
     shape = call.shape(0)
+    for index in range(1, len(call.shapes)):
+        call.has_rank(index, 1)
     starts, ends = call.symbolic("starts", 1), call.symbolic("ends", 2)
     if shape is None or starts is None or ends is None:
         return None if shape is None else (None,) * len(shape)
@@ -190,10 +212,13 @@ def sliced(call: OperatorCall) -> SymbolicShape:
         call.has_input(4) and call.integers("steps", 4) is None
     ):
         return (None,) * len(shape)
+    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
+        call.reject("there are not as many starts, ends, axes and steps, or a step is 0")
+        return (None,) * len(shape)
+    if call.axes(axes, len(shape)) is None:
+        return None
     made = list(shape)
-    for axis, start, end, step in zip(axes, starts, ends, steps, strict=False):
-        if not -len(shape) <= axis < len(shape):
-            return None
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         made[axis] = _cut(made[axis], start, end, step)
     return tuple(made)
 
@@ -232,13 +257,14 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     """Infer `Split`: the parts add up."""
     shape = call.shape(0)
     parts = call.integers("split", 1)
-    axis = call.integer("axis", 0)
     count = len(call.node.outputs)
-    if shape is None or not -len(shape) <= axis < len(shape):
+    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    if shape is None or axis is None:
         return ()
-    axis %= len(shape)
+    if parts is not None:
+        call.equal(len(parts), count, "the number of parts", "the number of outputs")
     if parts is not None and len(parts) == count:
-        call.equal(shape[axis], sum(parts))
+        call.equal(shape[axis], sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
         return tuple([(*shape[:axis], part, *shape[axis + 1 :]) for part in parts])
     parts_left = call.integer("num_outputs", 0)
     if call.has_input(1) or parts is not None:
@@ -251,6 +277,9 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
         return (*(whole,) * (count - 1), (*shape[:axis], last, *shape[axis + 1 :]))
     else:
         size = quotient(shape[axis], count)
+        whole_size = shape[axis]
+        if isinstance(whole_size, int) and whole_size % count:
+            call.reject(f"dimension {axis} of {{0}} is {whole_size}, no multiple of {count}")
     return ((*shape[:axis], size, *shape[axis + 1 :]),) * count
 
 
@@ -270,11 +299,13 @@ def padded(call: OperatorCall) -> SymbolicShape:
     if shape is None:
         return None
     axes = call.integers("axes", 3) if call.has_input(3) else tuple(range(len(shape)))
+    if pads is not None and axes is not None:
+        call.equal(len(pads), 2 * len(axes), "the number of pads", "twice that of the axes")
     if pads is None or axes is None or len(pads) != 2 * len(axes):
         return (None,) * len(shape)
+    if call.axes(axes, len(shape)) is None:
+        return None
     made = list(shape)
     for index, axis in enumerate(axes):
-        if not -len(shape) <= axis < len(shape):
-            return None
         made[axis] = total([made[axis], pads[index], pads[index + len(axes)]])
     return tuple(made)

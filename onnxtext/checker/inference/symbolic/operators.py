@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxtext.checker.inference.symbolic import computed, layout
+from onnxtext.checker.inference.symbolic import computed, layout, windows
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.computed import broadcast_pair
-from onnxtext.checker.inference.symbolic.expressions import Extent, Size, minus, plus, times
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.following import FOLLOWING, SOURCES, followed
-from onnxtext.checker.inference.symbolic.layout import axes_of
-from onnxtext.checker.inference.symbolic.quotients import quotient, rounded_up
+from onnxtext.checker.inference.symbolic.learning import DOMAIN as LEARNING_DOMAIN
+from onnxtext.checker.inference.symbolic.learning import LEARNING
+from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.checker.inference.symbolic.values import Value
 
@@ -24,8 +25,34 @@ def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
     """Broadcast shapes: from the right, sizes are equal or 1 (ONNX Broadcasting.md)."""
     made: list[Extent] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
-        made.append(_broadcast(call, [shape[-back] for shape in shapes if len(shape) >= back]))
+        extents = [shape[-back] for shape in shapes if len(shape) >= back]
+        _require_broadcast(call, extents, back)
+        made.append(_broadcast(call, extents))
     return tuple(reversed(made))
+
+
+def _require_broadcast(call: OperatorCall, extents: list[Extent], back: int) -> None:
+    sizes = {extent for extent in extents if isinstance(extent, int) and extent != 1}
+    if len(sizes) > 1:
+        one, other, *_ = sorted(sizes)
+        call.reject(f"dimension -{back} is {one} in one and {other} in another, and neither is 1")
+
+
+def _spread(call: OperatorCall, index: int, target: Extents) -> None:
+    """Require an input to be broadcast to a shape, which stays the same."""
+    shape = call.shape(index)
+    if shape is None:
+        return
+    if len(shape) > len(target):
+        call.reject(f"{{{index}}} has {len(shape)} dimensions, but is added to {len(target)}")
+        return
+    for back in range(1, len(shape) + 1):
+        size, wanted = shape[-back], target[-back]
+        if isinstance(size, int) and size != 1:
+            names = f"dimension -{back} of {{{index}}}", "that of the result"
+            call.equal(wanted, size, names[1], names[0])
+        elif isinstance(size, Size) and isinstance(wanted, int):
+            call.one_or(size, wanted)
 
 
 def _broadcast(call: OperatorCall, extents: list[Extent]) -> Extent:
@@ -58,6 +85,13 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
     return broadcast(call, [shape for shape in call.shapes if shape is not None])
 
 
+def _sloped(call: OperatorCall) -> SymbolicShape:
+    """Infer `PRelu`: the slope is broadcast."""
+    if call.since >= 7:
+        _elementwise(call)
+    return call.shape(0)
+
+
 def _matmul(call: OperatorCall) -> SymbolicShape:
     left, right = call.shape(0), call.shape(1)
     return None if left is None or right is None else multiplied(call, left, right)
@@ -66,8 +100,12 @@ def _matmul(call: OperatorCall) -> SymbolicShape:
 def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicShape:
     """Return the shape of a matrix product."""
     if not left or not right:
+        call.reject("a matrix product of a number")
         return None
-    call.equal(left[-1], right[-2] if len(right) > 1 else right[0])
+    call.equal(
+        left[-1], right[-2] if len(right) > 1 else right[0],
+        "the last dimension of the left matrix", "the number of rows of the right one",
+    )  # fmt: skip
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
     return (*broadcast(call, [left[:-2], right[:-2]]), *rows, *columns)
@@ -80,78 +118,14 @@ def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
 
 def _gemm(call: OperatorCall) -> SymbolicShape:
     left, right = call.shape(0), call.shape(1)
-    if left is None or right is None or len(left) != 2 or len(right) != 2:
+    if left is None or right is None or not (call.has_rank(0, 2) and call.has_rank(1, 2)):
         return None
     rows, inner = reversed(left) if call.integer("transA", 0) else left
     other, columns = reversed(right) if call.integer("transB", 0) else right
-    call.equal(inner, other)
-    added = call.shape(2)
-    if call.since >= 7 and added is not None and len(added) <= 2:
-        broadcast(call, [(rows, columns), added])
+    call.equal(inner, other, "the number of columns of {0}", "the number of rows of {1}")
+    if call.since >= 7:
+        _spread(call, 2, (rows, columns))
     return rows, columns
-
-
-def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
-    """Return the spatial output dimensions of a convolution or pooling."""
-    count = len(spatial)
-    strides = call.listed("strides", (1,) * count)
-    dilations = call.listed("dilations", (1,) * count)
-    pads = call.listed("pads", (0,) * (2 * count))
-    mode = call.attribute("auto_pad") or b"NOTSET"
-    if len(strides) != count or len(dilations) != count or min(strides, default=1) < 1:
-        return (None,) * count
-    if mode in (b"SAME_UPPER", b"SAME_LOWER"):
-        return tuple([rounded_up(e, by) for e, by in zip(spatial, strides, strict=True)])
-    if len(kernel) != count or len(pads) != 2 * count or call.integer("ceil_mode", 0):
-        return (None,) * count
-    made: list[Extent] = []
-    for axis, (extent, window) in enumerate(zip(spatial, kernel, strict=True)):
-        more = pads[axis] + pads[axis + count] if mode == b"NOTSET" else 0
-        span = times(plus(window, -1), dilations[axis])
-        steps = minus(plus(extent, more - 1), span)
-        made.append(plus(quotient(steps, strides[axis]), 1))
-    return tuple(made)
-
-
-def _conv(call: OperatorCall) -> SymbolicShape:
-    shape, weights = call.shape(0), call.shape(1)
-    if shape is None or weights is None or len(shape) != len(weights) or len(shape) < 3:
-        return None
-    groups = call.integer("group", 1)
-    if isinstance(weights[1], int):
-        call.equal(shape[1], weights[1] * groups)
-    elif groups == 1:
-        call.equal(shape[1], weights[1])
-    bias = call.shape(2)
-    if bias is not None and len(bias) == 1:
-        call.equal(bias[0], weights[0])
-    return _convolved(call, shape, weights)
-
-
-def _conv_integer(call: OperatorCall) -> SymbolicShape:
-    return _convolved(call, call.shape(0), call.shape(1))
-
-
-def _quantized_conv(call: OperatorCall) -> SymbolicShape:
-    return _convolved(call, call.shape(0), call.shape(3))
-
-
-def _convolved(call: OperatorCall, shape: SymbolicShape, weights: SymbolicShape) -> SymbolicShape:
-    if shape is None or weights is None or len(shape) != len(weights) or len(shape) < 3:
-        return None
-    return (shape[0], weights[0], *_windowed(call, shape[2:], weights[2:]))
-
-
-def _pool(call: OperatorCall) -> SymbolicShape:
-    shape = call.shape(0)
-    if shape is None or len(shape) < 3:
-        return None
-    return (*shape[:2], *_windowed(call, shape[2:], call.listed("kernel_shape", ())))
-
-
-def _global_pool(call: OperatorCall) -> SymbolicShape:
-    shape = call.shape(0)
-    return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
 
 
 def _reduce(call: OperatorCall) -> SymbolicShape:
@@ -164,13 +138,14 @@ def _reduce(call: OperatorCall) -> SymbolicShape:
         return (None,) * len(shape) if kept else None
     if not axes and call.integer("noop_with_empty_axes", 0):
         return shape
-    return _reduced(shape, axes or tuple(range(len(shape))), kept)
+    return _reduced(call, shape, axes or tuple(range(len(shape))), kept)
 
 
-def _reduced(shape: Extents, axes: tuple[int, ...], kept: int) -> SymbolicShape:
-    reduced = axes_of(axes, len(shape)) if shape else set()
-    if reduced is None:
+def _reduced(call: OperatorCall, shape: Extents, axes: tuple[int, ...], kept: int) -> SymbolicShape:
+    found = call.axes(axes, len(shape)) if shape else []
+    if found is None:
         return None
+    reduced = set(found)
     if kept:
         return tuple([1 if axis in reduced else e for axis, e in enumerate(shape)])
     return tuple([e for axis, e in enumerate(shape) if axis not in reduced])
@@ -180,27 +155,54 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     if not shape:
         return None
-    return _reduced(shape, (call.integer("axis", 0),), call.integer("keepdims", 1))
+    return _reduced(call, shape, (call.integer("axis", 0),), call.integer("keepdims", 1))
 
 
 def _normalized(call: OperatorCall) -> SymbolicShape:
     """Infer normalizations: scale and bias have one entry for each channel."""
     shape = call.shape(0)
-    if shape is not None and len(shape) > 1:
+    if shape is not None and len(shape) > 1 and call.integer("spatial", 1):
         for index in range(1, len(call.shapes)):
             other = call.shape(index)
-            if other is not None and len(other) == 1:
-                call.equal(shape[1], other[0])
+            if other is not None and call.has_rank(index, 1):
+                names = f"the size of {{{index}}}", "dimension 1 of {0}"
+                call.equal(shape[1], other[0], names[1], names[0])
+    return shape
+
+
+def _layer_normalized(call: OperatorCall) -> SymbolicShape:
+    """Infer `LayerNormalization`: scale and bias are broadcast to the input."""
+    shape = call.shape(0)
+    if shape is not None and call.axis("axis", -1, len(shape)) is not None:
+        for index in (1, 2):
+            _spread(call, index, shape)
+    return shape
+
+
+def _along_axis(call: OperatorCall) -> SymbolicShape:
+    """Infer operators with an axis, whose output has the shape of the input."""
+    shape = call.shape(0)
+    if shape is not None:
+        call.axis("axis", -1 if call.since >= 13 else 1, len(shape))
+    return shape
+
+
+def _quantized(call: OperatorCall) -> SymbolicShape:
+    """Infer quantization: a list of scales has one for each index of an axis."""
+    shape, scale = call.shape(0), call.shape(1)
+    if shape and scale is not None and len(scale) == 1 and scale != (1,) and call.since >= 13:
+        axis = call.axis("axis", 1, len(shape))
+        if axis is not None and not call.integer("block_size", 0):
+            call.equal(shape[axis], scale[0], f"dimension {axis} of {{0}}", "the size of {1}")
     return shape
 
 
 _SAME = """
     Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
-    CumSum DequantizeLinear Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Hardmax
-    Identity IsInf IsNaN LRN LayerNormalization LeakyRelu Log LogSoftmax LpNormalization
-    MeanVarianceNormalization Mish Neg Not PRelu QuantizeLinear RandomNormalLike RandomUniformLike
-    Reciprocal Relu ReverseSequence RMSNormalization Round ScatterElements ScatterND Selu Shrink
-    Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Trilu
+    CumSum Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Identity IsInf IsNaN LRN
+    LeakyRelu Log LpNormalization MeanVarianceNormalization Mish Neg Not RandomNormalLike
+    RandomUniformLike Reciprocal Relu ReverseSequence RMSNormalization Round Selu Shrink Sigmoid
+    Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Trilu
 """
 _BROADCAST = """
     Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max
@@ -214,40 +216,49 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     **dict.fromkeys([f"Reduce{name}" for name in _REDUCTIONS.split()], _reduce),
     "ArgMax": _arg_reduce,
     "ArgMin": _arg_reduce,
-    "AveragePool": _pool,
+    "AveragePool": windows.pool,
     "BatchNormalization": _normalized,
     "Concat": layout.concat,
     "Constant": computed.constant_shape,
     "ConstantOfShape": computed.filled,
-    "Conv": _conv,
-    "ConvInteger": _conv_integer,
-    "ConvTranspose": computed.transposed_conv,
-    "DepthToSpace": computed.to_space,
+    "Conv": windows.conv,
+    "ConvInteger": windows.conv_integer,
+    "DequantizeLinear": _quantized,
+    "ConvTranspose": windows.transposed_conv,
+    "DepthToSpace": windows.to_space,
     "Expand": computed.expanded,
     "Flatten": layout.flatten,
     "Gather": layout.gather,
     "GatherElements": computed.indices_shape,
     "GatherND": computed.gathered,
     "Gemm": _gemm,
-    "GlobalAveragePool": _global_pool,
-    "GlobalMaxPool": _global_pool,
+    "GlobalAveragePool": windows.global_pool,
+    "GlobalMaxPool": windows.global_pool,
+    "Hardmax": _along_axis,
     "InstanceNormalization": _normalized,
-    "LpPool": _pool,
+    "LayerNormalization": _layer_normalized,
+    "LogSoftmax": _along_axis,
+    "LpPool": windows.pool,
     "MatMul": _matmul,
     "MatMulInteger": _matmul,
-    "MaxPool": _pool,
+    "MaxPool": windows.pool,
     "NonZero": computed.found_places,
     "OneHot": computed.one_hot,
     "Pad": layout.padded,
-    "QLinearConv": _quantized_conv,
+    "PRelu": _sloped,
+    "QLinearConv": windows.quantized_conv,
     "QLinearMatMul": _quantized_matmul,
+    "QuantizeLinear": _quantized,
     "Range": computed.ranged,
     "Reshape": layout.reshape,
     "Resize": computed.resized,
+    "ScatterElements": computed.scattered,
+    "ScatterND": computed.scattered_slices,
     "Shape": layout.shape_of,
     "Size": lambda call: (),
     "Slice": layout.sliced,
-    "SpaceToDepth": computed.to_depth,
+    "Softmax": _along_axis,
+    "SpaceToDepth": windows.to_depth,
     "Squeeze": layout.squeeze,
     "Tile": computed.tiled,
     "Transpose": layout.transpose,
@@ -263,14 +274,18 @@ def _first(
     return lambda call: (shape(call),)
 
 
+DOMAINS = frozenset(("", LEARNING_DOMAIN))
+"""The domains of the operators."""
+
 OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
-    **dict.fromkeys(("GRU", "LSTM", "RNN"), computed.recurrent),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
     "Split": layout.split,
     "TopK": computed.top,
+    **LEARNING,
 }
-"""The inference function of each supported standard operator."""
+"""The inference function of each supported operator of the standard and of `ai.onnx.ml`."""
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
 """Operators whose attributes do not affect shapes."""
 CONSTANT_INPUTS = frozenset(

@@ -20,12 +20,19 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
 from onnxtext.checker.inference.scope_walk import visit_graphs
+from onnxtext.checker.inference.symbolic import contrib
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, symbols
-from onnxtext.checker.inference.symbolic.operators import FOLLOWING_VALUES, SHAPES_ALONE, infer
+from onnxtext.checker.inference.symbolic.operators import (
+    DOMAINS,
+    FOLLOWING_VALUES,
+    SHAPES_ALONE,
+    infer,
+)
 from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
 from onnxtext.checker.inference.symbolic.spelling import read_dim
 from onnxtext.checker.inference.symbolic.values import Value, agreed, stored_value
@@ -181,13 +188,17 @@ class SymbolicShapes:
                 if known is not None:
                     found, made = known[:2]
                 else:
-                    before = sizes.learned
+                    before, rejected = sizes.learned, len(sizes.mismatches)
                     wanted = self._declared(node, declared, environment, instance)
                     found, made = self._node(node, target, environment, wanted, inputs, values)
                     found, made = tuple(map(self._one, found)), tuple(map(self._one, made))
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
-                    elif _is_plain(target) and id(node) not in wrong:
+                    elif (
+                        _is_plain(target)
+                        and id(node) not in wrong
+                        and rejected == len(sizes.mismatches)  # reported for each node
+                    ):
                         # The rest keeps ids unique.
                         results[key] = found, made, inputs, types, attributes, values
             for name, shape in zip(outputs, found, strict=True):
@@ -220,6 +231,9 @@ class SymbolicShapes:
             own = wanted[number]
             shape = made[number] if number < len(made) else None
             if name and own is not None and shape is not None:
+                if _contradict(own, shape):
+                    sizes.contradict(node, number, own, shape)
+                    own = shape = None  # either may be wrong
                 _equal(sizes, own, shape, Place(node, ("outputs", number)))
             found.append(_merged(own, shape))
         return tuple(found)
@@ -253,11 +267,21 @@ class SymbolicShapes:
         if type(target) is Scope:
             called, given = self._call(target, (tuple(inputs), tuple(values)), environment)
             return self._unified(node, wanted, called, sizes), given
-        if type(target) is not Signature or target.domain or id(node) in self._wrong:
+        if id(node) in self._wrong:
             return tuple(wanted), ()
         if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
             return tuple(wanted), ()  # unknown values are not the defaults
-        shapes, made = infer(target.name, OperatorCall(node, inputs, values, sizes, target.since))
+        before = len(sizes.mismatches)
+        made: tuple[Value | None, ...] = ()
+        if node.domain == contrib.DOMAIN:
+            shapes = contrib.shapes(OperatorCall(node, inputs, values, sizes, contrib.SINCE))
+        elif type(target) is not Signature or target.origin or target.domain not in DOMAINS:
+            return tuple(wanted), ()
+        else:
+            call = OperatorCall(node, inputs, values, sizes, target.since)
+            shapes, made = infer(target.name, call)
+        if len(sizes.mismatches) > before:
+            return tuple(wanted), ()  # gives no further findings
         return self._unified(node, wanted, shapes, sizes), made
 
     def _call(self, function: Scope, given: Results, environment: Known) -> Results:
@@ -291,12 +315,17 @@ class SymbolicShapes:
     ) -> Results:
         made: list[Results] = []
         branches = node.op_type == "If"
+        live = live_branch(node, environment.value(node.inputs[0])) if node.inputs else None
         for body in scope.children[index]:
+            if live not in (None, body.attribute):
+                continue  # this branch never runs
             own = self._instance()
             inner = Known({}, environment, Sizes(environment.sizes))
             self._scope(body, ((), ()), inner, instance if branches else own)
             names = [output.name for output in body.outputs]
             made.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))
+        if branches and len(made) == 1 and live is not None:
+            return made[0]
         if not branches or len(made) != 2:
             return (), ()
         (one, first), (other, second) = made
@@ -336,6 +365,19 @@ def _equal(sizes: Sizes, left: SymbolicShape, right: SymbolicShape, place: Place
     if left is not None and right is not None and left is not right and len(left) == len(right):
         for one, other in zip(left, right, strict=True):
             sizes.equal(one, other, place)
+
+
+def _contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
+    """Whether two shapes have different ranks or numbers.
+
+    Converters declare 0 for unknown sizes.
+    """
+    if declared is None or computed is None:
+        return False
+    return len(declared) != len(computed) or any(
+        isinstance(one, int) and isinstance(other, int) and one != other and 0 not in (one, other)
+        for one, other in zip(declared, computed, strict=True)
+    )
 
 
 def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:

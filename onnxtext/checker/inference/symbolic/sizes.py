@@ -7,8 +7,10 @@ a number. A broadcast dimension leaves two numbers: 1, or the size of the other 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
@@ -57,6 +59,39 @@ class Forced(NamedTuple):
     joined: tuple[Place, ...]
 
 
+class Mismatch(NamedTuple):
+    """A node that does not accept its inputs.
+
+    Attributes:
+        node: the node.
+        message: what does not fit; `{0}` stands for its first input.
+        shapes: the shapes of its inputs.
+        certain: whether the specification forbids it, and the node runs whenever the model runs:
+            it is not in a branch or loop.
+    """
+
+    node: Node
+    message: str
+    shapes: tuple[Extents | None, ...]
+    certain: bool
+
+
+class Contradiction(NamedTuple):
+    """A declared shape of an output that differs from the computed one.
+
+    Attributes:
+        node: the node that computes the output.
+        output: the index of the output.
+        declared: its declared shape.
+        computed: its computed shape.
+    """
+
+    node: Node
+    output: int
+    declared: Extents
+    computed: Extents
+
+
 class _Link(NamedTuple):
     """The equation `name = other + plus` and its origin."""
 
@@ -85,11 +120,14 @@ class Sizes:
 
     Attributes:
         conflicts: the contradictions, one for each symbol.
+        mismatches: the nodes that do not accept their inputs, and wrongly declared outputs.
         learned: how many new equations or restrictions were found in this graph.
     """
 
     def __init__(self, outer: Sizes | None = None) -> None:
         self.conflicts: list[Conflict] = outer.conflicts if outer is not None else []
+        self.mismatches: list[Mismatch | Contradiction]
+        self.mismatches = outer.mismatches if outer is not None else []
         self.learned = 0
         self._outer = outer
         self._links: dict[str, _Link] = {}
@@ -159,6 +197,17 @@ class Sizes:
     def _representative(self, name: str) -> Extent:
         root, more, _ = self._find(name)
         return sized(root, more)
+
+    def reject(
+        self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
+    ) -> None:
+        """Record that a node does not accept its inputs."""
+        certain = certain and self._outer is None
+        self.mismatches.append(Mismatch(node, message, tuple(shapes), certain))
+
+    def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
+        """Record that an output is declared with another shape than computed."""
+        self.mismatches.append(Contradiction(node, index, declared, computed))
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Add the equation of two dimensions."""

@@ -10,12 +10,14 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.ast.values import Reference
 from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.elements import type_of, type_text
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.element_types import bind, with_special
+from onnxtext.checker.inference.symbolic import contrib
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.contrib import CONTRIB, DOMAIN, contrib
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
-from onnxtext.checker.inference.symbolic.operators import infer
+from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.sizes import Sizes
 from onnxtext.checker.inference.symbolic.spelling import read
 from onnxtext.checker.inference.symbolic.values import Value
@@ -26,7 +28,7 @@ _MOST_CHARACTERS = 120
 """Longer expressions are unknown dimensions."""
 
 
-class _NoEquations(Sizes):
+class NoEquations(Sizes):
     """Equations that nobody asks for."""
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
@@ -35,12 +37,17 @@ class _NoEquations(Sizes):
     def one_or(self, extent: Size, size: int, place: Place) -> None:
         """Add nothing."""
 
+    def reject(
+        self, node: Node, message: str, shapes: Sequence[SymbolicShape], *, certain: bool
+    ) -> None:
+        """Record nothing."""
+
 
 class SymbolicStep:
     """Infers nodes, each kind of them once."""
 
     def __init__(self) -> None:
-        self._sizes = _NoEquations()
+        self._sizes = NoEquations()
         self._shapes: dict[int, tuple[Type, SymbolicShape]] = {}
         self._known: dict[tuple[object, ...], tuple[Types, Values]] = {}
         self._kept: list[object] = []  # keeps ids unique
@@ -71,7 +78,8 @@ class SymbolicStep:
             values: the small values of its inputs.
             found: the types of its outputs that onnx infers.
         """
-        if signature.domain or any(type(a.value) is Reference for a in node.attributes):
+        unknown = signature.origin or signature.domain not in DOMAINS
+        if unknown or any(type(a.value) is Reference for a in node.attributes):
             return found, ()
         key = (
             id(signature), len(inputs), len(node.outputs), *map(id, inputs), *map(id, found),
@@ -83,20 +91,54 @@ class SymbolicStep:
             call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
             made, followed = infer(signature.name, call)
             whole = (*made, *(None,) * len(found))
+            if signature.domain and None in found:
+                told = _bound(signature, node, inputs)
+                found = tuple([a or b for a, b in zip(found, told, strict=False)])
+            if call.integer("ceil_mode", 0):
+                # onnx counts windows that start in the pads; runtimes do not.
+                found = tuple([without_shape(type) for type in found])
             types = tuple([refined(t, shape) for t, shape in zip(found, whole, strict=False)])
             known = self._known[key] = types, followed
             self._kept += (signature, *inputs, *found, *node.attributes)
         return known
 
-    def contrib(self, node: Node, inputs: Sequence[Type | None]) -> Types:
-        """Return the types of the outputs of a node of onnxruntime; empty if unknown."""
-        if node.domain != DOMAIN or node.op_type not in CONTRIB:
-            return ()
-        if any(type(attribute.value) is Reference for attribute in node.attributes):
-            return ()
-        call = OperatorCall(node, list(map(self.shape, inputs)), [], self._sizes, 13)
-        elements, shape = contrib(node, inputs, call)
-        return (refined(elements, shape),)
+    def described(self, signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
+        """Return the types of the outputs of a node whose operator is in a schema file.
+
+        Args:
+            signature: its operator.
+            node: the node.
+            inputs: the types of its inputs.
+        """
+        key = id(signature), len(node.outputs), *map(id, inputs), *map(id, node.attributes)
+        known = self._known.get(key)
+        if known is None:
+            found = _bound(signature, node, inputs)
+            references = any(type(a.value) is Reference for a in node.attributes)
+            if signature.domain == contrib.DOMAIN and not references:
+                shapes = list(map(self.shape, inputs))
+                call = OperatorCall(node, shapes, [], self._sizes, contrib.SINCE)
+                made = (*contrib.shapes(call), *(None,) * len(found))
+                found = tuple([refined(t, shape) for t, shape in zip(found, made, strict=False)])
+            known = self._known[key] = found, ()
+            self._kept += (signature, *inputs, *node.attributes)
+        return known[0]
+
+
+def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
+    """Return the types of outputs that the schema and the attributes tell."""
+    texts = tuple([None if type is None else type_text(type) for type in inputs])
+    made, mismatch = bind(signature, texts, node)
+    if mismatch is None:
+        made = with_special(signature, node, texts, made)
+    return tuple([None if text is None else type_of(text) for text in made])
+
+
+def without_shape(type: Type | None) -> Type | None:
+    """Return a tensor type with the same rank and unknown dimensions."""
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    return replace(type, shape=(None,) * len(type.shape))
 
 
 def refined(found: Type | None, shape: SymbolicShape) -> Type | None:

@@ -127,11 +127,12 @@ class Trace:
         if shape is None or wanted is None or min(wanted, default=0) < 1:
             return None
         found: list[tuple[int, str]] = []
+        copies = not any(a.name == "allowzero" and a.value for a in node.attributes)
         for index, size in enumerate(wanted):
             others = (*wanted[:index], *wanted[index + 1 :])
             needed = exact(product_of(shape), product_of(others))
             if isinstance(needed, Size) and self._is(needed, symbol, number, size):
-                if index < len(shape) and shape[index] == needed:
+                if copies and index < len(shape) and shape[index] == needed:
                     return index, "0"
                 # Prefer the number that stands for the symbol itself.
                 found.insert(0 if needed == read_symbol(symbol) else len(found), (index, "-1"))

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read schema files, and the table of onnxruntime's operators that comes with the package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+
+from onnxtext.ast.model import Function, OpsetImport, ValueInfo
+from onnxtext.ast.schemas import FormalValue, OperatorSchema, SchemaFile
+from onnxtext.ast.values import AttributeType
+from onnxtext.checker.context.elements import type_text
+from onnxtext.checker.context.signatures import (
+    AttributeParameter,
+    Parameter,
+    Signature,
+    newest_versions,
+)
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.source import Source
+
+SUFFIX = ".onnxschema"
+MOST_BYTES = 16 << 20
+"""Larger schema files are refused."""
+BUNDLED = Path(__file__).resolve().parent.parent.parent / "schemas" / "onnxruntime.onnxschema"
+_MANY = (1 << 31) - 1
+
+
+def read_schemas(source: Source) -> SchemaFile:
+    """Parse a schema file.
+
+    Raises:
+        OnnxTextError: the text has errors.
+    """
+    from onnxtext.syntax.parse import parse_start
+
+    made: SchemaFile = parse_start(source, "schema_fragment")
+    return made
+
+
+class FileTable:
+    """The operators of a schema file that was read as a whole.
+
+    Attributes:
+        origin: how messages call it.
+        tentative: false: what a project says of its own operators holds.
+    """
+
+    tentative = False
+
+    def __init__(self, file: SchemaFile, origin: str) -> None:
+        self.origin = origin
+        self._imports = imports_of(file)
+        self._versions: dict[tuple[str, str], list[OperatorSchema]] = {}
+        for schema in sorted(file.schemas, key=lambda item: item.since):
+            self._versions.setdefault((schema.domain, schema.name), []).append(schema)
+        self._histories = {
+            key: [schema.since for schema in schemas] for key, schemas in self._versions.items()
+        }
+
+    def find(self, domain: str, name: str, version: int) -> Signature | None:
+        """Return the signature of an operator at a version of its operator set."""
+        fitting = [s for s in self._versions.get((domain, name), ()) if s.since <= version]
+        return signature_of(fitting[-1], self.origin, self._imports) if fitting else None
+
+    def operators(self) -> dict[tuple[str, str], list[int]]:
+        """Return the versions that added or changed each operator, by domain and name."""
+        return self._histories
+
+
+class BundledTable:
+    """The operators of onnxruntime, from a file in the canonical layout.
+
+    Only the signatures that a model uses are parsed: a blank line precedes each of them.
+
+    Attributes:
+        tentative: true: a model may be made for another version of onnxruntime.
+    """
+
+    tentative = True
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], Signature] = {}
+
+    @cached_property
+    def _text(self) -> str:
+        return BUNDLED.read_text(encoding="utf-8")
+
+    @cached_property
+    def origin(self) -> str:
+        """The package and its version."""
+        return " ".join(_PRODUCER.findall(self._text[:_HEADER])) or "onnxruntime"
+
+    @cached_property
+    def _imports(self) -> tuple[OpsetImport, ...]:
+        head = self._text[: self._text.index("\n\n")]
+        return tuple(read_schemas(Source(head, BUNDLED.name)).opset_imports)
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
+        """For each operator its versions, and the ranges of their signatures in the text."""
+        found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        for match in _BLOCK.finditer(self._text):
+            domain, _, name = match["name"].rpartition(".")
+            since = int(match["since"] or 1)
+            found.setdefault((domain, name), []).append((since, match.start(), match.end()))
+        for versions in found.values():
+            versions.sort()
+        return found
+
+    def find(self, domain: str, name: str, version: int) -> Signature | None:
+        """Return the signature of an operator at a version of its operator set."""
+        fitting = [item for item in self._places.get((domain, name), ()) if item[0] <= version]
+        if not fitting:
+            return None
+        _, start, end = fitting[-1]
+        known = self._found.get((start, end))
+        if known is None:
+            file = read_schemas(Source(self._text[start:end], BUNDLED.name))
+            known = signature_of(file.schemas[0], self.origin, self._imports, tentative=True)
+            self._found[start, end] = known
+        return known
+
+    def operators(self) -> dict[tuple[str, str], list[int]]:
+        """Return the versions that added or changed each operator, by domain and name."""
+        return self._histories
+
+    @cached_property
+    def _histories(self) -> dict[tuple[str, str], list[int]]:
+        return {key: [since for since, *_ in items] for key, items in self._places.items()}
+
+
+_HEADER = 600
+_PRODUCER = re.compile(r'producer_(?:name|version): "([^"]*)"')
+_BLOCK = re.compile(
+    r"\n\n(?:@(?:since\((?P<since>\d+)\)|doc|deprecated)[^\n]*\n)*"
+    r"(?P<name>[A-Za-z_][\w.]*) [^\n]*(?:\n[^\n]+)*"
+)
+"""A signature of the bundled table, behind a blank line; its decorators are single lines."""
+
+
+@cache
+def bundled_table() -> BundledTable:
+    """Return the table that comes with the package; it is read on first use."""
+    return BundledTable()
+
+
+def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
+    """Return the operator sets of bodies: those of the header, else the newest ones."""
+    given = {item.domain or "" for item in file.opset_imports}
+    newest: dict[str, int] = {"": newest_versions()[""]}
+    for schema in file.schemas:
+        newest[schema.domain] = max(schema.since, newest.get(schema.domain, 1))
+    implied = [
+        OpsetImport(domain or None, n) for domain, n in newest.items() if domain not in given
+    ]
+    return (*file.opset_imports, *implied)
+
+
+# ---- Conversion ---------------------------------------------------------------------------------
+
+
+def signature_of(
+    schema: OperatorSchema,
+    origin: str,
+    imports: tuple[OpsetImport, ...] = (),
+    *,
+    tentative: bool = False,
+) -> Signature:
+    """Return the signature of a schema.
+
+    Args:
+        schema: the schema.
+        origin: how messages call its file.
+        imports: the operator sets that its body uses.
+        tentative: whether other versions of the origin may differ.
+    """
+    least_inputs, most_inputs = _counts(schema.inputs)
+    least_outputs, most_outputs = _counts(schema.outputs)
+    attributes = {
+        item.attribute.name: AttributeParameter(
+            int(item.attribute.type or AttributeType.INT), item.required
+        )
+        for item in schema.attributes
+    }
+    variables = {
+        name: frozenset(("any",) if types is None else _texts(types))
+        for name, types in schema.constraints.items()
+    }
+    return Signature(
+        schema.name,
+        schema.domain,
+        schema.since,
+        schema.deprecated is not None,
+        _parameters(schema.inputs),
+        _parameters(schema.outputs),
+        least_inputs,
+        most_inputs,
+        least_outputs,
+        most_outputs,
+        attributes,
+        variables,
+        origin,
+        tentative,
+        schema.others,
+        schema,
+        None if schema.body is None else rule_of(schema, imports),
+    )
+
+
+def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
+    """Return the body of a schema as a function."""
+    made = Function(
+        schema.name,
+        [ValueInfo(formal.name, at=formal.at) for formal in schema.inputs],
+        [ValueInfo(formal.name, at=formal.at) for formal in schema.outputs],
+        tuple(
+            [
+                item.attribute.name if item.attribute.value is None else item.attribute
+                for item in schema.attributes
+            ]
+        ),
+        nodes=schema.body or [],
+        domain=schema.domain,
+        opset_imports=list(imports),
+    )
+    made.at = schema.at
+    return made
+
+
+def _texts(types: Iterable[object]) -> Sequence[str]:
+    return [type_text(type) or "any" for type in types]  # type: ignore[arg-type]
+
+
+def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:
+    return tuple(
+        [
+            Parameter(
+                formal.name,
+                formal.type if isinstance(formal.type, str) else type_text(formal.type) or "any",
+                formal.option,
+                formal.homogeneous,
+            )
+            for formal in formals
+        ]
+    )
+
+
+def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:
+    """Return the least and the greatest number of values."""
+    least = 0
+    for index, formal in enumerate(formals):
+        if formal.option == "single":
+            least = index + 1
+        elif formal.option == "variadic" and formal.least:
+            least = index + formal.least
+    variadic = bool(formals) and formals[-1].option == "variadic"
+    return least, _MANY if variadic else len(formals)
+
+
+def schema_file_error(path: str, message: str, help: str) -> OnnxTextError:
+    """Return the error for a schema file that cannot be used."""
+    return OnnxTextError(Diagnostic("invalid-settings", message, file=path, help=help))

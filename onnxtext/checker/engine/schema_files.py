@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Load the schema files that a project's settings or the user name.
+
+A project may be hostile: its settings name only regular files below their own directory, of limited
+size.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from onnxtext.ast.model import Fragment
+from onnxtext.ast.schemas import SchemaFile
+from onnxtext.checker.context.schema_tables import (
+    MOST_BYTES,
+    SUFFIX,
+    FileTable,
+    bundled_table,
+    imports_of,
+    read_schemas,
+    rule_of,
+)
+from onnxtext.checker.context.signatures import Table
+from onnxtext.checker.engine.config import Settings, SettingsError
+from onnxtext.checker.engine.run import check_tree
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.filetype import decode_text
+from onnxtext.source import Source
+
+BUNDLED = "onnxruntime"
+"""The name of the table that comes with the package."""
+
+
+def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ...]:
+    """Return the tables of operators for a check: the user's, the project's, the bundled one.
+
+    Args:
+        settings: the settings of the project.
+        files: further schema files, which precede those of the project.
+
+    Raises:
+        SettingsError: the settings name a file that does not exist or is not allowed.
+        OnnxTextError: a schema file has errors.
+        OSError: a file cannot be read.
+    """
+    tables: list[Table] = [load_table(path, str(path)) for path in files]
+    for name in settings.schemas:
+        if name == BUNDLED:
+            tables.append(bundled_table())
+        else:
+            tables.append(load_table(_inside(settings, name), name))
+    if BUNDLED not in settings.schemas:
+        tables.append(bundled_table())
+    return tuple(tables)
+
+
+def _inside(settings: Settings, name: str) -> Path:
+    """Return the path of a schema file that settings name.
+
+    Raises:
+        SettingsError: it is missing, or lies outside of the directory of the settings.
+    """
+    assert settings.file is not None, "only a file names schemas"
+    where = f"{settings.file}: [tool.onnxtext] schemas: {name!r}"
+    root = settings.file.parent.resolve()
+    try:
+        path = (root / name).resolve()
+        found = path.is_file()
+    except (OSError, ValueError, RuntimeError):  # a path with a NUL, too long, or a loop of links
+        raise SettingsError(f"{where} is not a valid path") from None
+    if not path.is_relative_to(root):
+        raise SettingsError(f"{where} is outside of {root}; `--schemas` can name any file")
+    if not found:
+        hint = "" if name.endswith(SUFFIX) else f": write a file {SUFFIX}, or {BUNDLED!r}"
+        raise SettingsError(f"{where} is not a file{hint}")
+    return path
+
+
+def load_table(path: Path, name: str) -> FileTable:
+    """Return the operators of a schema file.
+
+    Args:
+        path: the file.
+        name: its name in messages.
+
+    Raises:
+        OnnxTextError: it has errors.
+        OSError: it cannot be read, or is too large.
+    """
+    return _table(read_bytes(path), name)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a schema file.
+
+    Raises:
+        OSError: it cannot be read, is not a regular file, or is too large.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "not a regular file", str(path))
+        if status.st_size > MOST_BYTES:
+            raise OSError(0, f"larger than {MOST_BYTES >> 20} MiB", str(path))
+        return file.read(MOST_BYTES + 1)
+
+
+@lru_cache(maxsize=16)
+def _table(data: bytes, name: str) -> FileTable:
+    """Return the table of a file's content; the editor asks for the same ones again and again."""
+    return FileTable(parse(data, name), name)
+
+
+def parse(data: bytes, name: str) -> SchemaFile:
+    """Parse the content of a schema file.
+
+    Raises:
+        OnnxTextError: it has errors.
+    """
+    return read_schemas(Source(decode_text(data, name), name))
+
+
+def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
+    """Check the content of a schema file, including the bodies of its operators.
+
+    Args:
+        data: the content.
+        name: its name in messages.
+    """
+    try:
+        source = Source(decode_text(data, name), name)
+        file = read_schemas(source)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    except RecursionError:
+        return [Diagnostic("too-deep", "the schema file is nested too deeply", file=name)]
+    found: list[Diagnostic] = []
+    tables = (FileTable(file, name), bundled_table())
+    for schema in file.schemas:
+        if schema.body is not None:
+            rule = rule_of(schema, imports_of(file))
+            found += check_tree(Fragment(rule), source=source, tables=tables, ignore=_IGNORED)
+    return sorted(found, key=lambda item: item.span.start if item.span else -1)
+
+
+_IGNORED = ("function-unused", "function-shadows-operator")
+"""Rules that do not apply to bodies, which no node calls."""

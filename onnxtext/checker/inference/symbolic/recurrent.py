@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer symbolic shapes of recurrent layers, and what they require."""
+
+from __future__ import annotations
+
+from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.expressions import Extent, times
+from onnxtext.checker.inference.symbolic.sizes import Extents
+
+_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
+"""How many gates each operator has."""
+
+
+def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+    """Infer `RNN`, `GRU`, `LSTM` and onnxruntime's quantized `LSTM`."""
+    shape = call.shape(0)
+    hidden = _hidden(call)
+    if shape is None or not call.has_rank(0, 3):
+        return ()
+    count = 2 if call.attribute("direction") == b"bidirectional" else 1
+    first = call.integer("layout", 0)
+    steps, batch = (shape[1], shape[0]) if first else (shape[0], shape[1])
+    state = (batch, count, hidden) if first else (count, batch, hidden)
+    gates = _GATES[call.node.op_type]
+    wide = times(hidden, gates)
+    if call.node.op_type == "DynamicQuantizeLSTM":  # its weights are transposed
+        _require(call, 1, (count, shape[2], wide))
+        _require(call, 2, (count, hidden, wide))
+    else:
+        _require(call, 1, (count, wide, shape[2]))
+        _require(call, 2, (count, wide, hidden))
+    _require(call, 3, (count, times(wide, 2)))
+    _require(call, 4, (batch,))
+    _require(call, 5, state)
+    if gates == 4:
+        _require(call, 6, state)
+        _require(call, 7, (count, times(hidden, 3)))
+    whole = (batch, steps, count, hidden) if first else (steps, count, batch, hidden)
+    return whole, state, state
+
+
+def _hidden(call: OperatorCall) -> Extent:
+    """Return the size of the hidden state: an attribute, or that of the state or the weights."""
+    hidden = call.attribute("hidden_size")
+    if isinstance(hidden, int):
+        if hidden < 1:
+            call.reject(f"`hidden_size` is {hidden}")
+        return hidden if hidden > 0 else None
+    call.reject("`hidden_size` is missing; onnxruntime needs it", certain=False)
+    for index in (5, 2):
+        shape = call.shape(index)
+        last = shape[2] if shape is not None and len(shape) == 3 else None
+        if isinstance(last, int) and (index == 5 or call.node.op_type in ("RNN", "GRU", "LSTM")):
+            return last
+    return None
+
+
+def _require(call: OperatorCall, index: int, wanted: Extents) -> None:
+    shape = call.shape(index)
+    if shape is None or not call.has_rank(index, len(wanted)):
+        return
+    for axis, (size, needed) in enumerate(zip(shape, wanted, strict=True)):
+        call.equal(size, needed, f"dimension {axis} of {{{index}}}", "the size it needs")

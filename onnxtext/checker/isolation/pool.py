@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run onnx's shape inference of a model or one node in a pool of child processes."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+from onnxtext.checker.isolation.worker_client import Died, Failure, Worker
+from onnxtext.checker.isolation.worker_main import FINE, MEMORY
+
+_MOST_IDLE = 2
+"""How many idle processes are kept."""
+_MOST_LOST_SECONDS = 6.0
+"""Seconds of processor time that all failed requests of one check together may take."""
+_START_COST = 0.05
+"""Seconds of processor time that a new process takes."""
+_MOST_FAILED = 50
+"""How many requests of one check may fail."""
+_MOST_CACHED = 50_000
+"""How many answers are cached."""
+_LARGEST_CACHED = 1 << 14
+"""Larger requests are not cached."""
+_SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5, "convert": 1.0, "body": 0.5}
+"""Base limit of processor time for a request; `_SECONDS_PER_BYTE` is added for its size."""
+_SECONDS_PER_BYTE = 20e-6
+_MEMORY = 1 << 30
+"""Base limit of memory for a request; `_MEMORY_PER_BYTE` is added for its size."""
+_MEMORY_PER_BYTE = 64
+_RETRY_DELAY = 60.0
+"""Seconds until the next attempt after a process could not be started."""
+
+Answer = list[bytes] | str | Failure
+"""The results, onnx's error message, or why there is no answer."""
+Answers = dict[object, list[bytes] | str]
+"""Answers by their requests."""
+
+
+class Pool:
+    """The idle child processes, shared by all threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._idle: list[Worker] = []
+        self._failed: tuple[float, Failure] | None = None
+        atexit.register(self.close)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def take(self) -> Worker:
+        """Return an idle process, or start one.
+
+        Raises:
+            Died: no process can be started.
+        """
+        with self._lock:
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.alive:
+                    return worker
+                worker.close()
+            if self._failed is not None and time.monotonic() < self._failed[0]:
+                raise Died(self._failed[1])
+        try:
+            return Worker()
+        except OSError as error:
+            raise self.start_failed(Failure("unavailable", str(error))) from None
+
+    def start_failed(self, failure: Failure) -> Died:
+        """Record that no process can be started, and return the error."""
+        with self._lock:
+            self._failed = time.monotonic() + _RETRY_DELAY, failure
+        return Died(failure)
+
+    def give(self, worker: Worker) -> None:
+        """Return a process to the pool."""
+        with self._lock:
+            if len(self._idle) < _MOST_IDLE:
+                self._idle.append(worker)
+                return
+        worker.close()
+
+    def close(self) -> None:
+        """End all idle processes."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.close()
+
+    def _forget(self) -> None:
+        """Drop all processes after a fork: they belong to the parent."""
+        self._lock = Lock()
+        idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.abandon()
+
+
+POOL = Pool()
+
+
+def close_workers() -> None:
+    """End all idle processes."""
+    POOL.close()
+
+
+def start_worker() -> None:
+    """Start a process before the first request.
+
+    The earlier a forked process starts, the less memory it shares with this one.
+    """
+    with contextlib.suppress(Died):
+        POOL.give(POOL.take())
+
+
+class Inference:
+    """The requests of one check, with cached answers and a limit on failures.
+
+    Args:
+        known: the cache of answers by request, which is extended. Failures are not cached across
+            checks: another attempt may succeed.
+
+    Attributes:
+        failures: the requests that failed.
+    """
+
+    def __init__(self, known: Answers | None = None) -> None:
+        self.failures: list[Failure] = []
+        self._known = {} if known is None else known
+        if len(self._known) >= _MOST_CACHED:
+            self._known.clear()
+        self._failed_requests: dict[object, Failure] = {}
+        self._lost_seconds = 0.0
+
+    def model(self, data: bytes) -> Answer:
+        """Infer and check all types of an encoded model."""
+        return self._ask("model", len(data), data)
+
+    def shapes(self, data: bytes) -> Answer:
+        """Return an encoded model with all shapes that can be inferred, as the only result."""
+        return self._ask("shapes", len(data), data)
+
+    def convert(self, data: bytes, version: int) -> Answer:
+        """Convert an encoded model to a version of the standard operators, the only result."""
+        return self._ask("convert", len(data), data, version)
+
+    def body(
+        self, operator: tuple[str, int, str], version: int, node: bytes, types: list[bytes]
+    ) -> Answer:
+        """Return the encoded function that defines a node, if that depends on its types.
+
+        Args:
+            operator: its name, the version of its schema and its domain.
+            version: the version of the operator set that the function is for.
+            node: the encoded node.
+            types: the encoded types of its inputs.
+        """
+        return self._ask("body", len(node), operator, version, node, types)
+
+    def node(
+        self,
+        operator: tuple[str, int, str],
+        node: bytes,
+        types: Mapping[str, bytes],
+        constants: Mapping[str, bytes],
+        opsets: Mapping[str, int],
+        version: int,
+    ) -> Answer:
+        """Infer the types of a node's outputs.
+
+        Args:
+            operator: its name, the version of its schema and its domain.
+            node: the encoded node.
+            types: the encoded types of its inputs.
+            constants: the encoded tensors of constant inputs.
+            opsets: the versions of the imported operator sets.
+            version: the IR version.
+
+        Returns:
+            The names and the encoded types of its outputs, alternating.
+        """
+        size = len(node)
+        size += sum([len(name) + len(type) for name, type in types.items()])
+        size += sum(map(len, constants.values()))
+        arguments = operator, node, dict(types), dict(constants), dict(opsets), version
+        if size > _LARGEST_CACHED:
+            return self._ask("node", size, *arguments)
+        key = (
+            operator, node, tuple(types.items()), tuple(constants.items()),
+            tuple(opsets.items()), version,
+        )  # fmt: skip
+        known: Answer | None = self._known.get(key)
+        if known is None:
+            known = self._failed_requests.get(key)
+        if known is None:
+            known = self._ask("node", size, *arguments)
+            if isinstance(known, Failure):
+                self._failed_requests[key] = known
+            elif len(self._known) < _MOST_CACHED:
+                self._known[key] = known
+        return known
+
+    def _ask(self, kind: str, size: int, *arguments: Any) -> Answer:
+        if self.failures:
+            last = self.failures[-1]
+            if last.kind in ("unavailable", "stopped"):
+                return last
+            if self._lost_seconds > _MOST_LOST_SECONDS or len(self.failures) >= _MOST_FAILED:
+                return self._failed(Failure("stopped"))
+        seconds = _SECONDS[kind] + _SECONDS_PER_BYTE * size
+        memory = _MEMORY + _MEMORY_PER_BYTE * size
+        try:
+            parts = _answer(seconds, memory, kind, *arguments)
+        except Died as died:
+            self._lost_seconds += seconds if died.failure.kind == "time" else _START_COST
+            return self._failed(died.failure)
+        status = parts[0] if parts else b""
+        if status == FINE:
+            return parts[1:]
+        if status == MEMORY:
+            return self._failed(Failure("memory"))
+        return parts[1].decode("utf-8", "replace") if len(parts) == 2 else ""
+
+    def _failed(self, failure: Failure) -> Failure:
+        self.failures.append(failure)
+        return failure
+
+
+def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
+    """Return the answer of a child process; try again once if the request did not kill it.
+
+    Raises:
+        Died: the request has killed the child, or no process can be started.
+    """
+    for last in (False, True):
+        worker = POOL.take()
+        try:
+            parts = worker.ask(seconds, memory, kind, *arguments)
+        except Died as died:
+            if not died.outside or last:
+                if died.failure.kind == "unavailable":
+                    raise POOL.start_failed(died.failure) from None
+                raise
+            continue
+        POOL.give(worker)
+        return parts
+    raise AssertionError

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start and end the child process.
+
+A new interpreter takes 30 ms of processor time, a fork 2 ms. A fork is only safe if no other thread
+can hold a lock: in the process of the command line, until it starts a thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onnxtext.checker.isolation import worker_main
+from onnxtext.checker.isolation.onnx_module import native
+
+if TYPE_CHECKING:
+    import subprocess
+
+CODE = """\
+import sys
+sys.path.insert(0, sys.argv[1])
+import worker_main
+del sys.path[0]
+worker_main.main(sys.argv[2], sys.argv[3:])
+"""
+"""The program of a spawned child."""
+
+
+class Child:
+    """A child process and the pipes to it.
+
+    Attributes:
+        pid: its process id.
+        requests: the file descriptor to write to.
+        answers: the file descriptor to read from.
+        errors: the file descriptor to read its standard error from.
+        returncode: its exit status, negative for a signal; None while it runs.
+    """
+
+    def __init__(
+        self, pid: int, pipes: tuple[int, int, int], spawned: subprocess.Popen[bytes] | None = None
+    ) -> None:
+        self.pid = pid
+        self.requests, self.answers, self.errors = pipes
+        self.returncode: int | None = None
+        self._spawned = spawned
+        self._open = True
+
+    def poll(self) -> int | None:
+        """Return the exit status; None while it runs."""
+        if self.returncode is None:
+            if self._spawned is not None:
+                self.returncode = self._spawned.poll()
+            else:
+                self._wait(os.WNOHANG)
+        return self.returncode
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it has ended, with a timeout."""
+        deadline = time.monotonic() + seconds
+        while self.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+
+    def kill(self) -> None:
+        """Kill it."""
+        if self.poll() is None:
+            with contextlib.suppress(OSError):
+                if self._spawned is not None:
+                    self._spawned.kill()
+                else:
+                    os.kill(self.pid, 9)
+
+    def close(self) -> None:
+        """Kill it and close the pipes."""
+        self.kill()
+        if self._spawned is not None:
+            self.returncode = self._spawned.wait()
+        elif self.returncode is None:
+            self._wait(0)
+        self.close_pipes()
+
+    def abandon(self) -> None:
+        """Close the pipes in a forked process, which is not the child's parent."""
+        if self._spawned is not None:
+            self._spawned.returncode = 0  # keeps subprocess from waiting for it
+        self.close_pipes()
+
+    def close_pipes(self) -> None:
+        """Close the pipes."""
+        if not self._open:
+            return
+        self._open = False
+        if self._spawned is not None:
+            for pipe in (self._spawned.stdin, self._spawned.stdout, self._spawned.stderr):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+            return
+        for fd in (self.requests, self.answers, self.errors):
+            os.close(fd)
+
+    def _wait(self, options: int) -> None:
+        try:
+            pid, status = os.waitpid(self.pid, options)
+        except ChildProcessError:  # other code has waited for it
+            self.returncode = 0
+            return
+        if pid:
+            self.returncode = os.waitstatus_to_exitcode(status)
+
+
+def start() -> Child:
+    """Start a child process.
+
+    Raises:
+        OSError: the process cannot be started.
+    """
+    return _fork() if may_fork() else _spawn()
+
+
+def may_fork() -> bool:
+    """Whether this is the process of the command line with a single thread."""
+    if "onnxtext.cli.main" not in sys.modules or sys.platform != "linux":
+        return False
+    try:
+        stat = Path("/proc/self/stat").read_bytes()
+        # The second field, the name in parentheses, may contain spaces and parentheses.
+        return stat.rpartition(b")")[2].split()[17] == b"1"
+    except (OSError, IndexError):
+        return False
+
+
+def _fork() -> Child:
+    module = native()
+    module.defs.get_schema("Identity", 1, "")  # registers all schemas, which both processes need
+    ends: list[int] = []
+    try:
+        for _ in range(3):
+            ends += os.pipe()
+        pid = os.fork()
+    except OSError:
+        for fd in ends:
+            os.close(fd)
+        raise
+    if pid == 0:
+        _serve(module, ends[0], ends[3], ends[5])
+    for fd in (ends[0], ends[3], ends[5]):
+        os.close(fd)
+    return Child(pid, (ends[1], ends[2], ends[4]))
+
+
+def _serve(module: object, requests: int, answers: int, errors: int) -> None:
+    """Serve requests in the forked process, then exit."""
+    try:
+        # Move them above the standard streams, some of which may be closed.
+        moved = [_duplicate_above_streams(fd) for fd in (requests, answers, errors)]
+        for number, fd in enumerate(moved):
+            os.dup2(fd, number)
+        os.closerange(3, _max_files())
+        worker_main.serve(module)
+    except BaseException:
+        pass
+    finally:
+        os._exit(0)
+
+
+def _duplicate_above_streams(fd: int) -> int:
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD, 10)
+
+
+def _max_files() -> int:
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most if 0 < most < 1 << 20 else 1 << 20
+
+
+def interpreter() -> str:
+    """Return the path of the Python interpreter; empty in a program that embeds Python.
+
+    There, `sys.executable` is the program, which would start itself again.
+    """
+    if getattr(sys, "frozen", False):
+        return ""
+    if sys.platform == "win32":
+        # In a virtual environment, `sys.executable` starts another process, which is not limited.
+        return getattr(sys, "_base_executable", "") or sys.executable
+    return sys.executable
+
+
+def _spawn() -> Child:
+    import subprocess
+
+    path = interpreter()
+    if not path:
+        raise OSError("no Python interpreter was found")
+    file = getattr(native(), "__file__", None) or ""
+    paths = [path for path in sys.path if isinstance(path, str) and path]
+    process = subprocess.Popen(
+        [path, "-I", "-S", "-c", CODE, str(Path(__file__).parent), file, *paths],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    pipes = process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno()
+    return Child(process.pid, pipes, process)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Control the child process from its parent: start it, send requests, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import select
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from onnxtext.checker.isolation.spawn import start
+from onnxtext.checker.isolation.worker_main import HEAD, READY, framed, unpack, write_all
+
+STARTING = 60.0
+"""Seconds that the child may take to start."""
+_LIMITED = sys.platform not in ("win32", "darwin")
+"""Whether the child can limit its own memory; otherwise the parent watches it."""
+
+Kind = Literal["crash", "time", "memory", "unavailable", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer.
+
+    Attributes:
+        kind: the child crashed, ran out of time or memory, or could not be started; or the request
+            was not sent because too many had failed.
+        detail: the signal, or what the child wrote before it died; may be empty.
+    """
+
+    kind: Kind
+    detail: str = ""
+
+
+class Died(Exception):
+    """Raised when the child has died without an answer.
+
+    Attributes:
+        failure: the reason.
+        outside: whether something other than the request may have ended it.
+    """
+
+    def __init__(self, failure: Failure, *, outside: bool = False) -> None:
+        super().__init__(failure.kind)
+        self.failure = failure
+        self.outside = outside
+
+
+class Worker:
+    """A child process that answers requests.
+
+    Raises:
+        OSError: the process cannot be started.
+    """
+
+    def __init__(self) -> None:
+        self._child = start()
+        self._ready = False
+        self._exceeded: Literal["time", "memory"] | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._child.poll() is None
+
+    def ask(self, seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
+        """Send a request and return the parts of the answer.
+
+        Args:
+            seconds: the limit of processor time.
+            memory: how many bytes may be allocated.
+            kind: the kind of request: `model` or `node`.
+            arguments: the arguments of the request.
+
+        Raises:
+            Died: the process has ended without an answer.
+        """
+        try:
+            if not self._ready:
+                self._start()
+            self._send(framed(marshal.dumps((seconds, memory, kind, *arguments))))
+            if not _LIMITED:
+                return unpack(self._watched(seconds, memory))
+            # The child limits its processor time; this is for a child that blocks or is starved.
+            return unpack(self._receive(10 * seconds + 20))
+        except (OSError, EOFError, ValueError) as error:
+            raise self._death(damaged=isinstance(error, ValueError)) from None
+        except BaseException:  # Ctrl-C, while the child is busy
+            self.close()
+            raise
+
+    def _start(self) -> None:
+        try:
+            if unpack(self._receive(STARTING)) != [READY]:
+                raise EOFError
+        except (OSError, EOFError, ValueError):
+            died = self._death()
+            raise Died(Failure("unavailable", died.failure.detail), outside=died.outside) from None
+        self._ready = True
+
+    def close(self) -> None:
+        """End the process."""
+        self._child.close()
+
+    def abandon(self) -> None:
+        """Drop the process after a fork: it belongs to the parent."""
+        self._child.abandon()
+
+    # ---- Pipes ------------------------------------------------------------------------------
+
+    def _send(self, data: bytes) -> None:
+        """Write a request; if the child has died, raise OSError instead of getting SIGPIPE."""
+        fd = self._child.requests
+        if not hasattr(signal, "SIGPIPE") or signal.getsignal(signal.SIGPIPE) != signal.SIG_DFL:
+            write_all(fd, data)
+            return
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+        try:
+            write_all(fd, data)
+        except BrokenPipeError:
+            if signal.SIGPIPE in signal.sigpending():
+                signal.sigwait({signal.SIGPIPE})
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _watched(self, seconds: float, memory: int) -> bytes:
+        """Receive a frame from a child while limiting its time and memory."""
+        from onnxtext.checker.isolation.watch import Watch
+
+        watch = Watch(self._child, 10 * seconds + 20, memory)
+        try:
+            return watch.result(lambda: self._receive(10 * seconds + 30))
+        finally:
+            self._exceeded = self._exceeded or watch.exceeded
+
+    def _receive(self, seconds: float) -> bytes:
+        """Receive the content of a frame.
+
+        Raises:
+            EOFError: the process has ended or exceeded its time.
+        """
+        fd = self._child.answers
+        deadline = time.monotonic() + seconds
+        size = int.from_bytes(self._read(fd, HEAD, deadline), "little")
+        return self._read(fd, size, deadline)
+
+    def _read(self, fd: int, size: int, deadline: float) -> bytes:
+        parts = []
+        while size > 0:
+            self._wait(fd, deadline)
+            part = os.read(fd, min(size, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, fd: int, deadline: float) -> None:
+        """Wait until there is data to read.
+
+        Raises:
+            EOFError: the deadline has passed.
+        """
+        if not hasattr(select, "poll"):  # Windows: a read ends with the process
+            return
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        if not poll.poll(1000 * max(deadline - time.monotonic(), 0)):
+            self._exceeded = "time"
+            raise EOFError
+
+    # ---- Cause of death ---------------------------------------------------------------------
+
+    def _death(self, *, damaged: bool = False) -> Died:
+        """End the process if it still runs, and return why it has ended.
+
+        Args:
+            damaged: whether its answer was malformed.
+        """
+        child = self._child
+        child.wait(0 if self._exceeded else 1)
+        damaged = damaged and child.poll() is None
+        child.kill()  # else its output may never end
+        message = self._last_error()
+        child.close()
+        code = child.returncode or 0
+        if self._exceeded == "time" or code == -getattr(signal, "SIGPROF", 0):
+            return Died(Failure("time"))
+        if self._exceeded == "memory" or "bad_alloc" in message:
+            return Died(Failure("memory"))
+        if damaged:
+            return Died(Failure("crash", "its answer is damaged"))
+        if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
+            return Died(Failure("memory"), outside=True)  # killed by the kernel for lack of memory
+        if code == -getattr(signal, "SIGIO", 0):
+            # The child asks for SIGIO when the pipe is closed, but the kernel may also send it for
+            # the write of the request, if that write returns after the child has read everything.
+            return Died(Failure("crash", "SIGIO"), outside=True)
+        name = f"exit status {code}"
+        if code < 0:
+            with contextlib.suppress(ValueError):
+                name = signal.Signals(-code).name
+        return Died(Failure("crash", f"{name}: {message}" if message else name))
+
+    def _last_error(self) -> str:
+        """Return the last line that the process wrote to standard error."""
+        fd = self._child.errors
+        if hasattr(os, "set_blocking"):
+            with contextlib.suppress(OSError):
+                os.set_blocking(fd, False)
+        data = b""
+        with contextlib.suppress(OSError):
+            data = os.read(fd, 1 << 16)
+        lines = data.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1].strip()[-_LONGEST:] if lines else ""  # of an assertion, the end
+
+
+_LONGEST = 160

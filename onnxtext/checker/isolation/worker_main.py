@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answer requests in the child process until its pipe is closed.
+
+Every command that checks a model starts this process, so it avoids slow imports: it uses neither
+onnxtext nor onnx's package, and only the fast modules of the standard library. The parent imports
+the message format from here.
+
+A frame is its length (8 bytes, little-endian) and its content. Requests are encoded by `marshal`.
+Answers are lists of bytes, which are safe to read even if the child has corrupted its memory.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import marshal
+import os
+import select
+import signal
+import sys
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+
+try:
+    import fcntl
+    import resource
+except ImportError:  # Windows
+    pass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+HEAD = 8
+READY = b"ready"
+"""The status of the first frame, once onnx is loaded."""
+FINE = b"fine"
+"""The status of an answer: the request succeeded; the results follow."""
+OBJECTION = b"objection"
+"""The status of an answer: onnx rejects the model or node; the error message follows."""
+MEMORY = b"memory"
+"""The status of an answer: an allocation failed."""
+NATIVE = "onnx.onnx_cpp2py_export"
+"""The compiled part of onnx."""
+_ORPHANED = 30
+"""Seconds added to ten times the limit of a request before a child without a parent exits. The
+parent kills it earlier."""
+_IDLE = 300_000
+"""Milliseconds without a request after which the process exits."""
+
+
+def main(native: str, paths: list[str]) -> None:
+    """Serve requests from standard input; answers go to standard output.
+
+    Args:
+        native: the file of the compiled part of onnx; may be empty.
+        paths: the module search path if it cannot be loaded alone.
+    """
+    serve(_load(native, paths))
+
+
+def serve(module: Any) -> None:
+    """Serve requests.
+
+    Args:
+        module: the compiled part of onnx.
+    """
+    _prepare()
+    answers = os.dup(1)
+    os.dup2(2, 1)  # native code may print to standard output
+    write_all(answers, framed(pack([READY])))
+    while True:
+        content = _receive()
+        if content is None:
+            return
+        write_all(answers, framed(_answer(module, content)))
+
+
+def _load(native: str, paths: list[str]) -> Any:
+    if native:
+        try:
+            loader = ExtensionFileLoader(NATIVE, native)
+            module = loader.create_module(ModuleSpec(NATIVE, loader, origin=native))
+            sys.modules[NATIVE] = module
+            loader.exec_module(module)
+            return module
+        except ImportError:  # it may depend on the package's initialization
+            sys.modules.pop(NATIVE, None)
+    import importlib
+
+    sys.path += paths
+    return importlib.import_module(NATIVE)
+
+
+def _answer(module: Any, content: bytes) -> bytes:
+    seconds, memory, kind, *arguments = marshal.loads(content)
+    _limit(seconds, memory)
+    try:
+        results = [FINE, *_infer(module, kind, arguments)]
+    except MemoryError:
+        results = [MEMORY]
+    # onnx raises RuntimeError, ValueError, IndexError, its own types, ...
+    except Exception as error:
+        results = [OBJECTION, str(error).encode("utf-8", "backslashreplace")]
+    _unlimit()
+    return pack(results)
+
+
+def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
+    if kind == "model":
+        (data,) = arguments
+        # The same call as in `onnx.checker.check_model(full_check=True)`.
+        module.shape_inference.infer_shapes(data, True, True, False)
+        return []
+    if kind == "shapes":
+        (data,) = arguments
+        return [module.shape_inference.infer_shapes(data, False, False, True)]
+    if kind == "convert":
+        data, target = arguments
+        return [module.version_converter.convert_version(data, target)]
+    if kind == "body":
+        operator, version, node, given = arguments
+        schema = module.defs.get_schema(*operator)
+        return [schema.get_context_dependent_function_with_opset_version(version, node, given)]
+    operator, node, types, constants, opsets, version = arguments
+    schema = module.defs.get_schema(*operator)
+    made = schema._infer_node_outputs(node, types, constants, {}, opsets, version)
+    return [part for name, type in made.items() for part in (name.encode(), type)]
+
+
+# ---- Messages ---------------------------------------------------------------------------------
+
+
+def framed(content: bytes) -> bytes:
+    """Return a frame with this content."""
+    return len(content).to_bytes(HEAD, "little") + content
+
+
+def pack(parts: Iterable[bytes]) -> bytes:
+    """Return the content of an answer: each part after its length."""
+    return b"".join([framed(part) for part in parts])
+
+
+def unpack(content: bytes) -> list[bytes]:
+    """Return the parts of an answer.
+
+    Raises:
+        ValueError: the content is malformed.
+    """
+    parts = []
+    at = 0
+    while at < len(content):
+        end = at + HEAD + int.from_bytes(content[at : at + HEAD], "little")
+        if end > len(content):
+            raise ValueError("the answer is damaged")
+        parts.append(content[at + HEAD : end])
+        at = end
+    return parts
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write to a pipe.
+
+    Raises:
+        OSError: the reader has closed the pipe.
+    """
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _receive() -> bytes | None:
+    """Return the content of the next frame; None at the end."""
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(0, select.POLLIN)
+        if not poll.poll(_IDLE):
+            return None
+    head = _read(HEAD)
+    size = int.from_bytes(head, "little")
+    content = _read(size)
+    return content if len(head) == HEAD and len(content) == size else None
+
+
+def _read(size: int) -> bytes:
+    parts = []
+    while size > 0:
+        part = os.read(0, min(size, 1 << 20))
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+# ---- Limits -----------------------------------------------------------------------------------
+
+
+def _prepare() -> None:
+    """Restore the default signal handlers; prevent core dumps and error dialogs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
+    if hasattr(os, "set_blocking"):  # onnx must not block until the parent reads its messages
+        os.set_blocking(2, False)
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.SetErrorMode(msvcrt.SEM_FAILCRITICALERRORS | msvcrt.SEM_NOGPFAULTERRORBOX)
+        for fd in (0, 1):
+            msvcrt.setmode(fd, os.O_BINARY)
+        return
+    # With 0 instead of 1, Linux would still pipe the core to a crash reporter.
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (min(1, hard) if hard >= 0 else 1, hard))
+    for number in (signal.SIGTERM, signal.SIGPROF, signal.SIGIO, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+
+
+def _limit(seconds: float, memory: int) -> None:
+    """Limit the processor time and memory of a request; exit if the parent does."""
+    if sys.platform == "win32":
+        # For the case that the parent, which sets the limits, is killed. This needs no GIL.
+        faulthandler.dump_traceback_later(10 * seconds + _ORPHANED, exit=True, file=2)
+        return
+    _limit_memory(memory)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    # Native code does not notice that the pipe is closed; the kernel then sends SIGIO.
+    _notify(os.O_ASYNC)
+    poll = select.poll()
+    poll.register(0, 0)
+    if poll.poll(0):  # the pipe is already closed
+        os._exit(0)
+
+
+def _unlimit() -> None:
+    if sys.platform == "win32":
+        faulthandler.cancel_dump_traceback_later()
+        return
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    _notify(0)
+
+
+def _notify(flag: int) -> None:
+    """Make the kernel send SIGIO when the pipe is closed, or not."""
+    try:
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        flags = fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC
+        fcntl.fcntl(0, fcntl.F_SETFL, flags | flag)
+    except OSError:  # supported for terminals only: the time limit ends the process
+        return
+
+
+def _limit_memory(more: int) -> None:
+    """Limit the address space to its current size plus so many bytes."""
+    try:
+        statm = os.open("/proc/self/statm", os.O_RDONLY)
+    except OSError:  # not Linux: the parent limits the memory
+        return
+    used = int(os.read(statm, 100).split()[0]) * resource.getpagesize()
+    os.close(statm)
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = used + more
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

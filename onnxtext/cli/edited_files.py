@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that commands edit: read them, write or show the result, find its new errors."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.report import CommandError, io_errors
+from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.files import holds, is_stream, read_input, write_atomically
+from onnxtext.filetype import BINARY_SUFFIX, TEXT_SUFFIXES
+from onnxtext.terminal import is_terminal, wants_color
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is edited, and where the result goes.
+
+    Attributes:
+        file: the file, or `-`.
+        output: the file to write, or `-`; None for the same file.
+        force: whether to overwrite another existing file.
+        diff: whether to show the difference only.
+    """
+
+    file: str
+    output: str | None
+    force: bool
+    diff: bool
+
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+        return STDIN if self.file == "-" else self.file
+
+
+def read(target: Target) -> bytes:
+    """Return the content of the file to edit.
+
+    Raises:
+        CommandError: it cannot be read, or not be replaced.
+    """
+    with io_errors("read", target.name):
+        if target.file == "-":
+            return read_stdin()
+        path = Path(target.file)
+        if target.output is None and not target.diff and is_stream(path):
+            raise CommandError(
+                "cannot-write",
+                f"{target.file} is not a regular file and cannot be replaced",
+                help="name another one with -o",
+            )
+        return read_input(path)
+
+
+def _converted(target: Target, content: str | bytes) -> bytes:
+    """Return the bytes to write, in the form that the suffix of the output says."""
+    import onnxtext
+
+    suffix = Path(target.output or "").suffix.lower()
+    if isinstance(content, str):
+        if suffix != BINARY_SUFFIX:
+            return content.encode()
+        base = None if target.file == "-" else Path(target.file).parent
+        return onnxtext.to_binary(content, base_dir=base, name=target.name)
+    if suffix in TEXT_SUFFIXES:
+        return onnxtext.from_binary(content, name=target.name).encode()
+    return content
+
+
+def write(target: Target, old: bytes, content: str | bytes) -> None:
+    """Write an edited text or model where its target says.
+
+    Args:
+        target: the target.
+        old: the content of the file that was edited.
+        content: the edited content.
+
+    Raises:
+        CommandError: it cannot be written.
+        OnnxTextError: it cannot be converted to the form that the suffix of the output says.
+    """
+    new = _converted(target, content)
+    if target.output == "-" or (target.output is None and target.file == "-"):
+        if b"\0" in new[:4096] and is_terminal(sys.stdout):
+            raise CommandError(
+                "binary-to-terminal",
+                "a binary model is not written to a terminal",
+                help="redirect standard output, or name a file with -o",
+            )
+        write_stdout([new])
+        return
+    path = Path(target.output or target.file)
+    with io_errors("write", path):
+        if target.output is None:
+            if new != old:
+                write_atomically(path, new, instead_of=old)
+        elif path.is_file() and not target.force and not holds(path, new):
+            raise CommandError(
+                "output-exists",
+                f"{path} exists and has other content",
+                help="--force overwrites it; -o names another output",
+            )
+        else:
+            write_atomically(path, new)
+
+
+def show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None:
+    """Show the changed lines of a text, or the differences of binary models."""
+    if isinstance(old, str) and isinstance(new, str):
+        names = target.name, f"{target.name} (edited)"
+        found = difflib.unified_diff(old.split("\n"), new.split("\n"), *names, lineterm="")
+        shown = "".join([f"{line}\n" for line in found])
+    else:
+        import onnxtext
+        from onnxtext.differ.render.text import render
+
+        shown = render(onnxtext.diff(old, new), color=wants_color(color, sys.stdout))
+    write_stdout([shown.encode("utf-8", "backslashreplace")])
+
+
+def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
+    """Return what the model has only after the edit: errors, and sizes that contradict it."""
+    if old == new:
+        return []
+    known = Counter([(item.code, item.message) for item in _errors(target, old)])
+    found = []
+    for item in _errors(target, new):
+        if known[item.code, item.message] > 0:
+            known[item.code, item.message] -= 1
+        else:
+            found.append(item)
+    return found
+
+
+def _errors(target: Target, content: str | bytes) -> list[Diagnostic]:
+    from onnxtext.checker.engine.sources import check_any
+
+    base = None if target.file == "-" else Path(target.file).parent
+    found = check_any(content, name=target.name, base_dir=base)
+    return [
+        item
+        for item in found
+        if item.severity == "error" or (item.severity == "warning" and item.code in _SIZES)
+    ]
+
+
+_SIZES = ("dim-forced", "dim-variable-conflict")

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that operators accept known sizes where the inference of onnx does not check it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.subject import plain_domain
+from onnxtext.checker.inference.symbolic.values import Value
+
+Sizes = tuple[int, ...]
+Shapes = Sequence[Sizes | None]
+_FOLLOWED = frozenset(("", "ai.onnx.ml", "ai.onnx.preview.training"))
+_SINGLE = frozenset(
+    (
+        "BiasGelu", "FastGelu", "FusedMatMul", "Gelu", "QLinearAveragePool",
+        "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
+        "QuickGelu",
+    )
+)  # fmt: skip
+"""Operators of onnxruntime that accept whatever their inference accepts."""
+_ADDED = frozenset(("QLinearAdd", "QLinearMul"))
+"""Operators of onnxruntime that broadcast their inputs 0 and 3."""
+
+
+def is_checked(node: Node) -> bool:
+    """Whether it is known which sizes an operator accepts."""
+    domain = plain_domain(node.domain)
+    return domain in _FOLLOWED or (domain == "com.microsoft" and node.op_type in _SINGLE | _ADDED)
+
+
+def accepts(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether a node accepts the sizes of its inputs, as far as they are known.
+
+    Args:
+        node: the node, without attribute references.
+        shapes: the sizes of its inputs; None where any is unknown.
+        values: its small inputs.
+    """
+    domain = plain_domain(node.domain)
+    if domain == "com.microsoft" and node.op_type in _ADDED:
+        return _broadcast(_at(shapes, 0), _at(shapes, 3))
+    rule = _RULES.get(node.op_type) if not domain else None
+    return rule is None or rule(node, shapes, values)
+
+
+def _at(shapes: Shapes, index: int) -> Sizes | None:
+    return shapes[index] if index < len(shapes) else None
+
+
+def _integer(node: Node, name: str, default: int) -> int:
+    found = next((a.value for a in node.attributes if a.name == name), default)
+    return found if isinstance(found, int) else default
+
+
+def _broadcast(one: Sizes | None, other: Sizes | None) -> bool:
+    """Whether two shapes can be broadcast to each other."""
+    if one is None or other is None:
+        return True
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return all(a == b or 1 in (a, b) for a, b in pairs)
+
+
+def _into(one: Sizes | None, whole: Sizes) -> bool:
+    """Whether a shape can be broadcast to a whole one."""
+    if one is None:
+        return True
+    if len(one) > len(whole):
+        return False
+    return all(a in (1, b) for a, b in zip(reversed(one), reversed(whole), strict=False))
+
+
+def _reshape(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    shape = _at(shapes, 0)
+    wanted = values[1].numbers() if len(values) > 1 and values[1] is not None else None
+    if shape is None or wanted is None:
+        return True
+    copies = not _integer(node, "allowzero", 0)
+    sizes = [
+        shape[index] if size == 0 and copies and index < len(shape) else size
+        for index, size in enumerate(wanted)
+    ]
+    rest = prod([size for size in sizes if size != -1])
+    whole = prod(shape)
+    return whole % rest == 0 if -1 in sizes and rest else whole == rest
+
+
+def _gemm(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    left, right = _at(shapes, 0), _at(shapes, 1)
+    if left is None or right is None or len(left) != 2 or len(right) != 2:
+        return True
+    rows = left[1 if _integer(node, "transA", 0) else 0]
+    columns = right[0 if _integer(node, "transB", 0) else 1]
+    return _into(_at(shapes, 2), (rows, columns))
+
+
+def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    transposed = node.op_type == "ConvTranspose"
+    quantized = node.op_type == "QLinearConv"
+    shape, weights = _at(shapes, 0), _at(shapes, 3 if quantized else 1)
+    if shape is None or weights is None or len(shape) < 3 or len(weights) != len(shape):
+        return True
+    groups = _integer(node, "group", 1)
+    wanted = weights[0] if transposed else weights[1] * groups
+    made = weights[1] * groups if transposed else weights[0]
+    bias = _at(shapes, 8 if quantized else 2) if node.op_type != "ConvInteger" else None
+    kernel = next((a.value for a in node.attributes if a.name == "kernel_shape"), weights[2:])
+    return (
+        kernel == weights[2:]
+        and shape[1] == wanted
+        and made % groups == 0
+        and bias in (None, (made,))
+    )
+
+
+def _recurrent(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    first = _integer(node, "layout", 0)
+    direction = next((a.value for a in node.attributes if a.name == "direction"), b"forward")
+    count = 2 if direction == b"bidirectional" else 1
+    gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[node.op_type]
+    shape, weights, repeated = [_at(shapes, index) for index in range(3)]
+    hidden = repeated[2] if repeated and len(repeated) == 3 else _integer(node, "hidden_size", 0)
+    if shape is None or len(shape) != 3 or not hidden:
+        return True
+    batch = shape[0 if first else 1]
+    state = (batch, count, hidden) if first else (count, batch, hidden)
+    wanted = [
+        (weights, (count, gates * hidden, shape[2])),
+        (repeated, (count, gates * hidden, hidden)),
+        (_at(shapes, 3), (count, 2 * gates * hidden)),
+        (_at(shapes, 4), (batch,)),
+        (_at(shapes, 5), state),
+        (_at(shapes, 6), state),
+        (_at(shapes, 7), (count, 3 * hidden)),
+    ]
+    return all(one is None or one == right for one, right in wanted)
+
+
+def _channels(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Check the parameters of a normalization, one for each channel."""
+    shape = _at(shapes, 0)
+    if shape is None or len(shape) < 2:
+        return True
+    return all(other is None or other == (shape[1],) for other in shapes[1:])
+
+
+def _layer(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    shape = _at(shapes, 0)
+    return shape is None or all(_into(other, shape) for other in shapes[1:])
+
+
+def _slope(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    shape = _at(shapes, 0)
+    return shape is None or _into(_at(shapes, 1), shape)
+
+
+def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Check scales and zero points, one for each entry along an axis."""
+    shape = _at(shapes, 0)
+    if shape is None or not shape or _integer(node, "block_size", 0):
+        return True
+    size = shape[_integer(node, "axis", 1) % len(shape)]
+    return all(other is None or prod(other) == 1 or other == (size,) for other in shapes[1:])
+
+
+def _split(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    shape = _at(shapes, 0)
+    listed = next((a.value for a in node.attributes if a.name == "split"), None)
+    if len(values) > 1 and values[1] is not None:
+        listed = values[1].numbers()
+    if not shape or not isinstance(listed, tuple):
+        return True
+    size = shape[_integer(node, "axis", 0) % len(shape)]
+    return sum([item for item in listed if isinstance(item, int)]) == size
+
+
+def _blocks(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    shape, size = _at(shapes, 0), _integer(node, "blocksize", 1)
+    if shape is None or len(shape) != 4:
+        return True
+    if node.op_type == "DepthToSpace":
+        return shape[1] % (size * size) == 0
+    return shape[2] % size == 0 and shape[3] % size == 0
+
+
+def _same_batch(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    one, other = _at(shapes, 0), _at(shapes, 1)
+    return not one or not other or one[0] == other[0]
+
+
+def _scatter(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    data, indices, updates = [_at(shapes, index) for index in range(3)]
+    if data is None or not indices or updates is None:
+        return True
+    if node.op_type == "ScatterND":
+        return updates == (*indices[:-1], *data[indices[-1] :])
+    return updates == indices
+
+
+def _pairs(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    known = [shape for shape in shapes if shape is not None]
+    return all(_broadcast(one, other) for at, one in enumerate(known) for other in known[:at])
+
+
+Rule = Callable[[Node, Shapes, Sequence[Value | None]], bool]
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("Conv", "ConvInteger", "ConvTranspose", "QLinearConv"), _conv),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), _recurrent),
+    **dict.fromkeys(("BatchNormalization", "InstanceNormalization"), _channels),
+    **dict.fromkeys(("DequantizeLinear", "QuantizeLinear"), _along_axis),
+    **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), _blocks),
+    **dict.fromkeys(("GridSample", "NonMaxSuppression"), _same_batch),
+    **dict.fromkeys(("Max", "Mean", "Min", "Sum", "Where"), _pairs),
+    "Gemm": _gemm,
+    "LayerNormalization": _layer,
+    "PRelu": _slope,
+    **dict.fromkeys(("Scatter", "ScatterElements", "ScatterND"), _scatter),
+    "Reshape": _reshape,
+    "Split": _split,
+}

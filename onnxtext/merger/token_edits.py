@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edit a statement token by token, so that the comments inside of it stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+
+from onnxtext.format.tokens import Token, read_tokens
+
+_MOST_TOKENS = 20_000
+"""Statements of more tokens are printed: comparing them takes long."""
+
+
+def has_comments(text: str) -> bool:
+    """Whether a statement has comments between its tokens."""
+    if "#" not in text:
+        return False
+    return any(token.lead or token.trail for token in read_tokens(text)[:-1])
+
+
+def edit_tokens(text: str, before: str, after: str) -> str | None:
+    """Return a statement with the changes between two printed forms of it.
+
+    Args:
+        text: the statement as it is spelled in a text.
+        before: the same statement, printed.
+        after: the edited statement, printed.
+
+    Returns:
+        The edited statement; None if a changed token is not in the text as it is printed.
+    """
+    spelled, old, new = (read_tokens(each)[:-1] for each in (text, before, after))
+    if len(spelled) + len(old) + len(new) > _MOST_TOKENS:
+        return None
+    places: dict[int, int] = {}
+    for at, other, size in _matcher(old, spelled).get_matching_blocks():
+        places.update(zip(range(at, at + size), range(other, other + size), strict=True))
+    parts: list[str] = []
+    done = 0
+    for tag, first, last, start, end in _matcher(old, new).get_opcodes():
+        if tag == "equal":
+            continue
+        if tag == "insert":
+            edit = _inserted(spelled, places, first, after, new, start, end)
+        else:
+            made = after[new[start].at : new[end - 1].end] if start < end else ""
+            edit = _replaced(spelled, places, first, last, made)
+        if edit is None:
+            return None
+        left, right, made = edit
+        parts += [text[done:left], made]
+        done = right
+    return "".join([*parts, text[done:]])
+
+
+def _inserted(
+    spelled: Sequence[Token],
+    places: Mapping[int, int],
+    at: int,
+    after: str,
+    new: Sequence[Token],
+    start: int,
+    end: int,
+) -> tuple[int, int, str] | None:
+    """Return where to insert new tokens and their text, with the space that they need."""
+    if at > 0:
+        if at - 1 not in places:
+            return None
+        place = spelled[places[at - 1]].end
+        return place, place, after[new[start - 1].end : new[end - 1].end]
+    if places.get(0) != 0:
+        return None
+    return spelled[0].at, spelled[0].at, after[: new[end].at]
+
+
+def _replaced(
+    spelled: Sequence[Token], places: Mapping[int, int], first: int, last: int, made: str
+) -> tuple[int, int, str] | None:
+    """Return the span of tokens and what replaces them; None if there is a comment between them."""
+    found = [places[at] for at in range(first, last) if at in places]
+    if len(found) < last - first or found[-1] - found[0] != last - first - 1:
+        return None
+    tokens = spelled[found[0] : found[-1] + 1]
+    if any(token.lead for token in tokens[1:]) or any(token.trail for token in tokens[:-1]):
+        return None
+    left, right = tokens[0].at, tokens[-1].end
+    if not made and found[0] == 0 and len(spelled) > len(tokens):
+        right = spelled[len(tokens)].at
+    elif not made and not tokens[0].lead and spelled[found[0] - 1].trail is None:
+        left = spelled[found[0] - 1].end
+    return left, right, made
+
+
+def _matcher(one: Sequence[Token], other: Sequence[Token]) -> SequenceMatcher[str]:
+    texts = [token.text for token in one], [token.text for token in other]
+    return SequenceMatcher(None, *texts, autojunk=False)

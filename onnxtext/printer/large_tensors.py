@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print large tensors block by block with numpy, and set all line breaks of a block at once.
+
+The text is the same as that of `values.nested_lines` and `layout.filled`. A block fits into the
+CPU caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.lazy import np
+from onnxtext.tensor.print_elements import format_compact
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BLOCK = 1 << 15
+_COMMA = b","
+_BREAK = 0  # placeholders: of a line break, and of the end of a row that ends no list
+_ROW = 1
+DEEPEST = 8
+"""The maximum number of dimensions, so that all placeholders are below all whitespace."""
+
+_TO_ROWS = dict.fromkeys(range(_ROW, _ROW + DEEPEST), "\x01")
+
+
+def flat_parts(
+    element: ElementType, data: bytes | memoryview, count: int, indent: str
+) -> list[str]:
+    """Print a list in lines that are filled up to `WIDTH` columns.
+
+    Args:
+        element: the element type.
+        data: the elements, as in `raw_data`.
+        count: the number of elements.
+        indent: the indentation of the statement.
+
+    Returns:
+        The text in parts.
+    """
+    inner = indent + STEP
+    end = f",\n{inner}"
+    width = WIDTH - len(inner)
+    parts = ["["]
+    taken = width  # the columns of the last line, with its comma
+    for compact, _ in _blocks(element, data, 1, count):
+        block = _Block.of(compact, 1)
+        starts = block.line_starts(0, width, taken)
+        parts.append(", " if starts[0] else end if len(parts) > 1 else end[1:])
+        block.break_before(0, starts)
+        text = block.text([end])
+        parts.append(text)
+        last = text.rfind("\n")
+        if last >= 0:
+            taken = len(text) - last - len(inner)
+        else:
+            taken = len(text) + 1 + (taken + 1 if starts[0] else 0)
+    parts.append(f",\n{indent}]")
+    return parts
+
+
+def nested_parts(
+    element: ElementType, data: bytes | memoryview, shape: Sequence[int], indent: str
+) -> list[str]:
+    """Print rows, each on one line if it fits, otherwise in filled lines.
+
+    Args:
+        element: the element type.
+        data: the elements, as in `raw_data`.
+        shape: from two to `DEEPEST` dimensions.
+        indent: the indentation of the statement.
+
+    Returns:
+        The text in parts.
+    """
+    levels = [indent + STEP * level for level in range(len(shape) - 1)]
+    layout = _Rows(levels, indent + STEP * len(levels), shape)
+    parts = ["".join([f"{level}[\n" for level in levels])[len(indent) :] + layout.indent]
+    rows = 0
+    for compact, some in _blocks(element, data, shape[-1], prod(shape)):
+        if rows:
+            parts.append(layout.between(int(layout.closed(np.array([rows]))[0])))
+        parts += layout.parts(_Block.of(compact, some), rows)
+        rows += some
+    parts.append(",\n" + ",\n".join([f"{level}]" for level in reversed(levels)]))
+    return parts
+
+
+def _blocks(
+    element: ElementType, data: bytes | memoryview, row: int, count: int
+) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks of rows: the elements joined by commas, and the number of rows."""
+    size = (
+        max(_BLOCK // row // 8, 1) * 8 * row
+    )  # a multiple of 8 elements: whole bytes for all widths
+    view = memoryview(data)
+    for start in range(0, count, size):
+        some = min(size, count - start)
+        first, last = start * element.bits // 8, -(-(start + some) * element.bits // 8)
+        yield format_compact(element, view[first:last], some), some // row
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block of rows as text.
+
+    Attributes:
+        codes: the characters, with a comma after each element; placeholders replace some commas.
+        ends: the end of each element, by row.
+        starts: the start of each row.
+    """
+
+    codes: NDArray[np.uint8]
+    ends: NDArray[np.intp]
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, compact: bytes, rows: int) -> _Block:
+        """Return the block of a number of rows of equal length."""
+        codes = np.frombuffer(bytearray(compact + _COMMA), np.uint8)
+        ends = np.flatnonzero(codes == _COMMA[0]).reshape(rows, -1)
+        return cls(codes, ends, np.concatenate(([0], ends[:-1, -1] + 1)))
+
+    def fitting(self, width: int) -> NDArray[np.bool_]:
+        """Return which rows fit into one line of `width` columns with a comma."""
+        lengths = self.ends[:, -1] - self.starts + self.ends.shape[1] - 1
+        return np.asarray(lengths < width)
+
+    def line_starts(self, row: int, width: int, taken: int) -> list[int]:
+        """Return the indices of the elements of a row that begin a line, if lines are filled.
+
+        Args:
+            row: the row.
+            width: the maximum number of columns of a line with its comma.
+            taken: the number of columns of the line before, with its comma.
+        """
+        # The end of each element with its comma, if the whole row were on one line.
+        ends = self.ends[row] - self.starts[row] + np.arange(1, self.ends.shape[1] + 1)
+        begins = np.concatenate(([0], ends[:-1] + 1))
+        following = np.searchsorted(ends, begins + width, "right").tolist()
+        at = int(np.searchsorted(ends, width - taken - 1, "right"))
+        starts = [at]
+        while starts[-1] < len(following):
+            starts.append(max(following[starts[-1]], starts[-1] + 1))
+        return starts
+
+    def break_before(self, row: int, starts: Sequence[int]) -> None:
+        """Set line breaks before elements of a row, except before its first one."""
+        ends = self.ends[row]
+        last = np.array([at - 1 for at in starts if 0 < at < len(ends)], np.intp)
+        self.codes[ends[last]] = _BREAK
+
+    def text(self, longer: Sequence[str]) -> str:
+        """Return the text, with a space after each comma.
+
+        Args:
+            longer: the texts of the placeholders 0, 1 and so on.
+        """
+        text = self.codes[:-1].tobytes().replace(_COMMA, b", ")
+        for mark, instead in enumerate(longer):
+            text = text.replace(bytes([mark]), instead.encode("ascii"))
+        return text.decode("ascii")
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The layout around the rows of a tensor.
+
+    Attributes:
+        levels: the indentations of the brackets around the rows, outermost first.
+        indent: the indentation of the rows.
+        shape: the sizes of all dimensions.
+    """
+
+    levels: list[str]
+    indent: str
+    shape: Sequence[int]
+
+    def between(self, closed: int) -> str:
+        """Return the text between two rows, where `closed` lists end and as many begin."""
+        inner = self.levels[len(self.levels) - closed :]
+        closing = "".join([f"{level}],\n" for level in reversed(inner)])
+        opening = "".join([f"{level}[\n" for level in inner])
+        return f",\n{closing}{opening}{self.indent}"
+
+    def closed(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the number of lists that end before each row, by row index."""
+        closed = np.zeros_like(rows)
+        size = 1
+        for length in reversed(self.shape[1:-1]):
+            size *= length
+            closed += rows % size == 0
+        return closed
+
+    def parts(self, block: _Block, row: int) -> list[str]:
+        """Return the text of a block in parts; `row` is the index of its first row."""
+        rows = len(block.ends)
+        inner = self.indent + STEP
+        wide = ~block.fitting(WIDTH - len(self.indent) - 2)
+        width = WIDTH - len(inner)
+        for at in np.flatnonzero(wide).tolist():
+            block.break_before(at, block.line_starts(at, width, width))
+        closed = self.closed(np.arange(row + 1, row + rows))
+        block.codes[block.ends[:-1, -1]] = closed + _ROW
+        edges = {False: ("[", "]"), True: (f"[\n{inner}", f",\n{self.indent}]")}
+        if wide.all() or not wide.any():
+            before, after = edges[bool(wide[0])]
+            between = [f"{after}{self.between(level)}{before}" for level in range(len(self.levels))]
+            return [before, block.text([f",\n{inner}", *between]), after]
+        texts = block.text([f",\n{inner}"]).translate(_TO_ROWS).split(_TO_ROWS[_ROW])
+        parts: list[str] = []
+        for text, is_wide, level in zip(
+            texts, wide.tolist(), [*closed.tolist(), None], strict=True
+        ):
+            before, after = edges[is_wide]
+            parts += (before, text, after, "" if level is None else self.between(level))
+        return parts

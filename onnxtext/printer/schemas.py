@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print schema files in the canonical layout (SPEC 19)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSchema, SchemaFile
+from onnxtext.ast.types import Type
+from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.graphs import GraphPrinter, opsets_text
+from onnxtext.printer.layout import STEP, WIDTH, broken, filled
+from onnxtext.printer.printer import graph_printer
+from onnxtext.printer.statements import ListText, arrange, column
+from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value, word
+from onnxtext.printer.values import type_text
+
+SECTION_WORDS = frozenset(
+    ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
+     "where")
+)  # fmt: skip
+"""Words that are quoted at the beginning of a signature."""
+
+
+def print_schemas(file: SchemaFile) -> str:
+    """Return the text of a schema file, with a blank line before each signature."""
+    entries = [] if file.version is None else [f"onnxtext: {file.version}"]
+    if file.opset_imports:
+        entries.append(f"opset_import: {opsets_text(file.opset_imports, STEP)}")
+    for key in ("producer_name", "producer_version", "doc_string"):
+        value = getattr(file, key)
+        if value is not None:
+            entries.append(f"{key}: {string_value(value, STEP)}")
+    head = broken(entries, "<>", "") + "\n" if entries else ""
+    texts = [f"{signature_text(schema)}\n" for schema in file.schemas]
+    return head + ("\n" if head and texts else "") + "\n".join(texts)
+
+
+def signature_text(schema: OperatorSchema) -> str:
+    """Return a signature with its decorators and its body."""
+    lines = [f"@doc({string_value(schema.doc, '')})\n"] if schema.doc else []
+    if schema.since != 1:
+        lines.append(f"@since({schema.since})\n")
+    if schema.deprecated is not None:
+        reason = string_value(schema.deprecated, "") if schema.deprecated else ""
+        lines.append(f"@deprecated({reason})\n")
+    printer = graph_printer()
+    name = _first_word(schema)
+    lists = [_values(schema.inputs, " "), _values(schema.outputs, " => ")]
+    if schema.attributes or schema.others:
+        lists.insert(0, _attributes(schema, printer))
+    text = name + arrange(lists, len(name), 2 if schema.body is not None else 0)
+    if schema.constraints:
+        text += _where(schema.constraints, column(text, 0))
+    if schema.body is not None:
+        text += f" {printer.body_text(schema.body, '')}"
+    return "".join([*lines, text])
+
+
+def _first_word(schema: OperatorSchema) -> str:
+    """Return the name of an operator; its first word must not be a special one."""
+    parts = [*schema.domain.split("."), schema.name] if schema.domain else [schema.name]
+    first = word(parts[0])
+    special = SPECIAL_WORDS | SECTION_WORDS
+    if first in special or first.lower() in SPECIAL_NUMBERS:
+        first = quoted(parts[0])
+    return ".".join([first, *map(word, parts[1:])])
+
+
+def _attributes(schema: OperatorSchema, printer: GraphPrinter) -> ListText:
+    items = [_attribute(item, printer) for item in schema.attributes]
+    items += ["..."] if schema.others else []
+    flat = None if any("\n" in item for item in items) else f"<{', '.join(items)}>"
+    return ListText(" ", flat, broken(items, "<>", ""))
+
+
+def _attribute(formal: FormalAttribute, printer: GraphPrinter) -> str:
+    attribute = formal.attribute
+    decorators = [_doc(formal.doc)] if formal.doc else []
+    if formal.values:
+        decorators.append(f"@values{filled([*map(quoted, formal.values)], '()', STEP, WIDTH - 20)}")
+    kind = attribute.type.name.lower() if attribute.type is not None else "undefined"
+    if attribute.value is None:
+        mark = "" if formal.required else "?"
+        text = f"{word(attribute.name)}{mark}: {kind}"
+    else:
+        text = attribute_text(attribute, STEP, printer.graph_value)
+        named = word(attribute.name)
+        if text.startswith(f"{named} = "):  # the type is always written
+            text = f"{named}: {kind}{text[len(named) :]}"
+    return _decorated(decorators, text)
+
+
+def _values(formals: Sequence[FormalValue], before: str) -> ListText:
+    items = [_value(formal) for formal in formals]
+    flat = None if any("\n" in item for item in items) else f"({', '.join(items)})"
+    return ListText(before, flat, broken(items, "()", ""))
+
+
+def _value(formal: FormalValue) -> str:
+    decorators = [_doc(formal.doc)] if formal.doc else []
+    mark = {"single": "", "optional": "?", "variadic": "..."}[formal.option]
+    if formal.option == "variadic":
+        if formal.least > 1:
+            decorators.append(f"@least({formal.least})")
+        if not formal.homogeneous:
+            decorators.append("@heterogeneous()")
+        mark += "" if formal.least else "?"
+    type = formal.type if isinstance(formal.type, str) else type_text(formal.type)
+    return _decorated(decorators, f"{type} {word(formal.name)}{mark}")
+
+
+def _doc(text: str) -> str:
+    return f"@doc({string_value(text, STEP)})"
+
+
+def _decorated(decorators: Sequence[str], text: str) -> str:
+    """Return an item behind its decorators, each on a line of its own."""
+    return "".join([f"{item}\n{STEP}" for item in decorators]) + text
+
+
+def _where(constraints: dict[str, tuple[Type, ...] | None], start: int) -> str:
+    items = [
+        f"{name}: {ANY if types is None else ' | '.join(map(type_text, types))}"
+        for name, types in constraints.items()
+    ]
+    flat = f" where {', '.join(items)}"
+    if start + len(flat) + 2 <= WIDTH:
+        return flat
+    return f"\n{STEP}where\n{STEP}{STEP}" + f",\n{STEP}{STEP}".join(items)
+
+
+__all__ = ["print_schemas", "signature_text"]

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print the schema file of a package: `python -m onnxtext.schemas.child PACKAGE`.
+
+The package is imported here, so that its code cannot harm the process of the command. Where the
+schemas come from, in this order:
+
+1. For onnxruntime, from its list of all schemas.
+2. From the package's entry point in the group `onnxtext.schemas`: a function without arguments that
+   returns schemas (of `onnx.defs.OpSchema`), or the text of a schema file.
+3. From what the package registers with `onnx.defs.register_schema` when it is imported.
+
+Exit status: 0 on success, 3 if the package is missing, 4 if it offers no schemas; otherwise 1, with
+the reason on standard error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import sys
+from typing import Any
+
+from onnxtext.ast.schemas import SchemaFile
+from onnxtext.checker.context.schema_tables import read_schemas
+from onnxtext.printer.schemas import print_schemas
+from onnxtext.schemas.conversion import schema_file
+from onnxtext.source import Source
+
+GROUP = "onnxtext.schemas"
+"""The group of entry points."""
+MISSING = 3
+NONE = 4
+_COPIES = ("com.ms.internal.nhwc",)
+"""Domains of onnxruntime whose operators are those of onnx in another layout."""
+_OPSET = 21
+"""The version of the standard operators that bodies use."""
+
+
+def main() -> int:
+    """Print the schema file; return the exit status."""
+    package = sys.argv[1]
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the package prints must not mix with the schemas
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    made = made_by(package)
+    if isinstance(made, int):
+        return made
+    out.write(print_schemas(made).encode("utf-8", "surrogateescape"))
+    out.close()
+    return 0
+
+
+def made_by(package: str) -> SchemaFile | int:
+    """Return the schema file of a package, or the exit status."""
+    if package == "onnxruntime":
+        return _onnxruntime()
+    points = importlib.metadata.entry_points(group=GROUP)
+    for point in points:
+        if point.name == package or (point.dist is not None and point.dist.name == package):
+            version = point.dist.version if point.dist is not None else ""
+            return _offered(point.load()(), package, version)
+    try:
+        found = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        found = None
+    if found is None:
+        return MISSING
+    before = _registered()
+    importlib.import_module(package)
+    after = _registered()
+    new = [schema for key, schema in after.items() if key not in before]
+    return schema_file(new, package, _version(package), {"": _OPSET}) if new else NONE
+
+
+def _offered(given: Any, package: str, version: str) -> SchemaFile:
+    """Return what an entry point returns."""
+    if isinstance(given, str):
+        return read_schemas(Source(given, f"<{package}>"))
+    return schema_file(given, package, version, {"": _OPSET})
+
+
+def _registered() -> dict[tuple[str, str, int], Any]:
+    """Return the schemas that onnx has, by domain, name and version."""
+    import onnx.defs
+
+    found = onnx.defs.get_all_schemas_with_history()
+    return {(item.domain, item.name, item.since_version): item for item in found}
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _onnxruntime() -> SchemaFile | int:
+    """Return the operators of onnxruntime that onnx does not have."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        return MISSING
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    known = _registered()
+    schemas = state.get_all_operator_schema()
+    removed = {(schema.domain, schema.name) for schema in schemas if schema.deprecated}
+    own = [
+        schema
+        for schema in schemas
+        if schema.domain not in _COPIES
+        and (schema.domain, schema.name) not in removed
+        and (schema.domain, schema.name, schema.since_version) not in known
+    ]
+    return schema_file(own, "onnxruntime", onnxruntime.__version__, {"": _OPSET})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

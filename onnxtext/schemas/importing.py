@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ask a package for its operator schemas, in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from onnxtext.ast.schemas import SchemaFile
+from onnxtext.checker.context.schema_tables import MOST_BYTES, read_schemas
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.schemas.child import GROUP, MISSING, NONE
+from onnxtext.source import Source
+
+LONGEST = 300.0
+"""Seconds until an import is stopped."""
+
+
+class SchemaImportError(Exception):
+    """A package has no usable schemas.
+
+    Attributes:
+        message: the problem.
+        help: what to do.
+    """
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+
+
+def import_schemas(package: str) -> SchemaFile:
+    """Import a package in a child process and return its schemas.
+
+    Raises:
+        SchemaImportError: the package is missing, fails, or has no schemas.
+    """
+    command = [sys.executable, "-m", "onnxtext.schemas.child", package]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=LONGEST, check=False)
+    except subprocess.TimeoutExpired:
+        raise SchemaImportError(
+            f"importing {package!r} took more than {LONGEST:.0f} seconds", "import a part of it"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise SchemaImportError(
+            f"cannot start a Python process for {package!r}: {error}", "check its name"
+        ) from None
+    if done.returncode == MISSING:
+        raise SchemaImportError(
+            f"there is no installed package {package!r}",
+            f"install it for this Python, {sys.executable}",
+        )
+    if done.returncode == NONE:
+        raise SchemaImportError(
+            f"the package {package!r} offers no operator schemas",
+            f"it can offer them by an entry point in the group {GROUP!r}, or register them with "
+            "onnx.defs.register_schema when it is imported",
+        )
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        last = lines[-1][:_LONGEST_LINE] if lines else f"exit status {done.returncode}"
+        raise SchemaImportError(
+            f"importing the schemas of {package!r} failed: {last}",
+            f"{sys.executable} -m onnxtext.schemas.child {package} shows the whole error",
+        )
+    if len(done.stdout) > MOST_BYTES:
+        raise SchemaImportError(f"the schemas of {package!r} are too large", "import a part of it")
+    try:
+        return read_schemas(Source(done.stdout.decode("utf-8", "replace"), f"<{package}>"))
+    except OnnxTextError as error:
+        raise SchemaImportError(
+            f"the schemas of {package!r} cannot be written in a schema file: "
+            f"{error.diagnostics[0].message}",
+            f"{sys.executable} -m onnxtext.schemas.child {package} shows them",
+        ) from None
+
+
+_LONGEST_LINE = 300
+
+
+def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
+    """Add the bodies of an earlier schema file to the same operators.
+
+    A package does not offer them: somebody wrote them by hand.
+    """
+    bodies = {(s.domain, s.name, s.since): s.body for s in old.schemas if s.body is not None}
+    for schema in made.schemas:
+        if schema.body is None:
+            schema.body = bodies.get((schema.domain, schema.name, schema.since))
+    return made

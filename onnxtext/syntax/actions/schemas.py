@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions for schema files: signatures, their formal attributes and values, and type variables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Literal
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.records import Decorator, Number
+from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSchema, SchemaFile
+from onnxtext.ast.types import MapType, OpaqueType, TensorType, Type
+from onnxtext.ast.values import Attribute, AttributeType, Reference
+from onnxtext.syntax.actions.headers import Header, error_at
+from onnxtext.syntax.actions.registry import action, located
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.grammar.lexer import Token
+
+SCHEMA_KEYS = {"onnxtext", "opset_import", "producer_name", "producer_version", "doc_string"}
+_LAST = (1 << 31) - 1
+"""The greatest version of an operator set: onnx stores them in 32 bits."""
+
+Decorators = list[Decorator] | None
+Option = Literal["single", "optional", "variadic"]
+
+
+@action
+def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> SchemaFile:
+    """A schema file.
+
+    Raises:
+        SemanticError: its header has an unknown key, or a signature occurs twice.
+    """
+    head = head or Header()
+    head.allow(SCHEMA_KEYS, "a schema file")
+    get = head.values.get
+    made = SchemaFile(
+        schemas, get("onnxtext"), get("opset_import", []), get("producer_name"),
+        get("producer_version"), get("doc_string"),
+    )  # fmt: skip
+    seen: set[tuple[str, str, int]] = set()
+    errors = []
+    for schema in schemas:
+        key = schema.domain, schema.name, schema.since
+        if key in seen:
+            errors.append(
+                error_at(
+                    schema.at,
+                    schema.name,
+                    f"version {schema.since} of `{_full(schema)}` is given twice",
+                )
+            )
+            errors[-1].help = "remove one, or write `@since(VERSION)` before the newer one"
+        seen.add(key)
+    if errors:
+        errors[0].others = tuple(errors[1:])
+        raise errors[0]
+    return made
+
+
+def _full(schema: OperatorSchema) -> str:
+    return f"{schema.domain}.{schema.name}" if schema.domain else schema.name
+
+
+@located
+def signature(
+    at: int,
+    decorators: Decorators,
+    name: list[str],
+    attributes: list[FormalAttribute | None] | None,
+    inputs: list[FormalValue],
+    outputs: list[FormalValue],
+    constraints: dict[str, tuple[Type, ...] | None] | None,
+    nodes: list[Node] | None,
+) -> OperatorSchema:
+    """`domain.Name <attributes> (inputs) => (outputs) where T: float | double { nodes }`.
+
+    Raises:
+        SemanticError: a name occurs twice, or a type variable is undeclared or unused.
+    """
+    own = list(name)
+    given = attributes or []
+    if None in given[:-1]:
+        raise SemanticError("`...` must be the last attribute", help="move it to the end")
+    made = OperatorSchema(
+        str(own.pop()),
+        ".".join(own),
+        attributes=[item for item in given if item is not None],
+        others=None in given,
+        inputs=inputs,
+        outputs=outputs,
+        constraints=constraints or {},
+        body=nodes,
+    )
+    made.at = at
+    if made.domain == "ai.onnx":
+        made.domain = ""
+    found = _arguments(decorators, {"doc", "since", "deprecated"}, "a signature")
+    made.doc = _text(found, "doc")
+    if "deprecated" in found:
+        made.deprecated = _text(found, "deprecated")
+    made.since = _number(found, "since", 1, 1)
+    _distinct([item.attribute.name for item in made.attributes], "attribute", at)
+    for kind, formals in (("input", inputs), ("output", outputs)):
+        _distinct([formal.name for formal in formals], kind, at)
+        for formal in formals[:-1]:
+            if formal.option == "variadic":
+                raise error_at(
+                    formal.at, formal.name, f"only the last {kind} can be variadic (`...`)"
+                )
+    _check_variables(made)
+    return made
+
+
+def _distinct(names: Iterable[str], kind: str, at: int) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise SemanticError(f"the {kind} `{name}` is given twice", help="rename or remove one")
+
+
+def _check_variables(schema: OperatorSchema) -> None:
+    used: set[str] = set()
+    for formal in (*schema.inputs, *schema.outputs):
+        if not isinstance(formal.type, str):
+            continue
+        used.add(formal.type)
+        if formal.type not in schema.constraints:
+            error = error_at(
+                formal.at, formal.type, f"`{formal.type}` is neither a type nor a type variable"
+            )
+            error.help = f"declare it behind the outputs: `where {formal.type}: float | double`"
+            raise error
+    for name in schema.constraints:
+        if name not in used:
+            raise SemanticError(
+                f"no input and no output has the type `{name}`", help="remove its constraint"
+            )
+
+
+# ---- Decorators ---------------------------------------------------------------------------------
+
+
+def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str, tuple[Any, ...]]:
+    """Return the arguments of decorators by name.
+
+    Raises:
+        SemanticError: a decorator is unknown, occurs twice, or has keys.
+    """
+    found: dict[str, tuple[Any, ...]] = {}
+    for decorator in decorators or ():
+        name = decorator.name
+        if name not in allowed:
+            raise SemanticError(
+                f"`@{name}` is not a decorator of {what}",
+                help=f"there are {', '.join(f'@{each}' for each in sorted(allowed))}",
+            )
+        if name in found:
+            raise SemanticError(f"`@{name}` is given twice", help="remove one of them")
+        if any(argument.key is not None for argument in decorator.arguments):
+            raise SemanticError(
+                f"the arguments of `@{name}` have no names", help="write values only"
+            )
+        found[name] = tuple([argument.value for argument in decorator.arguments])
+    return found
+
+
+def _text(found: dict[str, tuple[Any, ...]], name: str) -> str:
+    values = found.get(name, (b"",))
+    if not values and name == "deprecated":
+        return ""
+    if len(values) != 1 or not isinstance(values[0], bytes):
+        raise SemanticError(f"`@{name}` has one string", help=f'write @{name}("text")')
+    return values[0].decode("utf-8", "surrogateescape")
+
+
+def _number(found: dict[str, tuple[Any, ...]], name: str, default: int, least: int) -> int:
+    values = found.get(name)
+    if values is None:
+        return default
+    text = values[0].text if len(values) == 1 and isinstance(values[0], Number) else ""
+    if not (text.isascii() and text.isdigit() and len(text) < 11 and least <= int(text) <= _LAST):
+        raise SemanticError(
+            f"`@{name}` has one whole number of at least {least}", help=f"write @{name}({least})"
+        )
+    return int(text)
+
+
+# ---- Attributes ---------------------------------------------------------------------------------
+
+
+@action
+def given_attribute(attribute: Attribute) -> FormalAttribute:
+    """`axis: int`, `axis: int = 0` or `axis = 0`."""
+    if isinstance(attribute.value, Reference):
+        raise SemanticError("a default cannot refer to a parameter", help="write a value")
+    if attribute.type is None:
+        raise SemanticError(
+            f"the attribute `{attribute.name}` has no type",
+            help=f"write `{attribute.name}: int`, or a default",
+        )
+    return _formal_attribute(attribute, required=attribute.value is None)
+
+
+@action
+def optional_attribute(decorators: Decorators, name: str, type: AttributeType) -> FormalAttribute:
+    """`axes?: ints`: optional, without a default."""
+    return _formal_attribute(Attribute(name, type, None, tuple(decorators or ())), required=False)
+
+
+def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribute:
+    found = _arguments(list(attribute.decorators), {"doc", "values"}, "an attribute")
+    values = found.get("values", ())
+    if not all(isinstance(value, bytes) for value in values):
+        raise SemanticError("`@values` has strings", help='write @values("one", "other")')
+    if values and attribute.type not in (AttributeType.STRING, AttributeType.STRINGS):
+        raise SemanticError("only an attribute with strings can have `@values`", help="remove it")
+    texts = tuple([value.decode("utf-8", "surrogateescape") for value in values])
+    bare = replace(attribute, decorators=())
+    return FormalAttribute(bare, required, texts, _text(found, "doc"))
+
+
+@action
+def other_attributes(_: str) -> None:
+    """`...`: any other attribute."""
+
+
+# ---- Values and types ---------------------------------------------------------------------------
+
+
+@located
+def single_formal(at: int, decorators: Decorators, type: Type | str, name: str) -> FormalValue:
+    """`T x`."""
+    return _formal(at, decorators, type, name, "single")
+
+
+@located
+def optional_formal(at: int, decorators: Decorators, type: Type | str, name: str) -> FormalValue:
+    """`T bias?`."""
+    return _formal(at, decorators, type, name, "optional")
+
+
+@located
+def variadic_formal(
+    at: int, decorators: Decorators, type: Type | str, name: str, _: str
+) -> FormalValue:
+    """`T inputs...`: one or more values."""
+    return _formal(at, decorators, type, name, "variadic")
+
+
+@located
+def empty_variadic_formal(
+    at: int, decorators: Decorators, type: Type | str, name: str, _: str
+) -> FormalValue:
+    """`T inputs...?`: any number of values."""
+    made = _formal(at, decorators, type, name, "variadic")
+    if any(decorator.name == "least" for decorator in decorators or ()):
+        raise error_at(at, name, "`@least` contradicts the `?`")
+    made.least = 0
+    return made
+
+
+def _formal(
+    at: int, decorators: Decorators, type: Type | str, name: str, option: Option
+) -> FormalValue:
+    allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
+    found = _arguments(
+        decorators, allowed, f"a{'' if option != 'optional' else 'n'} {option} value"
+    )
+    if found.get("heterogeneous"):
+        raise SemanticError("`@heterogeneous` has no arguments", help="write @heterogeneous()")
+    if isinstance(type, Token):
+        at, type = type.at, str(type)  # behind the decorators
+    made = FormalValue(name, type, option, doc=_text(found, "doc"))
+    made.least = _number(found, "least", 1, 1)
+    made.homogeneous = "heterogeneous" not in found
+    made.at = at
+    return made
+
+
+@action
+def fixed_type(type: Type) -> Type:
+    """A type without dimensions.
+
+    Raises:
+        SemanticError: it has dimensions or decorators, or is not a complete type.
+    """
+    inner: Any = type
+    while not isinstance(inner, (TensorType, OpaqueType)):
+        if isinstance(inner, MapType):
+            inner = inner.value
+        elif hasattr(inner, "shape"):
+            break
+        else:
+            inner = inner.element
+    if getattr(inner, "shape", ()) != ():
+        raise SemanticError(
+            "types of signatures have no dimensions",
+            help="write the element type alone; a body in braces gives a rule for shapes",
+        )
+    if getattr(inner, "element", "") == "undefined":
+        raise SemanticError("`undefined` is not a type of values", help="write its element type")
+    return type
+
+
+@action
+def type_variable(name: str) -> str:
+    """The name of a type variable, with its place."""
+    return name
+
+
+@action
+def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
+    """`where T: float | double, M: int32`.
+
+    Raises:
+        SemanticError: a type variable is declared twice.
+    """
+    _distinct([name for name, _ in constraints], "type variable", 0)
+    return dict(constraints)
+
+
+@action
+def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, ...] | None]:
+    """`T: float | double`, or `T: any`.
+
+    Raises:
+        SemanticError: an alternative is not a type.
+    """
+    if choices == [ANY]:
+        return str(name), None
+    for choice in choices:
+        if isinstance(choice, str):
+            raise SemanticError(
+                f"`{choice}` is not a type",
+                token=choice,
+                help="write types such as float, or `any` alone",
+            )
+    return str(name), tuple(dict.fromkeys(choices))  # type: ignore[arg-type]

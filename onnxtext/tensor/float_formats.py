@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The binary floating-point formats: values of codes, and rounding of numbers to codes.
+
+Rounding goes through double. That is safe because every point halfway between two neighbours of a
+narrower format is itself a double: a decimal that is read as a double never crosses such a point,
+but may land on it. These cases are reported as "halfway", and the caller (`float_literals.py`)
+decides them by the digits. So every decimal is rounded once, as by ``std::from_chars<float>`` in
+the official parser.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from onnxtext.tensor.lazy import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BLOCK = 1 << 14
+"""Elements rounded at a time, so that all temporaries fit into the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A floating-point format of at most 32 bits.
+
+    Attributes:
+        name: Name of the element type.
+        bits: Width of a code.
+        mantissa: Width of its mantissa.
+        bias: The bias of the exponent field.
+        top: The code of the largest finite number.
+        infinity: The code of infinity, or None.
+        nan: The code of ``nan``, or None.
+        minus_nan: The code of ``-nan``, or None.
+        signed: Whether the top bit is a sign; false only for float8e8m0.
+        minus_zero: Whether minus zero differs from zero.
+        zero: Whether zero and subnormals exist; false only for float8e8m0.
+    """
+
+    name: str
+    bits: int
+    mantissa: int
+    bias: int
+    top: int
+    infinity: int | None
+    nan: int | None
+    minus_nan: int | None
+    signed: bool = True
+    minus_zero: bool = True
+    zero: bool = True
+
+    @property
+    def sign(self) -> int:
+        """The sign bit; 0 for a format without one."""
+        return 1 << (self.bits - 1) if self.signed else 0
+
+
+_FORMATS = (
+    Format("float", 32, 23, 127, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0xFFC00000),
+    Format("float16", 16, 10, 15, 0x7BFF, 0x7C00, 0x7E00, 0xFE00),
+    Format("bfloat16", 16, 7, 127, 0x7F7F, 0x7F80, 0x7FC0, 0xFFC0),
+    Format("float8e4m3fn", 8, 3, 7, 0x7E, None, 0x7F, 0xFF),
+    Format("float8e4m3fnuz", 8, 3, 8, 0x7F, None, 0x80, None, minus_zero=False),
+    Format("float8e5m2", 8, 2, 15, 0x7B, 0x7C, 0x7E, 0xFE),
+    Format("float8e5m2fnuz", 8, 2, 16, 0x7F, None, 0x80, None, minus_zero=False),
+    Format("float8e8m0", 8, 0, 127, 0xFE, None, 0xFF, None, False, False, False),
+    Format("float6e2m3", 6, 3, 1, 0x1F, None, None, None),
+    Format("float6e3m2", 6, 2, 3, 0x1F, None, None, None),
+    Format("float4e2m1", 4, 1, 1, 0x7, None, None, None),
+)
+
+FORMATS: Mapping[str, Format] = MappingProxyType({f.name: f for f in _FORMATS})
+"""Every format of at most 32 bits by element name. Double has none: numbers are rounded from it.
+
+Sources: IEEE 754; ONNX's float8 documentation (arXiv 2209.05433 and 2206.02915 for the ``fn``
+and ``fnuz`` kinds); the OCP MX specification for float8e8m0, float6 and float4.
+"""
+
+
+def round_double(form: Format, size: float) -> tuple[int, bool]:
+    """Round one non-negative finite double to the code of `form`, half to even.
+
+    Args:
+        form: The format.
+        size: The number without its sign.
+
+    Returns:
+        The code, as if the exponent were unbounded (above ``form.top`` on overflow; below 0 for a
+        float8e8m0 underflow), and whether `size` is exactly between two codes.
+    """
+    bits: int = struct.unpack("<Q", struct.pack("<d", size))[0]
+    exponent = bits >> 52
+    if form.zero and exponent <= 1023 - form.bias:
+        scaled = size * 2.0 ** (form.bias - 1 + form.mantissa)  # exact: a power of two
+        return round(scaled), scaled % 1.0 == 0.5
+    shift = 52 - form.mantissa
+    half = 1 << (shift - 1)
+    code = (bits + half - 1 + ((bits >> shift) & 1)) >> shift
+    return code - ((1023 - form.bias) << form.mantissa), bits & (2 * half - 1) == half
+
+
+def round_doubles(
+    form: Format, values: NDArray[np.float64]
+) -> tuple[NDArray[np.uint32], NDArray[np.intp]] | None:
+    """Round an array of doubles to codes of `form`, half to even.
+
+    NaN becomes ``form.nan`` whatever its sign and payload; infinities become infinities.
+
+    Args:
+        form: The format.
+        values: The numbers.
+
+    Returns:
+        The codes, and the indices of values exactly between two codes; None if some value has no
+        code, which the caller then finds.
+    """
+    codes = np.empty(values.size, np.uint32)
+    found = []
+    for start in range(0, values.size, _BLOCK):
+        part = values[start : start + _BLOCK]
+        half = (_round_floats if form.bits == 32 else _round_block)(
+            form, part, codes[start : start + _BLOCK]
+        )
+        if half is None:
+            return None
+        if half.size:
+            found.append(half + start)
+    return codes, np.concatenate(found) if found else np.empty(0, np.intp)
+
+
+def _round_floats(
+    form: Format, values: NDArray[np.float64], out: NDArray[np.uint32]
+) -> NDArray[np.intp] | None:
+    """Round one block to float32, with the processor's conversion."""
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = values.astype(np.float32)
+    out[:] = rounded.view(np.uint32)
+    bits = values.view(np.uint64)
+    half = (bits & np.uint64(0x1FFFFFFF)) == np.uint64(0x10000000)
+    size = np.abs(values)
+    tiny = size < 2.0**-126
+    if tiny.any():
+        half[tiny] = (size[tiny] * 2.0**149) % 1.0 == 0.5
+    infinite = np.isinf(rounded)
+    if infinite.any() and (infinite & np.isfinite(values) & ~half).any():
+        return None
+    return np.flatnonzero(half) if half.any() else np.empty(0, np.intp)
+
+
+def _round_block(
+    form: Format, values: NDArray[np.float64], out: NDArray[np.uint32]
+) -> NDArray[np.intp] | None:
+    """Round one block to a format narrower than float32, by integer arithmetic."""
+    finite = np.isfinite(values)
+    size = np.abs(values)
+    bits = size.view(np.int64)
+    shift = 52 - form.mantissa
+    middle = 1 << (shift - 1)
+    code = (bits + ((bits >> shift) & 1) + (middle - 1)) >> shift
+    code -= (1023 - form.bias) << form.mantissa
+    half = (bits & (2 * middle - 1)) == middle
+    if form.zero:
+        tiny = size < 2.0 ** (1 - form.bias)
+        if tiny.any():
+            scaled = size[tiny] * 2.0 ** (form.bias - 1 + form.mantissa)
+            code[tiny] = np.rint(scaled).astype(np.int64)
+            half[tiny] = scaled % 1.0 == 0.5
+    minus = np.signbit(values)
+    wrong = finite & ~half & ((code > form.top) | (code < 0))
+    if not form.signed:
+        wrong |= (minus & finite) | (size == 0)
+    if wrong.any():
+        return None
+    if not form.minus_zero:
+        minus &= code != 0
+    code |= np.where(minus, form.sign, 0)
+    if not finite.all() and not _fill_specials(form, values, code):
+        return None
+    out[:] = code
+    return np.flatnonzero(half & finite)
+
+
+def _fill_specials(form: Format, values: NDArray[np.float64], code: NDArray[np.int64]) -> bool:
+    """Write the codes of infinities and NaNs to `code`; return False if the format lacks them."""
+    nan, inf = np.isnan(values), np.isinf(values)
+    if (nan.any() and form.nan is None) or (inf.any() and form.infinity is None):
+        return False
+    code[nan] = form.nan or 0
+    code[inf] = (form.infinity or 0) | np.where(values[inf] < 0, form.sign, 0)
+    return True
+
+
+@functools.cache
+def values_of(name: str) -> NDArray[np.float64]:
+    """Return the value of every code of a format of at most 16 bits, NaN codes as NaN.
+
+    Args:
+        name: The element type's name.
+
+    Returns:
+        A read-only array indexed by code.
+    """
+    form = FORMATS[name]
+    codes = np.arange(1 << form.bits)
+    size = codes & ~form.sign
+    exponent, fraction = size >> form.mantissa, size & ((1 << form.mantissa) - 1)
+    if form.zero:
+        normal = exponent > 0
+        number = np.where(normal, fraction + (1 << form.mantissa), fraction).astype(np.float64)
+        exponent = np.where(normal, exponent, 1)
+    else:
+        number = np.ones(codes.size)
+    values: NDArray[np.float64] = np.ldexp(number, exponent - form.bias - form.mantissa)
+    values[size > form.top] = np.nan
+    if form.infinity is not None:
+        values[size == form.infinity] = np.inf
+    values = np.where(codes & form.sign, -values, values)
+    if form.nan is not None:
+        values[form.nan] = np.nan
+    values.setflags(write=False)
+    return values

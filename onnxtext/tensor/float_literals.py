@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert one floating-point literal to its bits and back.
+
+The literals are the official ones (digits before the point are required, no leading plus, the
+words ``inf``, ``infinity`` and ``nan`` in any case) and two extensions: hexadecimal floats
+(``0x1.8p3``), and NaNs that the official syntax cannot express (``nan(0x7f800001)``, or ``0x7e01``
+in the formats of at most 16 bits).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import struct
+from decimal import Decimal
+from fractions import Fraction
+
+import orjson
+
+from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.errors import LiteralError, quoted
+from onnxtext.tensor.float_formats import FORMATS, Format, round_double, values_of
+from onnxtext.tensor.lazy import np
+
+FLOAT_PATTERN = (
+    r"(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
+    r"|0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?[pP][+-]?[0-9]+"
+    r"|(?i:inf(?:inity)?)"
+    r"|(?i:nan)(?:\(0[xX][0-9a-fA-F]+\))?)"
+)
+"""The regular expression of a floating-point literal without its sign."""
+
+_FLOAT = re.compile(f"-?{FLOAT_PATTERN}")
+_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+_INTEGER = re.compile(r"-?[0-9]+")
+_BITS = re.compile(r"0[xX][0-9a-fA-F]+")
+_HEX = re.compile(r"0x([0-9a-f]+)(?:\.([0-9a-f]*))?p([+-]?[0-9]+)")
+_FLOAT32 = FORMATS["float"]
+_SINGLE, _WORD = struct.Struct("<f"), struct.Struct("<I")
+_DOUBLE, _QUAD = struct.Struct("<d"), struct.Struct("<Q")
+_DOUBLE_INF = 0x7FF0000000000000
+_BELOW_FLOAT32 = 0x1FFFFFFF
+"""The bits of a double that a float32 does not have."""
+
+_HALFWAY = 0x10000000
+"""These bits in a double that is halfway between two float32 values."""
+
+
+def float32_bits(text: str) -> int:
+    """Return the IEEE bits of one float32 literal, rounded once, half to even.
+
+    Args:
+        text: The literal, without blanks around it; integers are allowed.
+
+    Raises:
+        LiteralError: Not a literal, a finite number out of range, or ``nan(...)`` around bits
+            that are not a NaN of this width.
+    """
+    if _PLAIN.fullmatch(text):
+        value = float(text)
+        double: int = _QUAD.unpack(_DOUBLE.pack(value))[0]
+        # Rounding to a double first changes the result only if that double is exactly halfway.
+        if double & _BELOW_FLOAT32 != _HALFWAY and 1e-37 < abs(value) < 1e38:
+            bits: int = _WORD.unpack(_SINGLE.pack(value))[0]
+            return bits
+    return _float_bits(_FLOAT32, text)
+
+
+def float64_bits(text: str) -> int:
+    """Return the IEEE bits of one float64 literal. Otherwise like `float32_bits`."""
+    if _FLOAT.fullmatch(text) is None:
+        raise _not_a_float(text)
+    minus = text[0] == "-"
+    size = text[minus:].lower()
+    if size[0] == "n":
+        return _nan_bits(size, minus, 64, text)
+    bits: int = struct.unpack("<Q", struct.pack("<d", _double(size, text, "double")))[0]
+    return bits | minus << 63
+
+
+def narrow_bits(element: ElementType, text: str) -> int:
+    """Return the code of one literal of a format of at most 16 bits.
+
+    Args:
+        element: The element type, of kind "float" and at most 16 bits.
+        text: A decimal with a point or exponent, a word or a hexadecimal float (the value,
+            rounded once, half to even), or ``0x`` and digits (the code itself).
+
+    Raises:
+        LiteralError: Anything else, such as a bare integer, which would be ambiguous; or a number
+            out of range.
+    """
+    form = FORMATS[element.name]
+    if _BITS.fullmatch(text):
+        code = int(text, 16)
+        if code >> form.bits:
+            raise LiteralError(
+                f"expected at most {form.bits} bits for {form.name}, found {quoted(text)}",
+                length=len(text),
+                help=f"the largest code is 0x{(1 << form.bits) - 1:x}",
+            )
+        return code
+    if _INTEGER.fullmatch(text):
+        raise _bare_integer(form, text)
+    return _float_bits(form, text)
+
+
+@functools.lru_cache(maxsize=4096)
+def float32_text(bits: int, *, point: bool = False) -> str:
+    """Return the shortest decimal that reads as exactly these float32 bits.
+
+    Args:
+        bits: The IEEE bits.
+        point: Whether the text must not look like an integer: ``1.0`` rather than ``1``.
+
+    Returns:
+        The text, spelled as `format.format_rows` spells it; ``nan(0x…)`` for NaNs other than
+        ``nan`` and ``-nan``.
+    """
+    if bits & 0x7FFFFFFF >= 0x7F800000:
+        return _special_text(bits, 32, 0x7F800000, 0x7FC00000)
+    value = np.array([bits], np.uint32).view(np.float32)
+    return _spell(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode(), point)
+
+
+@functools.lru_cache(maxsize=4096)
+def float64_text(bits: int, *, point: bool = False) -> str:
+    """Return the shortest decimal that reads as exactly these float64 bits.
+
+    Otherwise like `float32_text`.
+    """
+    if bits & 0x7FFFFFFFFFFFFFFF >= _DOUBLE_INF:
+        return _special_text(bits, 64, _DOUBLE_INF, 0x7FF8000000000000)
+    return _spell(orjson.dumps(struct.unpack("<d", struct.pack("<Q", bits))[0]).decode(), point)
+
+
+def _spell(text: str, point: bool) -> str:
+    text = text.replace("e+", "e")  # orjson writes the plus since 3.13
+    return text if point else text.removesuffix(".0")
+
+
+def _special_text(bits: int, width: int, infinity: int, nan: int) -> str:
+    """Return the text of an infinity or NaN of 32 or 64 bits."""
+    sign = 1 << (width - 1)
+    minus = "-" if bits & sign else ""
+    if bits & ~sign == infinity:
+        return f"{minus}inf"
+    return f"{minus}nan" if bits & ~sign == nan else f"nan(0x{bits:0{width // 4}x})"
+
+
+def _float_bits(form: Format, text: str) -> int:
+    """Round one literal to a code of `form`."""
+    if _FLOAT.fullmatch(text) is None:
+        raise _not_a_float(text)
+    minus = text[0] == "-"
+    size = text[minus:].lower()
+    if size[0] == "n":
+        return _narrow_nan(form, size, minus, text)
+    if size[0] == "i":
+        if form.infinity is None:
+            raise _no_infinity(form, text)
+        return form.infinity | (form.sign if minus else 0)
+    value = _double(size, text, form.name)
+    code, halfway = round_double(form, value)
+    if halfway:
+        code = _settle(form, size, value)
+    if not form.zero and (minus or value == 0 or code < 0):
+        raise LiteralError(
+            f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {quoted(text)}",
+            length=len(text),
+            help="this format has no sign, no zero and nothing smaller",
+        )
+    if code > form.top:
+        raise _overflow(form.name, text)
+    return code | (form.sign if minus and (code or form.minus_zero) else 0)
+
+
+def _double(size: str, text: str, name: str) -> float:
+    """Read a number without sign as a double; reject finite numbers that overflow."""
+    if size[0] == "i":
+        return math.inf
+    try:
+        value = float.fromhex(size) if "x" in size else float(size)
+    except OverflowError:
+        value = math.inf
+    if value == math.inf:
+        raise _overflow(name, text)
+    return value
+
+
+def _settle(form: Format, size: str, value: float) -> int:
+    """Round a number by its digits, if its double is exactly between two codes."""
+    exact = _exact_hex(size) if "x" in size else Decimal(size)
+    middle = Fraction(value) if "x" in size else Decimal(value)
+    even = round_double(form, value)[0]
+    if exact == middle:
+        return even
+    # The even code may be above or below the middle; choose the one on the number's side.
+    above = round_double(form, math.nextafter(value, math.inf))[0]
+    return above if exact > middle else above - 1
+
+
+def _exact_hex(size: str) -> Fraction:
+    """Return the exact value of a hexadecimal float with a moderate exponent."""
+    match = _HEX.fullmatch(size)
+    assert match is not None
+    whole, fraction, exponent = match[1], match[2] or "", match[3]
+    power = int(exponent.lstrip("+-0") or "0")  # int() rejects thousands of leading zeros
+    shift = (-power if exponent[0] == "-" else power) - 4 * len(fraction)
+    number = int(whole + fraction, 16)
+    return Fraction(number << shift) if shift >= 0 else Fraction(number, 1 << -shift)
+
+
+def _narrow_nan(form: Format, size: str, minus: bool, text: str) -> int:
+    if form.bits == 32:
+        return _nan_bits(size, minus, 32, text)
+    code = form.minus_nan if minus else form.nan
+    if len(size) == 3 and code is not None:
+        return code
+    if len(size) > 3 and not minus:
+        bits = int(size[4:-1], 16)
+        if not bits >> form.bits and np.isnan(values_of(form.name)[bits]):
+            return bits
+    if form.nan is None:
+        message, fix = f"{form.name} has no nan", "write a number"
+    elif len(size) == 3:
+        message, fix = f"{form.name} has no nan with a sign", "write nan"
+    else:
+        message = f"expected a value or bits of {form.name}, found {quoted(text)}"
+        fix = f"write the bits of a nan of {form.name}, such as 0x{form.nan:x}"
+    raise LiteralError(message, length=len(text), help=fix)
+
+
+def _nan_bits(size: str, minus: bool, width: int, text: str) -> int:
+    """Return the bits of ``nan`` or ``nan(0x…)``, the text without sign and in lower case."""
+    infinity, nan = (0x7F800000, 0x7FC00000) if width == 32 else (_DOUBLE_INF, 0x7FF8 << 48)
+    sign = 1 << (width - 1)
+    bits = int(size[4:-1], 16) if len(size) > 3 else nan
+    if bits >> width or bits & ~sign <= infinity:
+        raise LiteralError(
+            f"expected the {width} bits of a nan, found {quoted(text)}",
+            length=len(text),
+            help=f"nan(0x{nan:x}) is the same as nan, nan(0x{infinity + 1:x}) is the smallest one",
+        )
+    return bits | (sign if minus else 0)
+
+
+def _not_a_float(text: str) -> LiteralError:
+    """Return the error for text that is not a floating-point literal."""
+    fix = None
+    if re.fullmatch(r"-?\.[0-9].*", text):
+        fix = f"write a digit before the point: {text.replace('.', '0.', 1)}"
+    elif text[:1] == "+":
+        fix = f"write it without the plus: {text[1:]}"
+    elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
+        fix = "write the sign directly before the digits"
+    elif re.fullmatch(r"-?[0-9]+\.?[0-9]*[eE][+-]?", text):
+        fix = "write digits after the e"
+    elif re.fullmatch(r"-?0[xX][0-9a-fA-F]+", text):
+        fix = f"write {text}p0 for the value"
+        if int(text.lstrip("-"), 16) > 0x7F800000:
+            fix += f" or nan({text}) for the bits of a nan"
+    elif "_" in text:
+        fix = f"write it without underscores: {text.replace('_', '')}"
+    return LiteralError(f"expected a number, found {quoted(text)}", length=len(text), help=fix)
+
+
+def _overflow(name: str, text: str) -> LiteralError:
+    fix = f"write {'-' if text[0] == '-' else ''}inf if infinity is meant"
+    form = FORMATS.get(name)
+    if form is not None and form.infinity is None:
+        largest = float(values_of(name)[form.top])
+        fix = f"the largest number is {largest!r}"
+    return LiteralError(f"{quoted(text)} is out of range for {name}", length=len(text), help=fix)
+
+
+def _no_infinity(form: Format, text: str) -> LiteralError:
+    largest = float(values_of(form.name)[form.top])
+    fix = f"write the largest number, {largest!r}"
+    if form.signed and text[0] == "-":
+        fix = f"write the lowest number, {-largest!r}"
+    return LiteralError(f"{form.name} has no infinity", length=len(text), help=fix)
+
+
+def _bare_integer(form: Format, text: str) -> LiteralError:
+    fix = f"write {text}.0 for the value"
+    if text[0] != "-" and len(text) < 20 and int(text) >> form.bits == 0:
+        fix += f" or 0x{int(text):0{(form.bits + 3) // 4}x} for the bits"
+    return LiteralError(
+        f"{quoted(text)} could be a value or the bits of {form.name}", length=len(text), help=fix
+    )

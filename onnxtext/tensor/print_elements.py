@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Format the bytes of elements as rows of text, in bulk.
+
+The texts are those of `float_literals` and `shortest`. One call of orjson writes all numbers; its
+output is then corrected: ``null`` for infinities and NaNs, ``.0`` at the end of integral floats,
+and the plus of exponents in newer versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from onnxtext.tensor.elements import ElementType, raw_size
+from onnxtext.tensor.float_formats import FORMATS
+from onnxtext.tensor.float_literals import float32_text, float64_text
+from onnxtext.tensor.lazy import np
+from onnxtext.tensor.packing import pack, unpack
+from onnxtext.tensor.shortest import narrow_texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FIELD_TYPES = {
+    "float_data": "<f4",
+    "int32_data": "<i4",
+    "int64_data": "<i8",
+    "double_data": "<f8",
+    "uint64_data": "<u8",
+}
+_BLOCK = 1 << 16
+_LONG = 1 << 12
+_FEW = 1 << 10
+"""Up to this number of elements, scanning their text is faster than a test with numpy."""
+
+
+def format_rows(
+    element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
+) -> list[str]:
+    """Return the elements of ``raw_data`` as text, as `parse.read_raw` reads it.
+
+    Args:
+        element: The element type.
+        data: The elements, little-endian.
+        row: How many elements to join (by a comma and a blank) to one string; the last string
+            may have fewer.
+        count: The number of elements; None for all of `data`, including the padding of types
+            narrower than a byte.
+
+    Raises:
+        ValueError: No text reads as exactly `data`; see `is_expressible`.
+    """
+    if not is_expressible(element, data, count):
+        raise ValueError(f"not the raw data of {element.name} elements")
+    if element.bits < 8:
+        codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count]
+        return _code_rows(element, codes, row)
+    if element.kind == "complex":
+        return _complex_rows(_array(data, f"<f{element.bits // 16}"), row)
+    values = _array(data, _raw_type(element))
+    return _code_rows(element, values, row) if _is_narrow(element) else _number_rows(values, row)
+
+
+def format_compact(element: ElementType, data: bytes | memoryview, count: int) -> bytes:
+    """Return the elements of ``raw_data`` as text in one row, without blanks after commas.
+
+    Args:
+        element: The element type.
+        data: The elements, little-endian.
+        count: The number of elements, at least 1.
+
+    Raises:
+        ValueError: As for `format_rows`.
+    """
+    if not is_expressible(element, data, count):
+        raise ValueError(f"not the raw data of {element.name} elements")
+    if element.bits < 8 or element.kind == "complex":
+        return format_rows(element, data, count, count)[0].replace(", ", ",").encode("ascii")
+    values = _array(data, _raw_type(element))
+    if _is_narrow(element):
+        return ",".join(_code_texts(element, values)).encode("ascii")
+    text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
+    return _corrected(text, values, point=False)
+
+
+def is_expressible(
+    element: ElementType, data: bytes | memoryview, count: int | None = None
+) -> bool:
+    """Whether `format_rows` can write raw data as text that reads as the same bytes.
+
+    It cannot if the size is wrong, a bool is neither 0 nor 1, the padding is not zero, or the type
+    is string.
+
+    Args:
+        element: The element type.
+        data: The bytes of ``raw_data``.
+        count: The number of elements; None for all of `data`.
+    """
+    if not element.bits:
+        return False
+    size = memoryview(data).nbytes
+    count = size * 8 // element.bits if count is None else count
+    if raw_size(element, count) != size:
+        return False
+    if element.kind == "bool":
+        return not size or int(np.frombuffer(data, np.uint8).max()) <= 1
+    used = count * element.bits % 8
+    return not used or data[size - 1] >> used == 0
+
+
+def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: int) -> bool:
+    """Whether `format_typed_rows` can write the entries of a typed field.
+
+    It cannot if a complex number lacks its imaginary part, or if the entries of a narrow type are
+    not exactly those of `count` packed elements.
+
+    Args:
+        element: The element type.
+        data: The entries.
+        count: The number of elements by the dimensions; negative if these are invalid.
+    """
+    if element.kind == "complex":
+        return memoryview(data).nbytes % (element.bits // 4) == 0
+    if element.bits in (2, 4):
+        return count >= 0 and format_typed_rows(element, data, max(count, 1), count) is not None
+    return True
+
+
+def format_typed_rows(
+    element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
+) -> list[str] | None:
+    """Return the entries of the element type's typed field as text for `parse.parse_typed`.
+
+    Args:
+        element: The element type.
+        data: The entries of ``element.field``, little-endian, in the width of that field.
+        row: How many elements to join to one string.
+        count: The number of elements, needed only for types narrower than six bits; None for all
+            entries.
+
+    Returns:
+        The rows; None if no text in braces reads as exactly these entries.
+    """
+    if element.kind == "string":
+        return None
+    entries = _array(data, _FIELD_TYPES[element.field])
+    if element.kind == "complex":
+        return None if entries.size % 2 else _complex_rows(entries, row)
+    if element.bits in (2, 4):
+        return _packed_rows(element, entries, row, count)
+    if element.kind == "bool":
+        if _within(entries, 2):
+            return _number_rows(entries.astype(np.bool_), row)
+        return _mixed_rows(entries, row, 2, lambda code: "true" if code else "false")
+    if element.kind == "float" and element.bits <= 16:
+        limit = 1 << element.bits
+        if _within(entries, limit):
+            return _code_rows(element, entries, row)
+        name = element.name
+        return _mixed_rows(
+            entries, row, limit, lambda code: narrow_texts(name, code >> 8)[code & 0xFF]
+        )
+    return _number_rows(entries, row)
+
+
+def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[str]:
+    """Return the entries of a typed field as plain numbers for `parse.parse_field`.
+
+    Args:
+        field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
+            ``uint64_data``.
+        data: The entries, little-endian, in the width of the field.
+        row: How many entries to join to one string.
+    """
+    return _number_rows(_array(data, _FIELD_TYPES[field]), row)
+
+
+def format_floats(data: bytes | memoryview, row: int) -> list[str]:
+    """Return the values of a float attribute as text for `parse.parse_floats`.
+
+    Args:
+        data: The values, little-endian float32.
+        row: How many to join to one string.
+
+    Returns:
+        The rows; every value has a point or an exponent or is a word.
+    """
+    return _number_rows(_array(data, "<f4"), row, point=True)
+
+
+def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
+    """Whether raw data is two or more bit-identical elements, which ``[x, ...]`` can express.
+
+    Args:
+        element: The element type.
+        data: The bytes of ``raw_data``.
+        count: The number of elements.
+    """
+    if count < 2 or not is_expressible(element, data, count):
+        return False
+    if element.bits < 8:
+        packed, first = np.frombuffer(data, np.uint8), -1
+        for start in range(0, packed.size, 3 * _BLOCK):  # codes of 6 bits fill three bytes
+            codes = unpack(packed[start : start + 3 * _BLOCK], element.bits)
+            codes = codes[: count - start * 8 // element.bits]
+            first = int(codes[0]) if first < 0 else first
+            if not (codes == first).all():
+                return False
+        return True
+    # Without numpy, whose import takes longer than converting a small model.
+    unit = bytes(data[: element.bits // 8])
+    for size, start in ((_FEW, 0), *((_BLOCK, start) for start in range(_FEW, count, _BLOCK))):
+        piece = bytes(data[start * len(unit) : (start + size) * len(unit)])
+        if unit * (len(piece) // len(unit)) != piece:
+            return False
+    return True
+
+
+def _is_narrow(element: ElementType) -> bool:
+    """Whether elements are floats whose text is looked up by code."""
+    return element.kind == "float" and element.bits <= 16
+
+
+def _raw_type(element: ElementType) -> str:
+    """Return the numpy type of the elements; unsigned codes for those that are looked up."""
+    if element.kind == "bool":
+        return "?"
+    letter = "u" if _is_narrow(element) else element.kind[0]
+    return f"<{letter}{element.bits // 8}"
+
+
+def _array(data: bytes | memoryview, dtype: str) -> NDArray[Any]:
+    """Return little-endian data as an array for orjson: aligned, in native byte order."""
+    values = np.frombuffer(data, dtype).astype(np.dtype(dtype).newbyteorder("="), copy=False)
+    return values if values.flags.aligned else values.copy()
+
+
+def _within(entries: NDArray[Any], limit: int) -> bool:
+    """Whether all entries are at least 0 and less than `limit`."""
+    return not entries.size or (int(entries.min()) >= 0 and int(entries.max()) < limit)
+
+
+def _joined(texts: list[str], row: int) -> list[str]:
+    """Join texts to rows."""
+    return [", ".join(texts[start : start + row]) for start in range(0, len(texts), row)]
+
+
+def _number_rows(values: NDArray[Any], row: int, *, point: bool = False) -> list[str]:
+    """Return numbers as rows of text; `point` keeps integral floats from looking like integers."""
+    whole = values.size // row * row
+    rows = []
+    if whole:
+        rows = _dumped(values[:whole].reshape(-1, row), point).split("], [")
+    if whole < values.size:
+        rows.append(_dumped(values[whole:].reshape(1, -1), point))
+    return rows
+
+
+def _dumped(rows: NDArray[Any], point: bool) -> str:
+    """Return a table of numbers as text: rows between ``], [``, elements between ``, ``."""
+    text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2]
+    return _corrected(text, rows, point=point).replace(b",", b", ").decode("ascii")
+
+
+def _corrected(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
+    """Convert the numbers of orjson to the spelling of this package."""
+    if values.dtype.kind == "f":
+        if b"+" in text:
+            text = text.replace(b"e+", b"e")
+        if not point and (values.size <= _FEW or _has_integral(values)):
+            text = _without_zeros(text)
+        if b"n" in text:
+            text = _with_specials(text, values)
+    return text
+
+
+def _without_zeros(text: bytes) -> bytes:
+    """Remove the ``.0`` at the end of integral numbers."""
+    if len(text) > _LONG and b"]" not in text:
+        codes = np.frombuffer(text, np.uint8)
+        kept = np.ones(codes.size, np.bool_)
+        hits = codes[:-2] == ord(".")
+        hits &= codes[1:-1] == ord("0")
+        hits &= codes[2:] == ord(",")
+        kept[:-2] ^= hits
+        kept[1:-1] ^= hits
+        return codes[kept].tobytes().removesuffix(b".0")
+    return text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
+
+
+def _has_integral(values: NDArray[Any]) -> bool:
+    """Whether some number is integral, so that orjson appends ``.0``."""
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        return bool((values == np.rint(values)).any())
+
+
+def _with_specials(text: bytes, values: NDArray[Any]) -> bytes:
+    """Replace every ``null`` by the infinity or NaN."""
+    special = values[~np.isfinite(values)]
+    word: Callable[[int], str] = float32_text if values.dtype.itemsize == 4 else float64_text
+    codes = special.view(np.uint32 if values.dtype.itemsize == 4 else np.uint64).tolist()
+    texts = {code: word(code).encode() for code in set(codes)}
+    parts = text.split(b"null")
+    parts[1:] = [texts[code] + part for code, part in zip(codes, parts[1:], strict=True)]
+    return b"".join(parts)
+
+
+def _complex_rows(parts: NDArray[Any], row: int) -> list[str]:
+    """Return complex numbers, given as real and imaginary parts, as rows of text."""
+    if not parts.size:
+        return []
+    text = _dumped(parts.reshape(-1, 2), point=True).replace("], [", "j;")
+    text = text.replace(", -", "-").replace(", ", "+") + "j"
+    return _joined(text.split(";"), row)
+
+
+def _code_rows(element: ElementType, codes: NDArray[Any], row: int) -> list[str]:
+    """Return codes narrower than 32 bits as rows of text: narrow floats, sub-byte integers."""
+    if element.kind == "float":
+        return _joined(_code_texts(element, codes), row)
+    if element.kind == "int":
+        sign = 1 << (element.bits - 1)
+        codes = (codes.astype(np.int8) ^ sign) - sign
+    return _number_rows(codes, row)
+
+
+def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
+    """Return the text of each of these codes of a narrow float format."""
+    bits = FORMATS[element.name].bits
+    table = np.empty(1 << bits, object)
+    if bits <= 8:
+        table[:] = narrow_texts(element.name, 0)
+    else:
+        for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
+            table[page << 8 : (page + 1) << 8] = narrow_texts(element.name, page)
+    texts: list[str] = table[codes].tolist()
+    return texts
+
+
+def _mixed_rows(
+    entries: NDArray[Any], row: int, limit: int, text: Callable[[int], str]
+) -> list[str]:
+    """Return entries as rows: codes less than `limit` by `text`, others as integers."""
+    return _joined([text(n) if 0 <= n < limit else str(n) for n in entries.tolist()], row)
+
+
+def _packed_rows(
+    element: ElementType, entries: NDArray[Any], row: int, count: int | None
+) -> list[str] | None:
+    """Return the elements packed into entries as rows; None if packing them gives other entries."""
+    if not _within(entries, 1 << 8):
+        return None
+    codes = unpack(entries.astype(np.uint8), element.bits)
+    if count is not None:
+        codes = codes[:count]
+        if codes.size != count or not np.array_equal(pack(codes, element.bits), entries):
+            return None
+    return _code_rows(element, codes, row)

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dimensions made symbolic: what follows, what stands against it, and whether it runs."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext import OnnxTextError, editing
+from onnxtext.editing import Obstacle
+from tests.corpus import exports, shared_model, shared_models
+from tests.seeds import fresh_seed
+
+HEAD = '<onnxtext: 1, ir_version: 10, opset_import: ["":21, "custom":1]>\n'
+
+
+def model(nodes: str, values: str = "", inputs: str = "float[2, 3] x") -> str:
+    return f"{HEAD}g ({inputs}) => (float[?, ?] y) <\n{values}\n> {{\n{nodes}\n}}\n"
+
+
+def symbolic(
+    content: Any, *dims: tuple[str, int], fix: bool = False, symbol: str = "n"
+) -> tuple[Any, list[str], list[str]]:
+    """Return the edited model, its notes, and its obstacles."""
+    edit = partial(editing.make_symbolic, dims=dims or [("x", 0)], symbol=symbol, fix=fix)
+    made = editing.apply(content, edit)
+    against: list[str] = [note for note in made.notes if isinstance(note, Obstacle)]
+    return made.content, [note for note in made.notes if note not in against], against
+
+
+def test_everything_that_follows_changes_and_nothing_else() -> None:
+    text = f"""\
+# kept
+{HEAD}g (float[2, 3] x, float[2, 3] other) => (float[2, 3] y, float[4, 3] z, float[2, 2] c) <
+  float[2] w = [1, 2], float[3, 2] m = [0, ...], @doc("d") float[@denotation("B") 2, 3] a
+> {{
+  a = Relu (x)  # two
+  float[4, 3] b = Concat <axis = 0> (a, a)
+  float[2, 3] o = Neg (other)
+  float[2] q = Relu (w)
+  y = Identity (a)
+  z = Identity (b)
+  c = MatMul (a, m)
+}}
+"""
+    wanted = (
+        text.replace("(float[2, 3] x,", "(float[n, 3] x,")
+        .replace("=> (float[2, 3] y, float[4, 3] z, float[2, 2] c)",
+                 '=> (float[n, 3] y, float["2*n", 3] z, float[n, 2] c)')
+        .replace('@denotation("B") 2', '@denotation("B") n')
+        .replace("  float[4, 3] b", '  float["2*n", 3] b')
+    )  # fmt: skip
+    made, notes, against = symbolic(text)
+    assert made == wanted
+    assert (notes, against) == ([], [])
+    binary, *_ = symbolic(onnxtext.to_binary(text))
+    assert binary == onnxtext.to_binary(wanted)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "values", "said"),
+    [
+        ("y = Reshape (x, s)", "int64[2] s = {2, 3}", "or 0 for it in the shape"),
+        ("y = Add (x, w)", "float[2, 3] w = [0, ...]", "`Add` of `y` does not accept other sizes"),
+        ("y = Concat <axis = 1> (x, w)", "float[2, 1] w = [0, ...]", "`Concat` accepts no other"),
+        ("y = MatMul (w, x)", "float[3, 2] w = [0, ...]", "`MatMul` accepts no other size"),
+        ("y = custom.Foo (x)", "", "sizes behind `Foo` of `y` are not known"),
+        ("t = NonZero (x) y = Relu (t)", "", "sizes behind `NonZero` of `t` are not known"),
+        ("y = Gemm (x, m, c)", "float[3, 4] m = [0, ...], float[2, 4] c = [0, ...]", "`Gemm` of"),
+        (
+            "y = If (b) <then_branch = t () => (u) { u = Reshape (x, s) }, "
+            "else_branch = e () => (v) { v = Reshape (x, s) }>",
+            "int64[2] s = {2, 3}, bool b = {true}",
+            "`Reshape` of `u` does not accept other sizes than 2",
+        ),
+        ("t, u = Split <axis = 0> (x, s) y = Relu (t)", "int64[2] s = {1, 1}", "`Split` of `t`"),
+    ],
+)
+def test_obstacles(nodes: str, values: str, said: str) -> None:
+    *_, against = symbolic(model(nodes, values))
+    assert any(said in one for one in against), against
+
+
+@pytest.mark.parametrize(
+    ("nodes", "values", "right"),
+    [
+        ("y = Reshape (x, s)", "int64[2] s = {2, 3}", "s = {0, 3}"),
+        ("y = Reshape (x, s)", "int64[2] s = [3, 2]", "s = [3, -1]"),
+        ("y = Reshape <allowzero = 1> (x, s)", "int64[2] s = {2, 3}", "s = {-1, 3}"),
+        ("s = Constant <value = int64[2] {2, 3}> () y = Reshape (x, s)", "", "int64[2] {0, 3}"),
+        ("s = Constant <value_ints = [2, 3]> () y = Reshape (x, s)", "", "value_ints = [0, 3]"),
+        (
+            "f = Reshape (x, s) r = Reshape (f, t) y = Relu (r)",
+            "int64[3] s = {1, 2, 3}, int64[2] t = {2, 3}",
+            "s = {1, -1, 3}, int64[2] t = {-1, 3}",
+        ),
+        (
+            "f = Reshape (x, s) y = MatMul (f, w)",
+            "int64[2] s = {2, -1}, float[3, 5] w = [0, ...]",
+            "s = {0, -1}",
+        ),
+    ],
+)
+def test_fixes(nodes: str, values: str, right: str) -> None:
+    text = model(nodes, values)
+    made, notes, against = symbolic(text, fix=True)
+    assert right in made
+    assert notes
+    assert not against, against
+    assert not [item for item in onnxtext.check(made) if item.severity != "info"]
+    binary, *_ = symbolic(onnxtext.to_binary(text), fix=True)
+    assert binary == onnxtext.to_binary(made)
+
+
+def test_a_shape_that_another_node_needs_is_not_changed() -> None:
+    text = model(
+        "a = Reshape (x, s) e = Expand (one, s) y = Mul (a, e)",
+        "int64[2] s = {2, 3}, float[1] one = [1]",
+    )
+    made, _, against = symbolic(text, fix=True)
+    assert "s = {2, 3}" in made
+    assert against
+
+
+def test_several_inputs() -> None:
+    text = model("y = Concat <axis = 1> (x, z)", inputs="float[2, 3] x, float[2, 1] z")
+    assert symbolic(text)[2]
+    made, _, against = symbolic(text, ("x", 0), ("z", 0))
+    assert not against
+    assert "(float[n, 3] x, float[n, 1] z)" in made
+    with pytest.raises(OnnxTextError, match="different sizes"):
+        symbolic(text, ("x", 0), ("z", 1))
+
+
+@pytest.mark.parametrize(
+    ("dims", "symbol", "said"),
+    [
+        ([("z", 0)], "n", "there is no input `z`"),
+        ([("x", 2)], "n", "so there is no 2"),
+        ([("x", 0)], "7", "is no name"),
+        ([("x", 0)], " ", "is no name"),
+    ],
+)
+def test_impossible(dims: Any, symbol: str, said: str) -> None:
+    with pytest.raises(OnnxTextError, match=said):
+        symbolic(model("y = Relu (x)"), *dims, symbol=symbol)
+
+
+# ---- onnxruntime as the judge ---------------------------------------------------------------
+
+
+def session(data: bytes) -> Any:
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+def fed(inputs: list[Any], dims: list[tuple[str, int]], size: int, seed: int) -> dict[str, Any]:
+    """Return random inputs."""
+    rng = np.random.default_rng(seed)
+    found: dict[str, Any] = {}
+    for value in inputs:
+        tensor = value.type.tensor_type
+        shape = [
+            size if (value.name, at) in dims else dim.dim_value or 2
+            for at, dim in enumerate(tensor.shape.dim)
+        ]
+        kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        if tensor.elem_type == onnx.TensorProto.STRING:
+            found[value.name] = np.full(shape, "a", object)
+        elif np.issubdtype(kind, np.floating):
+            found[value.name] = rng.random(shape).astype(kind)
+        else:
+            found[value.name] = rng.integers(0, 2, shape).astype(kind)
+    return found
+
+
+def judge(data: bytes, pick: random.Random | None = None) -> str:
+    """Make dimension 0 of the inputs, or a drawn one, symbolic, and run a clean result.
+
+    Returns:
+        `skipped`, `against` or `clean`.
+    """
+    proto = onnx.ModelProto.FromString(data)
+    stored = {one.name for one in proto.graph.initializer}
+    inputs = [value for value in proto.graph.input if value.name not in stored]
+    if any(not value.type.tensor_type.HasField("shape") for value in inputs):
+        return "skipped"
+    sizes = {
+        (value.name, at): dim.dim_value
+        for value in inputs
+        for at, dim in enumerate(value.type.tensor_type.shape.dim)
+        if dim.dim_value > 0 and (pick is not None or at == 0)
+    }
+    if not sizes:
+        return "skipped"
+    first = next(iter(sizes)) if pick is None else pick.choice(list(sizes))
+    old = sizes[first]
+    dims = [key for key, size in sizes.items() if size == old] if pick is None else [first]
+    given = fed(inputs, dims, old, 1)
+    try:
+        before = session(data).run(None, given)
+    except Exception:
+        return "skipped"  # the inputs do not suit it
+    made, _, against = symbolic(data, *dims, fix=True, symbol="drawn")
+    if against:
+        return "against"
+    running = session(made)
+    for one, other in zip(before, running.run(None, given), strict=True):
+        if isinstance(one, np.ndarray) and one.dtype.kind == "f":
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    for size in (2 * old, 3 * old):
+        results = running.run(None, fed(inputs, dims, size, size))
+        for value, result in zip(
+            onnx.ModelProto.FromString(made).graph.output, results, strict=True
+        ):
+            shape = value.type.tensor_type.shape.dim
+            for dim, real in zip(shape, getattr(result, "shape", ()), strict=False):
+                assert dim.dim_param != "drawn" or real == size, value.name
+                assert not dim.dim_value or dim.dim_value == real, value.name
+    return "clean"
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["cnn_ts", "cnn_dyn", "cnn_ft", "cnn_qdq", "cnn_ts_dynamic_batch"])
+def test_exported_networks_run_with_any_batch(name: str) -> None:
+    path = next(path for path in exports() if path.stem == name)
+    assert judge(path.read_bytes()) in ("clean", "skipped")
+
+
+@pytest.mark.data
+def test_clean_models_run() -> None:
+    rng = random.Random(fresh_seed())
+    for file in rng.sample(shared_models(), 8):
+        data = shared_model(file)
+        if len(data) < 300_000 and not [
+            item for item in onnxtext.check(data) if item.severity == "error"
+        ]:
+            judge(data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("file", shared_models())
+def test_every_clean_model_runs(file: str, other: bool) -> None:
+    data = shared_model(file)
+    if not [item for item in onnxtext.check(data) if item.severity == "error"]:
+        judge(data, random.Random(fresh_seed()) if other else None)

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schema files: drawn ones survive printing and parsing; broken ones have errors with places."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+
+from onnxtext.ast.model import Node, OpsetImport
+from onnxtext.ast.schemas import FormalAttribute, FormalValue, OperatorSchema, SchemaFile
+from onnxtext.ast.types import (
+    MapType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.ast.values import Attribute, AttributeType, Float32, Floats
+from onnxtext.checker.context.schema_tables import BUNDLED
+from onnxtext.checker.engine.schema_files import check_schemas
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.diagnostics.full import render
+from onnxtext.printer.schemas import print_schemas
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
+from onnxtext.tensor.elements import ELEMENTS
+from tests.seeds import fresh_seed
+
+GIVEN = """\
+<
+  onnxtext: 1,
+  opset_import: [21, "acme": 2],
+>
+
+@doc("A product.")
+acme.Product <
+  transA: int = 0,
+  alpha: float = 1.0,
+  @doc("Which ones.")
+  axes?: ints,
+  @values("none", "relu")
+  activation: string = "none",
+  ...,
+> (T a, T b, I sizes?, @least(2) T others...) => (T y, seq(float) z?)
+  where T: float16 | float, I: int64 {
+  c = MatMul (a, b)
+  y, z = If (c) <then_branch = t () => (p) { p = Relu (c) }, else_branch = e () => (q) {}>
+}
+
+@since(2)
+@deprecated("use Gemm")
+acme.Product (float a) => (float y)
+"""
+
+
+def read(text: str) -> tuple[SchemaFile | None, tuple[Diagnostic, ...]]:
+    made: Any
+    made, errors = parse_partial(Source(text, "a.onnxschema"), "schema_fragment")
+    return made, errors
+
+
+# ---- Round trip ---------------------------------------------------------------------------------
+
+WORDS = st.sampled_from(
+    ["x", "T1", "Relu", "where", "float", "seq", "inf", "metadata", "any", "a b", "", "é", '"', "1",
+     "onnx", "true", "_", "com", "b\n"]
+)  # fmt: skip
+NAMES = WORDS | st.text(min_size=1, max_size=8)
+DOCS = st.just("") | st.text(max_size=20) | st.just("Two\n  lines.\n\n")
+VARIABLES = ("T", "T1", "where_", "V")
+ELEMENT = st.sampled_from(sorted(ELEMENTS))
+
+
+def utf8(text: str) -> bool:
+    return not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+
+
+NAMES, DOCS = NAMES.filter(utf8), DOCS.filter(utf8)
+
+
+def types() -> st.SearchStrategy[Type]:
+    leaves = ELEMENT.map(TensorType) | ELEMENT.map(SparseTensorType)
+    return st.recursive(
+        leaves,
+        lambda inner: (
+            inner.map(SequenceType) | inner.map(OptionalType) | st.builds(MapType, ELEMENT, inner)
+        ),
+        max_leaves=3,
+    )
+
+
+@st.composite
+def values(draw: st.DrawFn, variables: list[str], *, last: bool) -> FormalValue:
+    options = ["single", "optional", *(["variadic"] if last else [])]
+    made = FormalValue(
+        draw(NAMES),
+        draw(st.sampled_from(variables) | types()) if variables else draw(types()),
+        draw(st.sampled_from(options)),
+        doc=draw(DOCS),
+    )
+    if made.option == "variadic":
+        made.least = draw(st.integers(0, 5))
+        made.homogeneous = draw(st.booleans())
+    return made
+
+
+@st.composite
+def formals(draw: st.DrawFn, variables: list[str]) -> list[FormalValue]:
+    count = draw(st.integers(0, 3))
+    made = [draw(values(variables, last=index == count - 1)) for index in range(count)]
+    for index, value in enumerate(made):
+        value.name += f"_{index}"
+    return made
+
+
+DEFAULTS: dict[AttributeType, st.SearchStrategy[Any]] = {
+    AttributeType.INT: st.integers(-(1 << 63), (1 << 63) - 1),
+    AttributeType.FLOAT: st.floats(width=32, allow_nan=False).map(Float32.of),
+    AttributeType.STRING: st.binary(max_size=6),
+    AttributeType.INTS: st.lists(st.integers(-9, 9), min_size=1, max_size=3).map(tuple),
+    AttributeType.FLOATS: st.binary(min_size=4, max_size=4).map(Floats),
+    AttributeType.STRINGS: st.lists(st.binary(max_size=4), min_size=1, max_size=3).map(tuple),
+    AttributeType.TYPE_PROTO: types(),
+}
+
+
+@st.composite
+def attributes(draw: st.DrawFn) -> FormalAttribute:
+    kind = draw(st.sampled_from(AttributeType))
+    default = draw(st.none() | DEFAULTS[kind]) if kind in DEFAULTS else None
+    required = default is None and draw(st.booleans())
+    choices: tuple[str, ...] = ()
+    if kind in (AttributeType.STRING, AttributeType.STRINGS):
+        choices = tuple(draw(st.lists(NAMES, max_size=3)))
+    return FormalAttribute(Attribute(draw(NAMES), kind, default), required, choices, draw(DOCS))
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> OperatorSchema:
+    variables = draw(st.lists(st.sampled_from(VARIABLES), unique=True, max_size=3))
+    made = OperatorSchema(
+        draw(NAMES),
+        ".".join(draw(st.lists(NAMES.filter(lambda name: "." not in name), max_size=3))),
+        draw(st.integers(1, 30)),
+        draw(st.none() | DOCS),
+        draw(DOCS),
+        draw(st.lists(attributes(), max_size=3, unique_by=lambda item: item.attribute.name)),
+        draw(st.booleans()),
+        draw(formals(variables)),
+        draw(formals(variables)),
+    )
+    if made.domain == "ai.onnx":
+        made.domain = ""
+    used = {value.type for value in (*made.inputs, *made.outputs)}
+    for name in variables:
+        if name in used:
+            allowed = draw(st.none() | st.lists(types(), min_size=1, max_size=3, unique=True))
+            made.constraints[name] = None if allowed is None else tuple(allowed)
+    if draw(st.booleans()):
+        made.body = [Node("Relu", ("x",), ("y",)), Node("F", (), ("z", "w"), domain="my")]
+    return made
+
+
+@st.composite
+def files(draw: st.DrawFn) -> SchemaFile:
+    schemas = draw(
+        st.lists(operators(), max_size=3, unique_by=lambda s: (s.domain, s.name, s.since))
+    )
+    made = SchemaFile(schemas, draw(st.sampled_from([None, 1])))
+    if draw(st.booleans()):
+        made.opset_imports = [OpsetImport(None, 21), OpsetImport(draw(NAMES), 3)]
+        made.producer_name, made.producer_version = draw(NAMES), draw(NAMES)
+        made.doc_string = draw(DOCS)
+    return made
+
+
+@seed(fresh_seed())
+@settings(max_examples=80)
+@given(files())
+def test_drawn_files_survive_printing_and_parsing(file: SchemaFile) -> None:
+    text = print_schemas(file)
+    again, errors = read(text)
+    assert not errors, render(errors[0])
+    assert again == file, text
+    assert print_schemas(again) == text
+
+
+def test_the_bundled_table_survives_printing_and_parsing() -> None:
+    text = BUNDLED.read_text(encoding="utf-8")
+    made, errors = read(text)
+    assert not errors
+    assert made is not None
+    assert print_schemas(made) == text
+
+
+def test_comments_and_blanks() -> None:
+    made, errors = read(GIVEN)
+    again, more = read(GIVEN.replace("\n", '  # a comment, "where" {\n'))
+    assert not errors
+    assert not more
+    assert again == made
+
+
+# ---- Mistakes -----------------------------------------------------------------------------------
+
+MISTAKES = {
+    "acme.Add (T a) => (T b)": "`T` is neither a type nor a type variable",
+    "acme.Add (T a) => (T b) where T: float, U: double": "no input and no output has the type `U`",
+    "acme.Add (T a) => (T b) where T: float, T: double": "the type variable `T` is given twice",
+    "acme.Add (T a) => (T b) where T: flaot": "`flaot` is not a type",
+    "acme.Add (T a) => (T b) where T: float | any": "`any` is not a type",
+    "acme.Add (float[2] a) => ()": "types of signatures have no dimensions",
+    "acme.Add (seq(float[]) a) => ()": "types of signatures have no dimensions",
+    "acme.Add (undefined a) => ()": "`undefined` is not a type of values",
+    "acme.Add (float a, float a) => ()": "the input `a` is given twice",
+    "acme.Add (float a..., float b) => ()": "only the last input can be variadic (`...`)",
+    "acme.Add <a: int, a: float> () => ()": "the attribute `a` is given twice",
+    "acme.Add <..., a: int> () => ()": "`...` must be the last attribute",
+    "acme.Add <a: nit> () => ()": "`nit` is not an attribute type",
+    "acme.Add <a = @b> () => ()": "a default cannot refer to a parameter",
+    "acme.Add <@values(1) a: string> () => ()": "`@values` has strings",
+    '@values("a") acme.Add () => ()': "`@values` is not a decorator of a signature",
+    "@since(0) acme.Add () => ()": "`@since` has one whole number of at least 1",
+    "@since(2) @since(3) acme.Add () => ()": "`@since` is given twice",
+    "@doc(1) acme.Add () => ()": "`@doc` has one string",
+    "acme.Add () => ()\nacme.Add () => ()": "version 1 of `acme.Add` is given twice",
+    "<ir_version: 8> acme.Add () => ()": "`ir_version` is not a key of a schema file's header",
+    "acme.Add (@least(2) float a?) => ()": "`@least` is not a decorator of an optional value",
+    "acme.Add (@least(2) float a...?) => ()": "`@least` contradicts the `?`",
+    "acme.Add (float a)": None,
+    "acme.Add (float) => ()": None,
+    "acme.Add => ()": None,
+    "where (float a) => ()": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_mistakes(text: str) -> None:
+    good = "" if text[0] == "<" else "acme.Good (float a) => (float b)\n"
+    _, errors = read(good + text + "\n")
+    assert errors
+    assert errors[0].labels[0].span.start >= len(good) - 1
+    wanted = MISTAKES[text]
+    if wanted is not None:
+        assert [error.message for error in errors] == [wanted]
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    """Return a text with some parts removed, repeated or replaced."""
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        at, end = sorted((rng.randrange(len(text) + 1), rng.randrange(len(text) + 1)))
+        end = min(end, at + rng.choice((1, 2, 10, 60)))
+        match rng.randrange(4):
+            case 0:
+                text = text[:at] + text[end:]
+            case 1:
+                text = text[:end] + text[at:end] + text[end:]
+            case 2:
+                marks = ["(", ")", "<", ">", "{", "}", "...", "?", "|", "where", "=>", "@", '"',
+                         ":", "=", "[", "float[", "@doc(", "\0", "é", "\ud800"]  # fmt: skip
+                text = text[:at] + rng.choice(marks) + text[end:]
+            case 3:
+                start = rng.randrange(len(text) + 1)
+                text = text[:at] + text[start : start + 20] + text[end:]
+    return text
+
+
+def check_mutations(count: int) -> None:
+    rng = random.Random(fresh_seed())
+    tried = 0
+    for _ in range(count):
+        text = mutated(GIVEN, rng)
+        made, errors = read(text)
+        for error in errors:
+            assert error.labels, (text, error)
+            assert 0 <= error.labels[0].span.start <= error.labels[0].span.end <= len(text), text
+            render(error)
+        if not errors:
+            assert made is not None
+            printed = print_schemas(made)
+            assert read(printed)[0] == made, text
+        tried += bool(errors)
+        check_schemas(text.encode("utf-8", "surrogatepass"), "a.onnxschema")
+    assert tried > count // 4
+
+
+def test_broken_files_have_errors_with_places() -> None:
+    check_mutations(60)
+
+
+@pytest.mark.slow
+def test_many_broken_files_have_errors_with_places() -> None:
+    check_mutations(5000)
+
+
+DEEP = {
+    "types": f"my.F ({'seq(' * 5000}float{')' * 5000} x) => ()",
+    "bodies": "my.F (float x) => (float y) "
+    + "{ y = If (x) <then_branch = a () => (b) " * 5000
+    + "}" * 5000,
+    "values": f"my.F <a = {'[' * 50_000}> () => ()",
+    "decorators": "my.F <" + '@doc("x") ' * 20_000 + " a: int> () => ()",
+    "names": f"{'my.' * 50_000}F () => ()",
+    "choices": f"my.F (T x) => (T y) where T: {'float | ' * 100_000} float",
+    "signatures": "".join([f"my.F{n} (T x) => (T y) where T: float\n" for n in range(3000)]),
+    "nothing": "",
+    "bytes": "\0" * 1000,
+}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_hostile_files(kind: str) -> None:
+    found = check_schemas(DEEP[kind].encode(), "a.onnxschema")
+    for finding in found:
+        assert finding.labels or finding.code == "too-deep"
+    assert bool(found) == (kind in ("types", "bodies", "values", "decorators", "bytes"))
