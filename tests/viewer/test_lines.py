@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.lsp.index.positions import Lines
@@ -56,6 +56,7 @@ def test_short_texts_are_whole(path: Path) -> None:
     assert not made.cuts
 
 
+@settings(max_examples=30)
 @given(pieces.map("".join))
 def test_places_are_those_of_the_text(text: str) -> None:
     made = colored(text)
