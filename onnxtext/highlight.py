@@ -8,6 +8,7 @@ neighbours. The parser is imported only when a text is classified.
 from __future__ import annotations
 
 import re
+import sys
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
@@ -70,21 +71,27 @@ _SECTIONS = {
     "RESOURCES",
 }
 _NAMES = {"WORD", "STRING", "ESCAPED_STRING", "BYTES"}
+_ELEMENTS = {"NUMBERS", "NESTED", "BRACES"}
+"""Terminals of coarse tokens with the elements of a tensor."""
 _OPENING = frozenset("<([{")
 _CLOSING = frozenset(">)]}")
 _OPERATORS = frozenset({"=", "=>", "@"})
 
 
-def classify(text: str) -> Iterator[Piece]:
+def classify(text: str, longest: int = sys.maxsize) -> Iterator[Piece]:
     """Yield highlighted pieces, which join to the whole text, while it is read.
 
     Args:
         text: a model or any part of one; errors become pieces of the kind `Error`.
+        longest: the elements of a tensor are one piece, a `Number`, if they have more characters.
     """
     end = 0
     for token, kind in _kinds(_tokens(text)):
         yield from _between(text, end, token.at)
-        yield from _pieces(token, kind)
+        if len(token) > longest and token.kind in _ELEMENTS:
+            yield token.at, "Number", str(token)
+        else:
+            yield from _pieces(token, kind)
         end = token.at + len(token)
     yield from _between(text, end, len(text))
 
@@ -174,7 +181,7 @@ def _pieces(token: Token, whole: str) -> Iterator[Piece]:
         yield token.at, whole, token[:-1]
         yield token.at + len(token) - 1, "Punctuation", "("
         return
-    if kind not in {"TYPE", "NUMBERS", "NESTED", "BRACES"}:
+    if kind != "TYPE" and kind not in _ELEMENTS:
         yield token.at, whole, str(token)
         return
     for part in _PARTS.finditer(token):

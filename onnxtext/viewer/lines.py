@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ Cut = tuple[int, int, str]
 """Start and end of what is left out, and what is shown instead."""
 
 _ELEMENTS = ("Number", "String", "Keyword.Constant", "Whitespace", "Comment")
+_SEPARATOR = re.compile(r",\s+")
 _MARKS = frozenset(",[]{}-+.")
 
 
@@ -87,7 +89,7 @@ class Text:
 
 def colored(text: str) -> Text:
     """Return the lines of a text with their colors."""
-    pieces = list(classify(text))
+    pieces = list(classify(text, LONGEST))
     made = Text(cuts=list(find_cuts(pieces)))
     shift = 0
     made._shifts.append(0)
@@ -127,21 +129,15 @@ def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
     while run and run[-1][1].startswith(blank):
         run.pop()
     first = next((n for n, piece in enumerate(run) if not piece[1].startswith(blank)), 0)
-    run = run[first:]
-    if not run or run[-1][0] + len(run[-1][2]) - run[0][0] <= LONGEST:
+    text = "".join([piece for _, _, piece in run[first:]])
+    if len(text) <= LONGEST:
         return
-    begin, stop = run[0][0], run[-1][0] + len(run[-1][2])
-    starts = [at for at, kind, text in run if len(text) <= LONGEST]
-    ends = [at + len(text) for at, kind, text in run if len(text) <= LONGEST]
-    start = max([at for at in ends if at <= begin + _HEAD], default=begin)
-    end = min([at for at in starts if at >= stop - _TAIL], default=stop)
-    long = next(((at, text) for at, _, text in run if len(text) > LONGEST), None)
-    if long is not None and start <= long[0]:  # a long string: its beginning is shown, too
-        start = max(start, long[0] + min(_HEAD, len(long[1]) // 2))
-    if end > stop - 1 and len(run[-1][2]) > LONGEST:
-        end = stop - 3 if run[-1][2].endswith('"""') else stop - 1
-    if end - start > LONGEST // 2:
-        yield start, end, f" … {end - start:,} characters … "
+    begin = run[first][0]
+    separators = [found.end() for found in _SEPARATOR.finditer(text, 0, _HEAD)]
+    start = max(separators, default=_HEAD)
+    tail = _SEPARATOR.search(text, len(text) - _TAIL)
+    end = tail.end() if tail is not None else max(len(text.rstrip(']}"')), len(text) - _TAIL)
+    yield begin + start, begin + end, f" … {end - start:,} characters … "
 
 
 def _cut(pieces: Iterable[tuple[int, str, str]], cuts: list[Cut]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.lsp.index.positions import Lines
@@ -30,7 +30,9 @@ PARTS = [
     "@m(",
 ]
 LONG = ["[" + ", ".join(map(str, range(900))) + "]", '"' + "é" * 5000 + '"', "1,\n" * 2000]
-pieces = st.lists(st.sampled_from([*PARTS, *LONG, "\u2028", "\u202e", "<script>"]), max_size=12)
+BRACKETS = ["]" * 5000, "[" * 5000, '"' * 5001]
+ODD = ["\u2028", "\u202e", "<script>"]
+pieces = st.lists(st.sampled_from([*PARTS, *LONG, *BRACKETS, *ODD]), max_size=12)
 
 
 def width(text: str) -> int:
@@ -54,6 +56,7 @@ def test_short_texts_are_whole(path: Path) -> None:
     assert not made.cuts
 
 
+@settings(max_examples=30)
 @given(pieces.map("".join))
 def test_places_are_those_of_the_text(text: str) -> None:
     made = colored(text)

@@ -84,6 +84,8 @@ export class Session {
     const shape = JSON.stringify([this.#options, model], (key, value: unknown) => (places.has(key) ? undefined : value));
     if (shape !== this.#laidOut) {
       const before = performance.now();
+      // Until this is drawn, the last drawing is outdated: another request may have opened what this closes.
+      this.#laidOut = '';
       post({ type: 'busy', text: 'Laying out…' });
       const drawing = await layout({ model, options: this.#options, mostNodes: this.#host.mostNodes() });
       this.times.layout = performance.now() - before;

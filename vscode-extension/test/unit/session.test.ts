@@ -97,3 +97,34 @@ test('the details that are shown are asked for again with each new text', async 
   await session.draw();
   assert.deepEqual(shown(), ['x', 'x', 'one', 'one']);
 });
+
+test('what is closed while it is laid out is not shown open', async () => {
+  const waiting: (() => void)[] = [];
+  const shown: string[] = [];
+  let drawn = '';
+  const session = new Session({
+    source: {
+      graph: ({ opened }) => Promise.resolve({ ...blocks(opened), here: null }),
+      place: () => Promise.resolve(null), details: () => Promise.resolve(null), find: () => Promise.resolve([]),
+    },
+    // As a worker: a newer task ends the one before.
+    layout: ({ model }) => new Promise((resolve, reject) => {
+      const ids = model.groups.map(({ id }) => id).join(' ');
+      waiting.shift()?.();
+      waiting.push(() => { reject(new Error('superseded')); });
+      setTimeout(() => {
+        drawn = ids;
+        resolve({ width: 1, height: 1, nodes: [], groups: [], edges: [], omitted: 0 });
+      }, 5);
+    }),
+    post: (message) => { if (message.type === 'drawing') shown.push(drawn); },
+    title: () => '', mostNodes: () => 100, cursor: () => undefined,
+  }, { direction: 'down', constants: true });
+  await session.draw();
+  assert.deepEqual(shown, ['main']);
+  const opening = session.take({ type: 'toggle', id: 'one', open: true }).catch(() => undefined);
+  await new Promise((resolve) => { setTimeout(resolve, 1); });
+  await session.take({ type: 'toggle', id: 'one', open: false });
+  await opening;
+  assert.equal(shown.at(-1), 'main');
+});
