@@ -122,9 +122,11 @@ cdef class Decoder:
         return others
 
     cdef object _rare(self, str method, data):
-        """Return an item that the lifter decodes."""
-        self.values.is_plain = False
-        return getattr(self.lifter, method)(data)
+        """Return a value that the lifter decodes."""
+        made = getattr(self.lifter, method)(data)
+        if made.decorators or made.data is not None:
+            self.values.is_plain = False
+        return made
 
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
         cdef Field field

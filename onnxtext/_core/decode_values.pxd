@@ -11,7 +11,7 @@ cdef class Values:
     """Decodes values; equal attributes and types are the same object.
 
     Attributes:
-        most: the number of elements of the largest tensor with raw data so far.
+        most: the number of elements of the largest tensor, or list in an attribute, so far.
         is_strict: whether to raise `NotCanonical` at lists that are packed against the schema.
         is_plain: whether no tensor in an attribute had an empty name, and no attribute was long.
     """

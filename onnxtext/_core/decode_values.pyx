@@ -188,6 +188,7 @@ cdef class Values:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
                     return False
+                self.most = max(self.most, len(entries) // (4 if is_narrow(field.key) else 8))
                 self.held = PyType_GenericAlloc(TYPED_DATA, 0)
                 put(self.held, OF_TYPED, entries)
             else:
@@ -272,6 +273,7 @@ cdef class Values:
                     return None
                 memcpy(PyBytes_AS_STRING(floats) + 4 * count, data + field.value, 4)
                 count += 1
+        self.most = max(self.most, len(items), count)
         if key == ATTRIBUTE_INTS or key == ATTRIBUTE_STRINGS:
             return tuple(items)
         if key == ATTRIBUTE_FLOATS:
@@ -374,10 +376,15 @@ cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
     return tuple(dims)
 
 
+cdef bint is_narrow(int key) noexcept:
+    """Whether the entries of a typed field take 4 bytes, not 8."""
+    return key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA
+
+
 cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
     """Return the entries of a packed field as 4 or 8 bytes each; None if they are corrupt."""
     cdef Py_ssize_t at, count = 0
-    cdef int width = 4 if key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA else 8
+    cdef int width = 4 if is_narrow(key) else 8
     cdef uint64_t number
     cdef bytes made
     if key == TENSOR_FLOAT_DATA or key == TENSOR_DOUBLE_DATA:
