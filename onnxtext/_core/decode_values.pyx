@@ -166,7 +166,7 @@ cdef class Values:
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
         """Decode such a tensor, with an optional name, or metadata; return False for other forms."""
         cdef Field field
-        cdef list entries = []
+        cdef list metadata = []
         cdef Py_ssize_t at = start, index
         cdef Head head = None
         self.name = self.held = None
@@ -192,7 +192,7 @@ cdef class Values:
                 self.name = text_of(data, field.value, at)
                 continue
             if field.key == TENSOR_METADATA_PROPS and is_entry(data, field.value, at):
-                entries.append(entry_of(data, field.value, at))
+                metadata.append(entry_of(data, field.value, at))
                 continue
             if self.held is not None or field.value == at:
                 return False
@@ -217,7 +217,7 @@ cdef class Values:
             else:
                 return False
         self.tensor_type = head.type
-        self.decorators = self._meta(entries)
+        self.decorators = self._meta(metadata)
         return self.held is not None
 
     # ---- Attributes -----------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from onnxtext._core.decode import Data
+from onnxtext.proto.decode.values import Data
 
 def pack(entries: Data, width: int) -> bytes: ...
 def int_fields(key: int, numbers: Data) -> bytes: ...

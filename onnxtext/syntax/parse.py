@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
@@ -118,11 +119,16 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
 
 def _make_parser(text: str, start: str) -> Parser:
     """Return a parser for the core in use."""
-    if core() == "native":
-        from onnxtext.syntax.parser.compiled import CoreParser
+    return _parser_type()(text, start)
 
-        return CoreParser(text, start)
-    return Parser(text, start)
+
+@cache
+def _parser_type() -> type[Parser]:
+    if core() == "python":
+        return Parser
+    from onnxtext.syntax.parser.compiled import CoreParser
+
+    return CoreParser
 
 
 def check_characters(source: Source) -> Diagnostic | None:
