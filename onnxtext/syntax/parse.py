@@ -119,13 +119,11 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
 
 def _make_parser(text: str, start: str) -> Parser:
     """Return a parser for the core in use."""
-    return _parser_type()(text, start)
+    return _core_parser()(text, start) if core() == "native" else Parser(text, start)
 
 
 @cache
-def _parser_type() -> type[Parser]:
-    if core() == "python":
-        return Parser
+def _core_parser() -> type[Parser]:
     from onnxtext.syntax.parser.compiled import CoreParser
 
     return CoreParser
