@@ -19,12 +19,14 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.child import write
-from benchmarks.mixed import mixed
+from benchmarks.real import mixed, small
 from benchmarks.transformer import transformer
 from benchmarks.workloads import SAMPLE, named
 
 IR_VERSION = 10
 OPSET = 20
+WIDTH = 16
+"""The last dimension of the input and the output of most models."""
 
 
 def main(name: str) -> None:
@@ -182,11 +184,13 @@ def small_files() -> Iterator[bytes]:
     random = np.random.default_rng(3)
     for at in range(1_000):
         tensor = numpy_helper.from_array(random.standard_normal(3, np.float32), f"weight.{at}")
-        graph = _chain(f"model_{at}", 1 + at % 5, [])
-        graph.node[0].input.append(tensor.name)
-        graph.node[0].op_type = "Add"
+        graph = _chain(f"model_{at}", 1 + at % 5, [], width=3)
+        first = graph.node[0]
+        first.input.append(tensor.name)
+        first.op_type = "Add"
+        del first.attribute[:]
         graph.initializer.append(tensor)
-        yield _whole(graph)
+        yield _whole(graph, width=3)
 
 
 def sample() -> Iterator[bytes]:
@@ -198,7 +202,9 @@ def sample() -> Iterator[bytes]:
     yield from weights(2, 1)
 
 
-def _chain(name: str, count: int, after: list[onnx.NodeProto]) -> onnx.GraphProto:
+def _chain(
+    name: str, count: int, after: list[onnx.NodeProto], width: int = WIDTH
+) -> onnx.GraphProto:
     """Return a graph with a chain of nodes, and more nodes after it."""
     values = ["x", *(f"/{name}/Softmax_{at}_output_0" for at in range(count))]
     nodes = [
@@ -206,7 +212,7 @@ def _chain(name: str, count: int, after: list[onnx.NodeProto]) -> onnx.GraphProt
         for at, (one, other) in enumerate(pairwise(values))
     ]
     last = after[-1].output[0] if after else values[-1]
-    output = helper.make_tensor_value_info(last, TensorProto.FLOAT, ["N", 16])
+    output = helper.make_tensor_value_info(last, TensorProto.FLOAT, ["N", width])
     return helper.make_graph([*nodes, *after], name, [], [output])
 
 
@@ -215,12 +221,14 @@ def _model(
     tensors: list[onnx.TensorProto],
     made: list[onnx.FunctionProto] | None = None,
 ) -> bytes:
-    output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, ["N", 16])
+    output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, ["N", WIDTH])
     return _whole(helper.make_graph(nodes, "main_graph", [], [output], tensors), made)
 
 
-def _whole(graph: onnx.GraphProto, made: list[onnx.FunctionProto] | None = None) -> bytes:
-    graph.input.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 16]))
+def _whole(
+    graph: onnx.GraphProto, made: list[onnx.FunctionProto] | None = None, width: int = WIDTH
+) -> bytes:
+    graph.input.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", width]))
     opsets = [helper.make_opsetid("", OPSET)]
     if made:
         opsets.append(helper.make_opsetid("local", 1))
@@ -246,6 +254,7 @@ MAKERS: dict[str, Callable[[], Iterator[bytes]]] = {
     "blobs-256MiB": partial(weights, 16, 4096),
     "small-files-1000": small_files,
     "mixed": mixed,
+    "small-real": small,
     SAMPLE.name: sample,
 }
 """The generator of each workload."""

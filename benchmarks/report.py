@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from statistics import median
 
 from benchmarks.results import Results, Row
 from benchmarks.tables import aligned, amount, duration, ratio
@@ -28,9 +29,11 @@ def table(results: Results) -> str:
         cells: list[list[str]] = []
         for row in rows:
             cells.append(_cells(row, results.reference_of(row)))
-            worst = results.worst_file(row) if row.reference != row.peer else None
-            if worst is not None:
-                cells.append([f"  worst: ×{worst[1]:.2f}", named(workload).files[worst[0]]])
+            ratios = results.file_ratios(row) if row.reference != row.peer else []
+            if ratios:
+                worst = max(ratios)
+                name = named(workload).files[ratios.index(worst)]
+                cells.append([f"  median ×{median(ratios):.2f}, worst ×{worst:.2f}", name])
         lines += aligned([_headings(direction), *cells])
     return "\n".join(lines)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -12,7 +13,13 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
+from onnxtext.core import core
+
 FORMAT = 1
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "onnxtext" / "_core"
+BUILT = ROOT / "build" / "core" / "sources.sha256"
+"""The digests of the sources that the native core was built from; `hatch_build.py` writes it."""
 PACKAGES = ("onnxtext", "onnx", "protobuf", "numpy")
 
 
@@ -78,13 +85,13 @@ class Results:
         wanted = (row.workload, row.direction, row.reference)
         return next((one for one in self.rows if one.key == wanted), None)
 
-    def worst_file(self, row: Row) -> tuple[int, float] | None:
-        """Return the index of the file with the largest ratio to the reference, and the ratio."""
+    def file_ratios(self, row: Row) -> list[float]:
+        """Return the ratio of each file to that of the reference; [] if unknown."""
         reference = self.reference_of(row)
         if reference is None or not reference.files or not row.files:
-            return None
+            return []
         pairs = zip(row.files, reference.files, strict=True)
-        return max(enumerate(ours / theirs for ours, theirs in pairs), key=lambda pair: pair[1])
+        return [ours / theirs for ours, theirs in pairs]
 
     def save(self, path: Path) -> None:
         """Save the results to a file."""
@@ -111,6 +118,7 @@ def heading(repeat: int) -> dict[str, str]:
     head = {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _commit(),
+        "core": current_core(),
         "python": platform.python_version(),
     }
     head |= {name: importlib.metadata.version(name) for name in PACKAGES}
@@ -119,6 +127,22 @@ def heading(repeat: int) -> dict[str, str]:
         "load": f"{os.getloadavg()[0]:.1f}",
         "repeat": str(repeat),
     }
+
+
+def current_core() -> str:
+    """Return the core that runs.
+
+    Raises:
+        RuntimeError: it is not the one that the sources and the environment ask for.
+    """
+    chosen = core()
+    if os.environ.get("ONNXTEXT_CORE") == "python" or not BUILT.is_file():
+        return chosen
+    sources = [path for path in SOURCES.iterdir() if path.suffix in (".pyx", ".pxd")]
+    present = {f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in sources}
+    if chosen != "native" or set(BUILT.read_text().splitlines()) != present:
+        raise RuntimeError("the native core is not built from its sources: install onnxtext again")
+    return chosen
 
 
 def _commit() -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmarks import mixed
+from benchmarks import real
 
 HERE = Path(__file__).resolve().parent
 WORK = HERE / ".work"
@@ -30,7 +31,7 @@ class Workload:
         weights: the place of weights in the text: section or inline.
         quick: whether it is small enough for `--quick`.
         large: whether it is run only on request.
-        files: the names of its models, if they are real ones.
+        names: returns the names of its models, if they are real ones.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Workload:
     weights: str = "section"
     quick: bool = False
     large: bool = False
-    files: tuple[str, ...] = ()
+    names: Callable[[], tuple[str, ...]] | None = None
 
     @property
     def directory(self) -> Path:
@@ -48,7 +49,12 @@ class Workload:
     @property
     def missing(self) -> bool:
         """Whether its models are real ones, but missing."""
-        return bool(self.files) and not mixed.directory().is_dir()
+        return self.names is not None and not real.directory().is_dir()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of its models, if they are real ones."""
+        return () if self.names is None else self.names()
 
     @property
     def made(self) -> bool:
@@ -76,7 +82,8 @@ WORKLOADS = (
     Workload("decimals-32MiB", "float32 weights, ours as decimals too", weights="inline"),
     Workload("blobs-256MiB", "float32 weights, ours as blobs"),
     Workload("small-files-1000", "1,000 models of one to five nodes"),
-    Workload("mixed", "forty real models of the shared data", files=mixed.NAMES),
+    Workload("mixed", "forty real models of the shared data", names=lambda: real.NAMES),
+    Workload("small-real", "all small real models of the shared data", names=real.small_names),
 )
 
 SAMPLE = Workload("sample", "a bit of everything, to find out what a conversion imports")
@@ -91,8 +98,9 @@ def named(name: str) -> Workload:
 def _edition() -> str:
     """A digest of everything that the models depend on."""
     digest = hashlib.sha256()
-    for name in ("models.py", "transformer.py", "mixed.py"):
+    for name in ("models.py", "transformer.py", "real.py"):
         digest.update((HERE / name).read_bytes())
+    digest.update("\0".join(real.small_names()).encode())
     for package in ("numpy", "onnx", "protobuf"):
         digest.update(importlib.metadata.version(package).encode() + b"\0")
     return digest.hexdigest()[:8]

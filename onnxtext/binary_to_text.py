@@ -118,9 +118,10 @@ def lift_placed(
         LiftError: the bytes are not a valid `ModelProto`.
     """
 
-    def move(model: Model, graphs: list[Graph | Function] | None) -> None:
+    def move(model: Model, graphs: list[Graph | Function] | None, largest: int = -1) -> None:
         if weights != "inline":
-            moved = move_weights(model, graphs, inline_limit=inline_limit)
+            is_small = 0 <= largest <= inline_limit
+            moved = {} if is_small else move_weights(model, graphs, inline_limit=inline_limit)
             if digests is not None:
                 digests.clear()
                 digests.update(moved)
@@ -132,8 +133,8 @@ def lift_placed(
                 place_metadata(model, graphs, short_too=metadata == "section")
             else:
                 keep_metadata(graphs)
-        if embed_from is None:  # `largest` counts neither typed data nor lists in attributes
-            move(model, graphs)
+        if embed_from is None:
+            move(model, graphs, largest)
 
     model = lift_model(data, finish)
     if embed_from is not None:

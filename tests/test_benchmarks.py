@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import onnx
 import pytest
 
 from benchmarks import results, startup
@@ -14,6 +15,7 @@ from benchmarks.models import MAKERS
 from benchmarks.peers import PEERS
 from benchmarks.results import Results
 from benchmarks.workloads import SAMPLE, WORKLOADS
+from onnxtext.core import core
 from tests.corpus import REPOSITORY
 
 pytestmark = pytest.mark.thorough
@@ -101,3 +103,23 @@ def test_weights_through_a_store(tmp_path: Path) -> None:
     for name in ("sha256sum", "cp", "from-binary", "to-binary"):
         assert f"\n{name} " in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_small_files_are_valid() -> None:
+    made = list(MAKERS["small-files-1000"]())
+    assert len(set(made)) == 1_000
+    for data in made[::50]:
+        onnx.checker.check_model(onnx.load_from_string(data), full_check=True)
+
+
+def test_a_core_of_other_sources_is_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if core() != "native":
+        pytest.skip("the native core does not run")
+    assert results.current_core() == "native"
+    built = tmp_path / "sources.sha256"
+    built.write_text(f"{'0' * 64}  parser.pyx\n")
+    monkeypatch.setattr(results, "BUILT", built)
+    with pytest.raises(RuntimeError, match="install onnxtext again"):
+        results.current_core()

@@ -89,6 +89,14 @@ cdef tuple one_name(Stack stack, Py_ssize_t place):
     return None
 
 
+cdef tuple names_of(list names):
+    """Return names between commas; an omitted name is "", but not after a last comma."""
+    cdef Py_ssize_t count = len(names)
+    if names[count - 1] is None:
+        names = names[: count - 1]
+    return tuple(["" if name is None else name for name in names]) if None in names else tuple(names)
+
+
 cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
     """Build a tensor from a type, an optional name and data."""
     cdef int last = rule.count - 1
@@ -111,7 +119,7 @@ cdef object make_node(
 ):
     """Build a node from decorators, label, outputs, operator, overload, attributes and inputs.
 
-    Return None for nodes with decorators, an overload or omitted names.
+    Return None for nodes with decorators, an overload or omitted outputs.
     """
     cdef object op_type, domain = None, types = EMPTY, attributes
     cdef tuple outputs, operator, inputs
@@ -125,12 +133,7 @@ cdef object make_node(
         domain = operator[0] if len(operator) == 2 else None
     inputs = one_name(stack, base + rule.take[of_inputs])
     if inputs is None:
-        inputs = tuple(stack.value(base + rule.take[of_inputs]))
-        if len(inputs) == 1 and inputs[0] is None:
-            inputs = EMPTY
-        for text in inputs:
-            if text is None:
-                return None
+        inputs = names_of(stack.value(base + rule.take[of_inputs]))
     outputs = one_name(stack, base + rule.take[2])
     if outputs is None:
         outputs = tuple(stack.value(base + rule.take[2]))

@@ -7,7 +7,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
-from onnxtext._core.decode_values cimport SMALL, Values, copied, text_of
+from onnxtext._core.decode_values cimport SMALL, Values, copied, entry_of, is_entry, text_of
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put, record
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
@@ -122,9 +122,11 @@ cdef class Decoder:
         return others
 
     cdef object _rare(self, str method, data):
-        """Return an item that the lifter decodes."""
-        self.values.is_plain = False
-        return getattr(self.lifter, method)(data)
+        """Return a value that the lifter decodes."""
+        made = getattr(self.lifter, method)(data)
+        if made.decorators or made.data is not None:
+            self.values.is_plain = False
+        return made
 
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
         cdef Field field
@@ -281,23 +283,3 @@ cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
             return False
         start = field.end
     return True
-
-
-cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Whether an entry has exactly a key and a value."""
-    cdef Field key, value
-    return (
-        read_field(data, start, end, &key)
-        and key.key == STRING_STRING_ENTRY_KEY
-        and read_field(data, key.end, end, &value)
-        and value.key == STRING_STRING_ENTRY_VALUE
-        and value.end == end
-    )
-
-
-cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the key and the value of an entry that has both."""
-    cdef Field key, value
-    read_field(data, start, end, &key)
-    read_field(data, key.end, end, &value)
-    return text_of(data, key.value, key.end), text_of(data, value.value, end)

@@ -71,7 +71,7 @@ cdef class ModelDecoder(Decoder):
         )
 
     def largest(self):
-        """Return the number of elements of the largest tensor so far; -1 after rare items.
+        """Return the number of elements of the largest tensor or list so far; -1 after rare items.
 
         Rare items are those that may have to be settled or moved after decoding: decorators,
         metadata, annotations, empty domains and names, long attributes and all that Python decodes.

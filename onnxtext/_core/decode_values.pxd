@@ -6,24 +6,29 @@ cdef enum:
 
 cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
+cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef class Values:
     """Decodes values; equal attributes and types are the same object.
 
     Attributes:
-        most: the number of elements of the largest tensor with raw data so far.
+        most: the number of elements of the largest tensor, or list in an attribute, so far.
         is_strict: whether to raise `NotCanonical` at lists that are packed against the schema.
-        is_plain: whether no tensor in an attribute had an empty name, and no attribute was long.
+        is_plain: whether nothing had metadata, no tensor in an attribute had an empty name, and no
+            attribute was long.
     """
     cdef dict attributes, types, heads
     cdef Py_ssize_t most
     cdef bint is_plain, is_strict
     cdef object held, name  # of the last tensor
     cdef object tensor_type
+    cdef tuple decorators
 
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef tuple _meta(self, list entries)
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end

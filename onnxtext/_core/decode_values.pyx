@@ -27,6 +27,7 @@ from onnxtext._core.slots cimport (
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
+from onnxtext.ast.assemble import meta_of
 from onnxtext.ast.values import AttributeType, Float32, Floats, Reference
 from onnxtext.proto.decode.values import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
@@ -116,25 +117,43 @@ cdef class Values:
     # ---- Value infos ----------------------------------------------------------------------------
 
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
-        """Return a value info with a name and a shared type."""
+        """Return a value info with a name, a shared type and metadata."""
         cdef Field field
         cdef Py_ssize_t at
+        cdef list entries = []
         if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
             return None
         name = text_of(data, field.value, field.end)
         at = field.end
-        if not read_field(data, at, end, &field) or field.key != VALUE_INFO_TYPE or field.end != end:
+        if not read_field(data, at, end, &field) or field.key != VALUE_INFO_TYPE:
             return None
         key = copied(data, field.value, field.end)
+        at = field.end
+        while at < end:
+            if not (
+                read_field(data, at, end, &field)
+                and field.key == VALUE_INFO_METADATA_PROPS
+                and is_entry(data, field.value, field.end)
+            ):
+                return None
+            entries.append(entry_of(data, field.value, field.end))
+            at = field.end
         known = self.types.get(key)
         if known is None:
-            type = tensor_type(data, field.value, field.end)
+            type = tensor_type(<Bytes><const char*>key, 0, len(key))
             if type is None:
                 return None
-            known = self.types[key] = new_value_info("", type, None)
+            known = self.types[key] = new_value_info("", type, None, ())
         elif known.decorators:
             return None
-        return new_value_info(name, known.type, None)
+        return new_value_info(name, known.type, None, self._meta(entries))
+
+    cdef tuple _meta(self, list entries):
+        """Return the decorators of a value with metadata."""
+        if not entries:
+            return ()
+        self.is_plain = False
+        return (meta_of(tuple(entries)),)
 
     # ---- Tensors --------------------------------------------------------------------------------
 
@@ -142,11 +161,12 @@ cdef class Values:
         """Return an initializer with dims, an element type, a name and data of the right size."""
         if not self._tensor(data, view, start, end) or self.name is None:
             return None
-        return new_value_info(self.name, self.tensor_type, self.held)
+        return new_value_info(self.name, self.tensor_type, self.held, self.decorators)
 
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
-        """Decode such a tensor, with an optional name; return False for other forms."""
+        """Decode such a tensor, with an optional name, or metadata; return False for other forms."""
         cdef Field field
+        cdef list metadata = []
         cdef Py_ssize_t at = start, index
         cdef Head head = None
         self.name = self.held = None
@@ -171,6 +191,9 @@ cdef class Values:
             if field.key == TENSOR_NAME:
                 self.name = text_of(data, field.value, at)
                 continue
+            if field.key == TENSOR_METADATA_PROPS and is_entry(data, field.value, at):
+                metadata.append(entry_of(data, field.value, at))
+                continue
             if self.held is not None or field.value == at:
                 return False
             if field.key == TENSOR_RAW_DATA:
@@ -188,11 +211,13 @@ cdef class Values:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
                     return False
+                self.most = max(self.most, len(entries) // (4 if is_narrow(field.key) else 8))
                 self.held = PyType_GenericAlloc(TYPED_DATA, 0)
                 put(self.held, OF_TYPED, entries)
             else:
                 return False
         self.tensor_type = head.type
+        self.decorators = self._meta(metadata)
         return self.held is not None
 
     # ---- Attributes -----------------------------------------------------------------------------
@@ -272,6 +297,7 @@ cdef class Values:
                     return None
                 memcpy(PyBytes_AS_STRING(floats) + 4 * count, data + field.value, 4)
                 count += 1
+        self.most = max(self.most, len(items), count)
         if key == ATTRIBUTE_INTS or key == ATTRIBUTE_STRINGS:
             return tuple(items)
         if key == ATTRIBUTE_FLOATS:
@@ -291,7 +317,7 @@ cdef class Values:
         put(made, OF_TENSOR.type, self.tensor_type)
         put(made, OF_TENSOR.data, self.held)
         put(made, OF_TENSOR.name, self.name)
-        put(made, OF_TENSOR.decorators, ())
+        put(made, OF_TENSOR.decorators, self.decorators)
         return made
 
 
@@ -308,12 +334,12 @@ cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
     return None if element is None else new_tensor_type(element.name, tuple(dims))
 
 
-cdef object new_value_info(name, type, data):
+cdef object new_value_info(name, type, data, tuple decorators):
     made = PyType_GenericAlloc(VALUE_INFO, 0)
     put(made, OF_VALUE.name, name)
     put(made, OF_VALUE.type, type)
     put(made, OF_VALUE.data, data)
-    put(made, OF_VALUE.decorators, ())
+    put(made, OF_VALUE.decorators, decorators)
     put(made, OF_VALUE.metadata, ())
     put(made, OF_VALUE.at, -1)
     return made
@@ -374,10 +400,15 @@ cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
     return tuple(dims)
 
 
+cdef bint is_narrow(int key) noexcept:
+    """Whether the entries of a typed field take 4 bytes, not 8."""
+    return key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA
+
+
 cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
     """Return the entries of a packed field as 4 or 8 bytes each; None if they are corrupt."""
     cdef Py_ssize_t at, count = 0
-    cdef int width = 4 if key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA else 8
+    cdef int width = 4 if is_narrow(key) else 8
     cdef uint64_t number
     cdef bytes made
     if key == TENSOR_FLOAT_DATA or key == TENSOR_DOUBLE_DATA:
@@ -393,3 +424,23 @@ cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
         memcpy(PyBytes_AS_STRING(made) + count * width, &number, width)
         count += 1
     return made
+
+
+cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Whether an entry has exactly a key and a value."""
+    cdef Field key, value
+    return (
+        read_field(data, start, end, &key)
+        and key.key == STRING_STRING_ENTRY_KEY
+        and read_field(data, key.end, end, &value)
+        and value.key == STRING_STRING_ENTRY_VALUE
+        and value.end == end
+    )
+
+
+cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """Return the key and the value of an entry that has both."""
+    cdef Field key, value
+    read_field(data, start, end, &key)
+    read_field(data, key.end, end, &value)
+    return text_of(data, key.value, key.end), text_of(data, value.value, end)

@@ -13,6 +13,7 @@ from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get
 
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import SparseTensor
+from onnxtext.proto.encode.messages import own_decorators
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:
@@ -30,8 +31,8 @@ cdef class Encoder(ValueEncoder):
         cdef Py_ssize_t size = 0
         graph = model.graph
         if (
-            model.decorators or graph.decorators or model.training or model.configurations
-            or self.lowering.defaults.others
+            model.decorators or model.training or model.configurations
+            or self.lowering.defaults.others or (graph.decorators and own_decorators(graph))
         ):
             return None
         # In the order of `messages.Lowering.model`, so that the same error comes first.
@@ -97,8 +98,8 @@ cdef class Encoder(ValueEncoder):
         for value in graph.outputs:
             self._value(GRAPH_OUTPUT, value)
         if self.values_in_python or graph.value_metadata or graph.decorators:
-            for made in self.lowering.value_infos(graph):
-                out.field(GRAPH_VALUE_INFO, made)
+            for value in self.lowering.listed_infos(graph):
+                self._value(GRAPH_VALUE_INFO, value)
         else:
             for value in graph.values:
                 if value.data is None:

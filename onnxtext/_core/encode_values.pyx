@@ -211,9 +211,11 @@ cdef class ValueEncoder:
             data = value.data
             if type(data) is A_SPARSE:
                 continue
-            if type(value) is VALUE_INFO and not (value.decorators or value.metadata):
+            if type(value) is VALUE_INFO and not value.decorators:
                 start = out.open(GRAPH_INITIALIZER)
                 if self.tensor(value.type, get(value, OF_VALUE.name), data):
+                    if not is_input:
+                        self.entries(TENSOR_METADATA_PROPS, value.metadata)
                     out.close(start)
                     continue
                 out.size = before

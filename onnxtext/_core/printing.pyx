@@ -10,13 +10,14 @@ from onnxtext._core.text cimport Text
 
 from onnxtext.printer.graphs import head_text, parameters_text
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.records import decorator_lines, inline_decorators
 
 cdef enum:
     MOST_GRAPHS = 50  # the nesting limit; deeper graphs are printed in Python
     REST = 0
     VALUE = 1
     FUNCTIONS = 2
+    STATEMENT = 3
 
 cdef int LINE = WIDTH, INDENT = len(STEP)
 
@@ -25,6 +26,10 @@ cdef int LINE = WIDTH, INDENT = len(STEP)
 cdef class Printer(NodePrinter):
     """Prints the graphs and functions of one model."""
     cdef readonly int depth  # the nesting depth of graphs in attributes
+
+    def statement(self, owner, graph):
+        """Return the main graph in parts, one input or output per line if there are several."""
+        return self._print(owner, graph, 0, STATEMENT, 0)
 
     def rest(self, owner, graph, str indent, Py_ssize_t start):
         """Return the values and the body of a graph or function, in parts.
@@ -60,6 +65,8 @@ cdef class Printer(NodePrinter):
                 self._rest(thing, indent)
             elif what == VALUE:
                 self._value(thing, indent)
+            elif what == STATEMENT:
+                self._statement(thing)
             else:
                 for function in thing:
                     self.out.character(c"\n")
@@ -90,6 +97,38 @@ cdef class Printer(NodePrinter):
             self._node(node, indent + INDENT)
         out.line(indent)
         return out.character(c"}")
+
+    cdef int _statement(self, graph) except -1:
+        """Print the main graph."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark
+        if graph.decorators:
+            out.text(decorator_lines(graph.decorators, ""))
+        mark = out.begin_trial()
+        out.name(graph.name)
+        if not out.end_trial(mark, self._main_interface(graph, mark)):
+            out.text(self.owner.main_head(graph))
+        return self._rest(graph, 0)
+
+    cdef bint _main_interface(self, graph, Py_ssize_t mark) except -1:
+        """Print the inputs and outputs of the main graph; return False if a line is too long."""
+        cdef Text out = self.out
+        cdef Py_ssize_t start
+        for opening, values in ((b" (", graph.inputs), (b" => (", graph.outputs)):
+            start = out.here()
+            if len(values) < 2:
+                self._list(values, 0, opening)
+                if not out.is_flat(start, LINE):
+                    return False
+                continue
+            out.add(opening, len(opening))
+            for value in values:
+                out.line(INDENT)
+                self._value(value, INDENT)
+                out.character(c",")
+            out.line(0)
+            out.character(c")")
+        return out.fits(mark, LINE, after_head(graph, False))
 
     cdef int _graph(self, graph, int indent) except -1:
         """Print a graph in an attribute."""

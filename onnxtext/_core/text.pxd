@@ -35,6 +35,7 @@ cdef class Text:
     cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept
     cdef Py_ssize_t column(self) noexcept
+    cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
     cdef list take(self)
     cdef int settle(self) except -1

@@ -365,6 +365,18 @@ cdef class Text:
         cdef Py_ssize_t start = mark - self.before
         return self.width(mark) <= most and not memchr(self.data + start, c"\n", self.size - start)
 
+    cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept:
+        """Whether all lines since a mark, the last with `after` more, have `most` characters."""
+        cdef const char* at = self.data + mark - self.before
+        cdef const char* end = self.data + self.size
+        cdef const char* stop = <const char*>memchr(at, c"\n", end - at)
+        while stop is not NULL:
+            if characters(at, stop - at) > most:
+                return False
+            at = stop + 1
+            stop = <const char*>memchr(at, c"\n", end - at)
+        return characters(at, end - at) + after <= most
+
     cdef list take(self):
         """Return the whole text in parts."""
         self._flush()

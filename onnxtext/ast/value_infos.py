@@ -182,18 +182,22 @@ def _arranged(
     The first mention of a name is its first entry in the part, the second its second.
     """
     items = () if order is None else order.items
+    rest = [Word(part) for part in _BY_DEFAULT[decorator] if Word(part) not in items]
+    words = [item for item in items if isinstance(item, Word)]
+    if len(words) == len(items):
+        for word in (*words, *rest):
+            yield from lists[word.text]
+        return
     names = Counter([item for item in items if isinstance(item, str)])
     places: dict[str, list[tuple[str, int]]] = {}
-    if names:
-        for part in _BY_NAME[decorator]:
-            for at, entry in enumerate(lists[part]):
-                if entry.name in names:
-                    found = places.setdefault(entry.name, [])
-                    if decorator == INITIALIZERS or not found or found[0][0] == part:
-                        found.append((part, at))
+    for part in _BY_NAME[decorator]:
+        for at, entry in enumerate(lists[part]):
+            if entry.name in names:
+                found = places.setdefault(entry.name, [])
+                if decorator == INITIALIZERS or not found or found[0][0] == part:
+                    found.append((part, at))
     taken = {place for name, found in places.items() for place in found[: names[name]]}
     seen: Counter[str] = Counter()
-    rest = [Word(part) for part in _BY_DEFAULT[decorator] if Word(part) not in items]
     for item in (*items, *rest):
         if isinstance(item, str):
             if seen[item] < len(places.get(item, ())):
@@ -202,7 +206,7 @@ def _arranged(
             seen[item] += 1
             continue
         for at, entry in enumerate(lists[item.text]):
-            if not taken or (item.text, at) not in taken:
+            if (item.text, at) not in taken:
                 yield entry
 
 

@@ -17,6 +17,10 @@ class CorePrinter(GraphPrinter):
         super().__init__()
         self._core = Printer(self._names)
 
+    def graph_statement(self, graph: Graph) -> list[str]:
+        """Return the main graph in parts, one input or output per line if there are several."""
+        return self._core.statement(self, graph)
+
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
         """Return the values and the body of a graph or function, in parts."""
         parts = self._core.rest(self, graph, indent, start)

@@ -67,7 +67,7 @@ class GraphPrinter:
 
     def graph_statement(self, graph: Graph) -> list[str]:
         """Return the main graph in parts, one input or output per line if there are several."""
-        head = decorator_lines(graph.decorators, "") + self._main_head(graph)
+        head = decorator_lines(graph.decorators, "") + self.main_head(graph)
         return [head, *self.rest_parts(graph, "", column(head, 0))]
 
     def graph_value(self, graph: Graph, indent: str, start: int) -> str:
@@ -97,7 +97,8 @@ class GraphPrinter:
         values = [" ", *self._values(graph, indent, start)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
-    def _main_head(self, graph: Graph) -> str:
+    def main_head(self, graph: Graph) -> str:
+        """Return the name, inputs and outputs of the main graph."""
         name = value_name(graph.name)
         lists = [
             self._list(graph.inputs, "", " ", several=True),

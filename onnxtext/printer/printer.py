@@ -25,7 +25,7 @@ from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
-from onnxtext.printer.layout import STEP, WIDTH, base64_lines, base64_parts, bracketed, broken
+from onnxtext.printer.layout import STEP, WIDTH, base64_lines, base64_parts, bracketed
 from onnxtext.printer.records import decorator_lines, inline_decorators, record_text
 from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import quoted, string_value
@@ -85,7 +85,8 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
         entries.append(f"metadata_props: {bracketed(items, '[]', STEP, WIDTH - 20)}")
     parts = [decorator_lines(model.decorators, "")] if model.decorators else []
     if entries:
-        parts.append(broken(entries, "<>", "") + "\n")
+        inner = f",\n{STEP}".join(entries)
+        parts.append(f"<\n{STEP}{inner},\n>\n")
     graph = model.graph
     if model.has_order:  # in a section at the end
         others = tuple([item for item in graph.decorators if item.name not in ORDERS])

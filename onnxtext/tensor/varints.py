@@ -12,6 +12,7 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from onnxtext.core import core, core_module
 from onnxtext.tensor.lazy import np
 from onnxtext.wire.writer import varint
 
@@ -73,6 +74,9 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
         key: the key, one byte.
         values: the integers, or their little-endian bytes.
     """
+    if isinstance(values, bytes) and core() == "native":
+        made: bytes = core_module("varints").int_fields(key[0], values)
+        return made
     size = len(values) // 8 if isinstance(values, bytes) else len(values)
     if size < _FEW:
         few = struct.unpack(f"<{size}q", values) if isinstance(values, bytes) else values
@@ -96,6 +100,9 @@ def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
         key: the key, one byte.
         data: little-endian float32 values.
     """
+    if core() == "native":
+        fields: bytes = core_module("varints").float_fields(key[0], data)
+        return fields
     if len(data) < 4 * _FEW:
         return b"".join([key + data[at : at + 4] for at in range(0, len(data), 4)])
     made = np.full((len(data) // 4, 5), key[0], np.uint8)
@@ -141,6 +148,9 @@ def pack_entries(field: str, entries: bytes) -> bytes:
     kind = VARINT_FIELDS.get(field)
     if kind is None or not entries:
         return entries
+    if core() == "native":
+        packed: bytes = core_module("varints").pack(entries, int(kind[2]))
+        return packed
     if len(entries) <= _SHORT:
         count = len(entries) // int(kind[2])
         return b"".join(map(varint, struct.unpack(f"<{count}{_LETTERS[kind]}", entries)))
@@ -160,6 +170,10 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
         if len(data) % width:
             raise ValueError(f"{len(data)} bytes are not a multiple of {width}")
         return bytes(data)
+    if core() == "native":
+        unpacked: bytes | None = core_module("varints").unpack(data, int(kind[2]))
+        if unpacked is not None:
+            return unpacked
     values = unpack_varints(data)
     if kind == "<i4":
         numbers = values.view(np.int64)

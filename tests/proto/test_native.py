@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import onnxtext
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.core import core
 from onnxtext.proto.decode import lift
@@ -22,6 +23,19 @@ from tests.corpus import onnx_directory, shared_model, shared_models, wheel_mode
 from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
+
+
+METADATA = onnxtext.to_binary("""
+<ir_version: 10, opset_import: ["": 20]>
+@value_info(initializers, values)
+g (@meta("a": "1") float[2] x) => (@meta("a": "2", "b": "") float[N] y) <
+  @meta("c": "3") float[2] w = [1, 2],
+  @meta("d": "é") seq(float[N]) v,
+  int64[3] t = {1, -2, 3},
+> {
+  [n] y = Add <k = @meta("e": "4") float[2] u = [1, 2]> (x, w)
+}
+""")
 
 
 def outcome(data: bytes) -> Any:
@@ -46,9 +60,8 @@ def assert_same_tree(data: bytes) -> None:
 
 def models() -> list[bytes]:
     found = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::20]]
-    return found + [
-        data for file in shared_models()[::40] if len(data := shared_model(file)) < 9000
-    ]
+    files = [*shared_models()[::40], *[one for one in shared_models() if "dynamo" in str(one)]]
+    return [METADATA, *found, *[data for one in files if len(data := shared_model(one)) < 9000]]
 
 
 def test_models() -> None:

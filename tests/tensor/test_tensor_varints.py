@@ -15,13 +15,17 @@ from hypothesis import strategies as st
 
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import FieldData, TypedData
+from onnxtext.core import core
 from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.tensor import varints
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.varints import (
+    VARINT_FIELDS,
     float_fields,
     int_fields,
+    pack_entries,
     pack_varints,
+    unpack_entries,
     unpack_varints,
 )
 
@@ -141,3 +145,22 @@ def test_fields_that_are_not_packed(count: int, monkeypatch: pytest.MonkeyPatch)
     assert int_fields(b"\x40", struct.pack(f"<{count}q", *ints)) == wanted
     wanted = onnx.AttributeProto(floats=floats).SerializeToString()
     assert float_fields(b"\x3d", struct.pack(f"<{count}f", *floats)) == wanted
+
+
+@pytest.mark.skipif(core() != "native", reason="the native core does not run")
+@given(st.sampled_from(["<i4", "<i8", "<u8"]), st.binary(max_size=400))
+def test_the_core_packs_and_unpacks_as_python_does(kind: str, data: bytes) -> None:
+    field = next(name for name, held in VARINT_FIELDS.items() if held == kind)
+    entries = data[: len(data) // 8 * 8]
+
+    def outcome() -> list[object]:
+        made: list[object] = [pack_entries(field, entries), float_fields(b"\x3d", entries)]
+        made += [int_fields(b"\x40", entries), unpack_entries(field, pack_entries(field, entries))]
+        try:
+            return [*made, unpack_entries(field, data)]
+        except ValueError as error:
+            return [*made, str(error)]
+
+    native = outcome()
+    with mock.patch.object(varints, "core", return_value="python"):
+        assert outcome() == native

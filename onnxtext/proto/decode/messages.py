@@ -51,9 +51,10 @@ class Lifter(NodeLifter):
     """Lifts the messages of one model; caches types, attributes and operator sets.
 
     Attributes:
-        largest: the number of elements of the model's largest tensor, if the model has nothing to
-            settle or move after lifting: no decorators, metadata, annotations, empty domains or
-            tensor names, long attributes or nested graphs. Otherwise -1.
+        largest: the number of elements of the model's largest tensor, or list in an attribute, if
+            the model has nothing else to settle or move after lifting: no decorators, metadata,
+            annotations, empty domains or tensor names, long attributes or nested graphs.
+            Otherwise -1.
     """
 
     def __init__(self, *, careful: bool, native: bool = True) -> None:

@@ -105,7 +105,8 @@ class Lowering(ValueLowering):
             pieces.append(delimited(b"\x5a", self.value_info(value)))
         for value in graph.outputs:
             pieces.append(delimited(b"\x62", self.value_info(value)))
-        pieces += [delimited(b"\x6a", info) for info in self.value_infos(graph)]
+        infos = map(self.value_info, self.listed_infos(graph))
+        pieces += [delimited(b"\x6a", info) for info in infos]
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         for value, is_input in data:
             if isinstance(value.data, SparseTensor):
@@ -122,17 +123,17 @@ class Lowering(ValueLowering):
         except value_infos.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
 
-    def value_infos(self, graph: Graph) -> Iterator[bytes]:
+    def listed_infos(self, graph: Graph) -> Iterator[ValueInfo]:
         """Yield the `value_info` list of a graph, in the order of SPEC 10."""
         metadata = dict(graph.value_metadata)
         try:
             order = value_infos.order_of(graph)
             for _, name, type, at, statement in value_infos.entries(graph, order):
                 if statement is not None:
-                    yield self.value_info(statement)
+                    yield statement
                     continue
                 found = metadata.pop(name, ()) if metadata else ()
-                yield self.value_info(ValueInfo(name, type, None, (), found, at))
+                yield ValueInfo(name, type, None, (), found, at)
         except value_infos.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
         self._all_used(metadata, graph)

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -116,26 +114,27 @@ class SectionBinding:
 
     def attach_any(self, model: Model, block: Block) -> None:
         """Bind a metadata block of a model; collect an error if its path names nothing."""
-        with self._collecting():
+        try:
             if block.kind == "function":
                 self._attach_function(model, block)
             else:
                 self._attach(model.graph, block)
+        except SemanticError as error:
+            self._collect(error)
 
     def annotate(self, graph: Graph, at: int, path: tuple[Step, ...], entries: Pairs) -> None:
         """Bind a quantization annotation; collect an error if its path names nothing."""
-        with self._collecting():
-            owner = self._graph_at(graph, path[:-1], Token("", at))
-            assert isinstance(owner, Graph)
-            owner.quantization.append(Annotation(path[-1].name, entries))
-
-    @contextmanager
-    def _collecting(self) -> Iterator[None]:
         try:
-            yield
+            owner = self._graph_at(graph, path[:-1], Token("", at))
         except SemanticError as error:
-            if len(self.semantic_errors) < MAX_SEMANTIC_ERRORS:
-                self.semantic_errors.append(error)
+            self._collect(error)
+            return
+        assert isinstance(owner, Graph)
+        owner.quantization.append(Annotation(path[-1].name, entries))
+
+    def _collect(self, error: SemanticError) -> None:
+        if len(self.semantic_errors) < MAX_SEMANTIC_ERRORS:
+            self.semantic_errors.append(error)
 
     def _attach_function(self, model: Model, block: Block) -> None:
         if self._functions is None:
@@ -150,10 +149,12 @@ class SectionBinding:
         function.metadata = block.entries()
         for item in block.items:
             if isinstance(item, Block):
-                with self._collecting():
+                try:
                     if item.kind == "function":
                         raise SemanticError("functions cannot contain functions", token=item.kind)
                     self._attach(function, item)
+                except SemanticError as error:
+                    self._collect(error)
 
     def _attach(self, root: Graph | Function, block: Block) -> None:
         """Bind metadata to the part of a graph or function that its path names.
@@ -223,13 +224,19 @@ class SectionBinding:
 
     def _attach_value(self, owner: Graph | Function, name: str, block: Block) -> None:
         names = self._of(owner)
-        lists = {"value": names.values, "output": names.outputs, "value_info": names.declared}
-        values = lists[str(block.kind)]
-        generated = frozenset[str]() if block.kind == "output" else names.generated
+        match str(block.kind):
+            case "value":
+                values = names.values
+            case "output":
+                values = names.outputs
+            case _:  # "value_info"
+                values = names.declared
         value = values.get(name)
         if value is not None:
             value.metadata = block.entries()
-        elif name in generated:
+            return
+        generated = frozenset[str]() if block.kind == "output" else names.generated
+        if name in generated:
             owner.value_metadata[name] = block.entries()
         else:
             known = [*values, *generated]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forty real models of the shared data: many exporters, from 0.5 kB to 6 MB."""
+"""Real models of the shared data: forty from 0.5 kB to 6 MB, and all small ones."""
 
 from __future__ import annotations
 
@@ -55,17 +55,48 @@ The official parser can read the official text of each.
 """
 
 
+SMALL = 20_000
+"""The size limit of a small model in bytes."""
+
+UNREADABLE = (
+    "kraiskil_onnx2c/5255ff31-model",
+    "kraiskil_onnx2c/532310f2-model",
+    "kraiskil_onnx2c/542235fa-model",
+    "kraiskil_onnx2c/c1b262e4-model",
+    "kraiskil_onnx2c/cd985a7c-model",
+    "kraiskil_onnx2c/e58457a9-model",
+    "sdpython_onnx-extended/debug_4700-CPUep",
+    "sonos_tract/ffe2f74e-model",
+)
+"""The small models whose official text the official parser cannot read."""
+
+
 def directory() -> Path:
     """The shared models: beside the repository, or in `$ONNXTEXT_DATA`."""
     beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
     return Path(os.environ.get("ONNXTEXT_DATA", beside)) / "models"
 
 
+def small_names() -> tuple[str, ...]:
+    """Return the names of the small models that the official parser can read."""
+    paths = [path for path in directory().rglob("*.onnx") if path.stat().st_size < SMALL]
+    names = {path.relative_to(directory()).with_suffix("").as_posix() for path in paths}
+    return tuple(sorted(names.difference(UNREADABLE)))
+
+
 def mixed() -> Iterator[bytes]:
-    """Yield the models.
+    """Yield the forty models.
 
     Raises:
         FileNotFoundError: the shared data is missing.
     """
-    for name in NAMES:
-        yield (directory() / f"{name}.onnx").read_bytes()
+    yield from map(_read, NAMES)
+
+
+def small() -> Iterator[bytes]:
+    """Yield the small models; none if the shared data is missing."""
+    yield from map(_read, small_names())
+
+
+def _read(name: str) -> bytes:
+    return (directory() / f"{name}.onnx").read_bytes()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode and decode lists of numbers: the compiled parts of `onnxtext.tensor.varints`."""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
+
+from onnxtext._core.buffer cimport Buffer
+from onnxtext._core.wire cimport read_varint
+
+
+def pack(entries, int width):
+    """Return little-endian integers of 4 bytes, with a sign, or of 8 as varints."""
+    cdef Buffer out = Buffer()
+    add_varints(out, 0, entries, width)
+    return out.take(0)
+
+
+def int_fields(int key, numbers):
+    """Return a field with this key for each of some little-endian 64-bit integers."""
+    cdef Buffer out = Buffer()
+    add_varints(out, key, numbers, 8)
+    return out.take(0)
+
+
+def float_fields(int key, numbers):
+    """Return a field with this key, one byte, for each of some little-endian 32-bit floats."""
+    cdef const unsigned char[::1] data = numbers
+    cdef Buffer out = Buffer()
+    cdef Py_ssize_t at
+    out.need(data.shape[0] // 4 * 5)
+    for at in range(0, data.shape[0] - 3, 4):
+        out.data[out.size] = <char>key
+        memcpy(out.data + out.size + 1, &data[at], 4)
+        out.size += 5
+    return out.take(0)
+
+
+def unpack(packed, int width):
+    """Return varints as little-endian integers of 4 or 8 bytes; None if one is invalid or too large.
+
+    Args:
+        packed: the varints, one after the other.
+        width: 4 or 8; 4 for integers with a sign.
+    """
+    cdef const unsigned char[::1] data = packed
+    cdef Py_ssize_t at, end = data.shape[0], count = 0
+    cdef uint64_t number
+    cdef char* into
+    for at in range(end):
+        count += data[at] < 128
+    made = PyBytes_FromStringAndSize(NULL, count * width)
+    into = PyBytes_AS_STRING(made)
+    at = 0
+    while at < end:
+        if not read_varint(&data[0], &at, end, &number):
+            return None
+        if width == 4 and <int64_t>number != <int32_t>number:
+            return None
+        memcpy(into, &number, width)
+        into += width
+    return made
+
+
+cdef int add_varints(Buffer out, int key, entries, int width) except -1:
+    cdef const unsigned char[::1] data = entries
+    cdef Py_ssize_t at
+    cdef int32_t small
+    cdef int64_t large
+    out.need(data.shape[0] // width * 2)
+    for at in range(0, data.shape[0] - width + 1, width):
+        if width == 4:
+            memcpy(&small, &data[at], 4)
+            large = small
+        else:
+            memcpy(&large, &data[at], 8)
+        out.number(key, <uint64_t>large)
+    return 0
