@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
     from onnxtext.serialization import register
     from onnxtext.shown import Shown, show
+    from onnxtext.viewer import view
 
 __all__ = [
     "Diagnostic",
@@ -54,6 +55,7 @@ __all__ = [
     "show",
     "to_binary",
     "verify",
+    "view",
 ]
 
 _MODULES = {
@@ -67,6 +69,7 @@ _MODULES = {
     "Shown": "shown",
     "register": "serialization",
     "show": "shown",
+    "view": "viewer",
 }
 """Where a name comes from, unless it is `api`."""
 

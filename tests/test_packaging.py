@@ -22,6 +22,7 @@ from tests.corpus import REPOSITORY
 pytestmark = pytest.mark.thorough
 
 GRAMMAR = "onnxtext/grammar/onnxtext.lark"
+NOTICES = "onnxtext/viewer/THIRD-PARTY-NOTICES.md"
 DIST_INFO = f"onnxtext-{onnxtext.__version__}.dist-info"
 MANUAL = f"onnxtext-{onnxtext.__version__}.data/data/share/man/man1/onnxtext.1"
 SDIST = f"onnxtext-{onnxtext.__version__}"
@@ -74,16 +75,18 @@ def sources() -> set[str]:
     """Return our modules and the pages about codes in the checkout."""
     package = REPOSITORY / "onnxtext"
     modules = [*package.rglob("*.py"), *package.rglob("*.pyi")]
-    files = [*modules, *package.glob("diagnostics/pages/*.md")]
+    files = [*modules, *package.glob("diagnostics/pages/*.md"), *package.glob("viewer/assets/*")]
     return {path.relative_to(REPOSITORY).as_posix() for path in files}
 
 
 def test_the_wheel_has_the_package_only(wheel: Path) -> None:
     about = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
+    about.add(f"licenses/{NOTICES}")
     assert contents(wheel) == {
         *sources(),
         GRAMMAR,
         "onnxtext/py.typed",
+        NOTICES,
         MANUAL,
         *(f"{DIST_INFO}/{name}" for name in about),
     }

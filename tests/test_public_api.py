@@ -40,6 +40,7 @@ NAMES = [
     "show",
     "to_binary",
     "verify",
+    "view",
 ]
 
 SIGNATURES = {
@@ -74,6 +75,9 @@ SIGNATURES = {
     "register": "() -> None",
     "rewrite": "(text: str, model: Model, *, name: str = '<string>') -> str",
     "verify": "(source: ModelSource) -> Verdict",
+    "view": (
+        "(model: ModelSource, other: ModelSource | None = None, *, statistics: bool = True) -> str"
+    ),
     "show": (
         "(model: ModelSource, *, graph: str | None = None, "
         "start: str | Sequence[str] = (), end: str | Sequence[str] = (), "

@@ -24,6 +24,8 @@ WALKTHROUGHS = (
     "docs/recipes.md",
     "docs/faq.md",
     "docs/shell.md",
+    "docs/opsets.md",
+    "docs/view.md",
 )
 
 

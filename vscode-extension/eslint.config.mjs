@@ -8,7 +8,7 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
-    languageOptions: { parserOptions: { project: ['tsconfig.json', 'src/webview/tsconfig.json'] } },
+    languageOptions: { parserOptions: { project: ['tsconfig.json', 'src/webview/tsconfig.json', 'src/viewer/tsconfig.json'] } },
     rules: {
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       // Numbers in paths of SVG, and in messages.

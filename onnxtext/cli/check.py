@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.edit import Target, new_errors, write
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.settings import read_settings
 from onnxtext.cli.streams import read_stdin
+from onnxtext.cli.target_opset import Targets, check_targets, conversion, find_changes, read_targets
 from onnxtext.diagnostics.library import codes
 from onnxtext.files import read_input
 
@@ -29,6 +32,9 @@ Examples:
   onnxtext check --fix model.onnxtxt        applies safe fixes
   onnxtext check --select all model.onnx    every rule, lints included
   onnxtext check --ignore node-name-duplicate --strict models/*.onnx
+  onnxtext check --infer -o typed.onnx model.onnx
+  onnxtext check --target-opset 21 model.onnx
+  onnxtext check --target-opset 21 -o new.onnx model.onnx
 
 \b
 In a text, a comment suppresses a rule for its line or the statement below it:
@@ -60,6 +66,9 @@ class CheckOptions:
     strict: bool
     fix: bool
     max_findings: int | None
+    infer: bool = False
+    targets: Targets = field(default_factory=dict)
+    output: Target | None = None
 
 
 def _slugs(
@@ -114,6 +123,29 @@ def _slugs(
     metavar="N",
     help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MOST}]",
 )
+@click.option(
+    "--infer",
+    is_flag=True,
+    help="Write the model with the inferred types of all values to OUT, unless it has errors.",
+)
+@click.option(
+    "--target-opset",
+    "targets",
+    multiple=True,
+    metavar="N|DOMAIN=N",
+    callback=read_targets,
+    help="Tell what stands against version N of the standard operators, or of those of DOMAIN, and "
+    "which nodes a conversion changes. With -o, OUT is the converted model; with --fix, FILE.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=MODEL,
+    help="The file that --infer and --target-opset write, or - for standard output. Its suffix "
+    "says whether it is a text or a binary model.",
+)
+@click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists.")
 @reporting_options
 def command(
     files: tuple[str, ...],
@@ -123,6 +155,10 @@ def command(
     strict: bool,
     fix: bool,
     max_findings: int | None,
+    infer: bool,
+    targets: dict[str, int],
+    output: str | None,
+    force: bool,
     output_format: str,
     color: str,
 ) -> int:
@@ -131,8 +167,16 @@ def command(
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
     reported in one run, with their positions, on standard error.
     """
-    choice = CheckOptions((*select, *profile), ignore, strict, fix, max_findings)
+    target = _target(files, output, force=force) if infer or output or force else None
+    if target is not None and (not (infer or targets) or fix):
+        raise click.UsageError(
+            "-o and -f belong to --infer and --target-opset, and do not go with --fix."
+        )
+    choice = CheckOptions(
+        (*select, *profile), ignore, strict, fix, max_findings, infer, targets, target
+    )
     _check_slugs(choice)
+    check_targets(targets)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
             reporter.aside = progress.aside
@@ -142,6 +186,12 @@ def command(
         if reporter.failed and len(files) > 1:
             reporter.summary(f"{reporter.failed} of {len(files)} files have findings")
     return reporter.status
+
+
+def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> Target:
+    if output is None or len(files) != 1:
+        raise click.UsageError("To write a model, name one FILE, and the file to write: -o OUT.")
+    return Target(files[0], output, force, diff=False)
 
 
 def _check_slugs(choice: CheckOptions) -> None:
@@ -158,7 +208,7 @@ def _check_slugs(choice: CheckOptions) -> None:
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     from onnxtext.checker.engine.sources import check_file, too_deep
-    from onnxtext.checker.isolation.inference import start_worker
+    from onnxtext.checker.isolation.pool import start_worker
 
     start_worker()
     path = None if name == "-" else Path(name)
@@ -179,7 +229,47 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     most = choice.max_findings
     if most is None:
         most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
+    valid = not any(item.severity == "error" for item in found)
+    if choice.targets and valid:
+        found = [*found, *find_changes(data, shown, choice.targets)]
     show(found, most, shown, reporter, strict=strict)
+    target = choice.output
+    if target is None and choice.fix and choice.targets:
+        target = Target(name, None, force=False, diff=False)
+    if target is not None:
+        _rewrite(data, found, target, choice, reporter)
+
+
+def _rewrite(
+    data: bytes, found: list[Diagnostic], target: Target, choice: CheckOptions, reporter: Reporter
+) -> None:
+    """Write the model, converted and with inferred types, unless it has errors."""
+    from onnxtext.editing import apply, write_types
+    from onnxtext.filetype import decode_text, is_binary
+
+    if any(item.severity == "error" for item in found):
+        to = target.output or target.name
+        reporter.summary(f"{target.name}: has errors, so {to} is not written")
+        return
+    before = data if is_binary(data, target.name) else decode_text(data, target.name)
+    content, notes = before, []
+    if choice.targets:
+        content = apply(
+            content, partial(conversion, targets=choice.targets), name=target.name
+        ).content
+        wrong = new_errors(target, before, content)
+        for item in wrong:
+            reporter.found(item, target.name)
+        if wrong:
+            reporter.status = max(reporter.status, FINDINGS)
+            reporter.summary(f"{target.name}: the converted model has errors and is not written")
+            return
+    if choice.infer:
+        typed = apply(content, write_types, name=target.name)
+        content, notes = typed.content, list(typed.notes)
+    write(target, data, content)
+    for note in notes:
+        reporter.summary(f"{target.name}: {note}")
 
 
 def show(

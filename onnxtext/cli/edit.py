@@ -225,11 +225,15 @@ def replace_weight(weights: tuple[str, ...]) -> Edit:
 @_verb("set-opset")
 @click.argument("version", type=click.IntRange(min=1))
 @click.option("--domain", default="", metavar="DOMAIN", help="Default: the standard operators.")
-def set_opset(version: int, domain: str) -> Edit:
-    """Import VERSION of an operator set. Nodes are not converted; what does not fit is told."""
+@click.option("--no-convert", is_flag=True, help="Change only the number.")
+def set_opset(version: int, domain: str, no_convert: bool) -> Edit:
+    """Convert the model to VERSION of an operator set.
+
+    If a node cannot be converted, nothing is changed.
+    """
     from onnxtext import editing
 
-    return partial(editing.set_opset, version=version, domain=domain)
+    return partial(editing.set_opset, version=version, domain=domain, convert=not no_convert)
 
 
 @_verb("strip")
@@ -278,8 +282,8 @@ def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
     if target.diff:
         _show(before, edited.content, target, color)
     else:
-        _write(target, data, _converted(target, edited.content))
-    for finding in _new_findings(target, before, edited.content):
+        write(target, data, edited.content)
+    for finding in new_errors(target, before, edited.content):
         reporter.found(finding, target.name)
         reporter.status = max(reporter.status, FINDINGS)
 
@@ -313,7 +317,19 @@ def _converted(target: Target, content: str | bytes) -> bytes:
     return content
 
 
-def _write(target: Target, old: bytes, new: bytes) -> None:
+def write(target: Target, old: bytes, content: str | bytes) -> None:
+    """Write an edited text or model where its target says.
+
+    Args:
+        target: the target.
+        old: the content of the file that was edited.
+        content: the edited content.
+
+    Raises:
+        CommandError: it cannot be written.
+        OnnxTextError: it cannot be converted to the form that the suffix of the output says.
+    """
+    new = _converted(target, content)
     if target.output == "-" or (target.output is None and target.file == "-"):
         if b"\0" in new[:4096] and is_terminal(sys.stdout):
             raise CommandError(
@@ -352,7 +368,7 @@ def _show(old: str | bytes, new: str | bytes, target: Target, color: str) -> Non
     write_stdout([shown.encode("utf-8", "backslashreplace")])
 
 
-def _new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
+def new_errors(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
     """Return the errors that the model has only after the edit."""
     if old == new:
         return []

@@ -18,6 +18,7 @@ VERBS = (
     "fmt",
     "info",
     "show",
+    "view",
     "diff",
     "verify",
     "merge",
@@ -26,6 +27,7 @@ VERBS = (
     "git",
     "weights",
     "explain",
+    "explain-type",
     "completion",
     "lsp",
 )

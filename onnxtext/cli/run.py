@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.jobs import STDIN
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, FileName, reporting_options
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say
 from onnxtext.diagnostics.safe import safe
@@ -55,7 +55,7 @@ def _pairs(
 
 
 @click.command("run", epilog=EXPLANATION)
-@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
+@click.argument("file", metavar="FILE", type=MODEL)
 @click.option(
     "--input",
     "inputs",
@@ -86,6 +86,7 @@ def _pairs(
     "outputs",
     multiple=True,
     metavar="[NAME=]FILE",
+    type=FileName(".npy"),
     help="Write an output to a .npy file. Without NAME it is the output that the file is named "
     "after, or the only one.",
 )
@@ -93,7 +94,7 @@ def _pairs(
     "--compare",
     "other",
     metavar="OTHER",
-    type=click.Path(readable=False),
+    type=MODEL,
     help="Run another model on the same inputs, and show where their values differ.",
 )
 @click.option("--rtol", type=float, default=1e-4, show_default=True, help="Relative tolerance.")

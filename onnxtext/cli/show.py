@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-import mmap
 import re
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.pager import find_pager, write_paged
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.streams import read_stdin
-from onnxtext.files import read_input
+from onnxtext.cli.report import FINDINGS, Reporter
+from onnxtext.cli.streams import read_file_or_stdin
 from onnxtext.terminal import is_terminal, wants_color
 
 if TYPE_CHECKING:
@@ -133,19 +130,5 @@ def command(
 def _read(file: str, name: str) -> Reading:
     from onnxtext.excerpt.reading import read_model
 
-    if file == "-":
-        if is_terminal(sys.stdin):
-            raise CommandError("no-input", "a model cannot be typed in", help="name a file")
-        return read_model(read_stdin(), name, Path())
-    path = Path(file)
-    with io_errors("read", name):
-        data: Any
-        if path.is_file() and path.stat().st_size >= _MAPPED:
-            with path.open("rb") as opened:
-                data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-        else:
-            data = read_input(path)
-    return read_model(data, name, path.parent)
-
-
-_MAPPED = 1 << 20
+    data, base = read_file_or_stdin(file, name)
+    return read_model(data, name, base)

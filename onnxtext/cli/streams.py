@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 from collections.abc import Iterable
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from onnxtext.cli.report import CommandError, discard, io_errors
-from onnxtext.files import read_stream
+from onnxtext.files import read_input, read_stream
+from onnxtext.terminal import is_terminal
 
 
 def stdout_buffer() -> BinaryIO:
@@ -74,6 +77,34 @@ def read_stdin() -> bytes:
     buffer = stdin_buffer()
     with io_errors("read", "standard input"):
         return read_stream(buffer, "<stdin>")
+
+
+def read_file_or_stdin(file: str, name: str) -> tuple[bytes | memoryview, Path]:
+    """Return a model's bytes and the directory of its weights; `-` is standard input.
+
+    Args:
+        file: the path of the file; large ones are mapped.
+        name: its name in messages.
+
+    Raises:
+        CommandError: it cannot be read, or standard input is a terminal.
+    """
+    if file == "-":
+        if is_terminal(sys.stdin):
+            raise CommandError("no-input", "a model cannot be typed in", help="name a file")
+        return read_stdin(), Path()
+    path = Path(file)
+    with io_errors("read", name):
+        data: Any
+        if path.is_file() and path.stat().st_size >= _MAPPED:
+            with path.open("rb") as opened:
+                data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        else:
+            data = read_input(path)
+    return data, path.parent
+
+
+_MAPPED = 1 << 20
 
 
 def occupy_closed_descriptors() -> None:

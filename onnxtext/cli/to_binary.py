@@ -48,7 +48,7 @@ def conversion(
         from onnxtext.syntax.parse import parse_model
 
         if checked:
-            from onnxtext.checker.isolation.inference import start_worker
+            from onnxtext.checker.isolation.pool import start_worker
 
             start_worker()
         external = _external(job) if externalize else None
@@ -79,7 +79,7 @@ def _check(
 ) -> None:
     """Raise an error if a model violates rules of the ONNX IR."""
     from onnxtext.checker.engine.run import check_tree
-    from onnxtext.checker.isolation.light import LARGE
+    from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.settings import read_settings
     from onnxtext.conversion import joined
     from onnxtext.diagnostics import OnnxTextError

@@ -11,6 +11,7 @@ from __future__ import annotations
 from onnxtext.editing.apply import Edited, apply
 from onnxtext.editing.extraction import extract
 from onnxtext.editing.header import set_opset, strip
+from onnxtext.editing.inferred import write_types
 from onnxtext.editing.names import rename
 from onnxtext.editing.nodes import insert, remove, set_attribute
 from onnxtext.editing.values import replace_weight, set_shape
@@ -27,4 +28,5 @@ __all__ = [
     "set_opset",
     "set_shape",
     "strip",
+    "write_types",
 ]

@@ -56,13 +56,17 @@ def apply(
 
 
 def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> Edited:
+    from onnxtext.editing.opsets.report import ConversionError
     from onnxtext.merger.rewriting import rewrite_text
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
 
     model = parse_model(Source(text, name))
     before = parse_model(Source(text, name)) if model.encoding is not None else None
-    notes = edit(model) or []
+    try:
+        notes = edit(model) or []
+    except ConversionError as error:
+        raise error.located(Source(text, name)) from None
     if before is not None and model != before:
         model.encoding = None
     return Edited(rewrite_text(text, model, name=name), tuple(notes))

@@ -91,17 +91,10 @@ def _as_output(name: str, declared: ValueInfo | None, types: dict[str, Type]) ->
 
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Return the types of the values of the main graph, as the checker infers them."""
-    from onnxtext.checker.engine.run import find_in
     from onnxtext.checker.inference.value_types import known_types
-    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+    from onnxtext.editing.inferred import checked
 
-    def encoded() -> bytes | None:
-        try:
-            return lower_without_weights(model)
-        except LowerError:
-            return None
-
-    subject, _ = find_in(model, encoded=encoded)
+    subject = checked(model)
     return {} if subject.main is None else known_types(subject).get(id(subject.main), {})
 
 

@@ -11,31 +11,44 @@ from onnxtext.ast.records import Decorator
 from onnxtext.ast.value_infos import DECORATOR
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused
 
 What = Literal["metadata", "doc", "value-info"]
 
 
-def set_opset(model: Model, version: int, domain: str = "") -> None:
+def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = True) -> list[str]:
     """Set the version of an operator set that the model and its functions import.
 
-    Nodes are not converted.
+    Nodes whose operators differ between the versions are converted.
 
     Args:
         model: the tree; changed in place.
         version: the new version.
         domain: the operator set; "" is that of the standard operators.
+        convert: whether to convert nodes; otherwise only the number changes.
+
+    Returns:
+        What changes besides the number.
 
     Raises:
-        OnnxTextError: the version is not positive.
+        OnnxTextError: the version is unknown, or a node cannot be converted.
     """
     if version < 1:
         raise refused("the version of an operator set is at least 1")
+    said: list[str] = []
+    if convert and _plain(domain) in newest_versions():
+        from onnxtext.editing.opsets import convert as convert_nodes
+
+        said = convert_nodes(model, {domain: version})
+    elif convert:
+        said = [f"the operators of `{domain}` are not known, so no nodes are converted"]
     found = _set(model.opset_imports, version, domain)
     for function in model.functions:
         _set(function.opset_imports, version, domain)
     if not found:
         model.opset_imports.append(OpsetImport(domain, version))
+    return said
 
 
 def _set(imports: list[OpsetImport], version: int, domain: str) -> bool:

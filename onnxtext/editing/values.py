@@ -138,7 +138,7 @@ def _inferred(model: Model) -> dict[tuple[int, str], Shape]:
     """
     import onnx
 
-    from onnxtext.checker.isolation.inference import Inference
+    from onnxtext.checker.isolation.pool import Inference
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 
     try:

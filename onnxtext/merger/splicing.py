@@ -18,9 +18,9 @@ from onnxtext.ast.visit import attribute_graphs
 from onnxtext.merger.token_edits import edit_tokens, has_comments
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.printer import graph_printer
+from onnxtext.printer.printer import graph_printer, print_type
 from onnxtext.source import Source
-from onnxtext.syntax.span_map import map_spans
+from onnxtext.syntax.span_map import SpanMap, map_spans
 
 S = TypeVar("S", Node, ValueInfo)
 
@@ -107,15 +107,45 @@ class _Splice:
             return
         graphs = list(attribute_graphs(before.attributes))
         edited = list(attribute_graphs(after.attributes))
-        start, end = self._span(before.at, "node")
-        indent = self._indent(start)
-        same = graphs and [graph.at for graph in graphs] == [graph.at for graph in edited]
-        if same and _without_lists(before) == _without_lists(after):
-            for one, other in zip(graphs, edited, strict=True):
-                self.graph(one, other, indent + STEP * 2)
-            return
-        old = partial(self._printer.node_text, before, indent)
-        self._restate(start, end, old, self._printer.node_text(after, indent))
+        spans = map_spans(self.source, before.at, "node")
+        indent = self._indent(spans.span.start)
+        same = [graph.at for graph in graphs] == [graph.at for graph in edited]
+        typed = replace(before, output_types=after.output_types)
+        if same and _without_lists(typed) == _without_lists(after):
+            types = self._types(spans, before, after)
+            if types is not None:
+                for start, end, text in types:
+                    self._replace(start, end, text)
+                for one, other in zip(graphs, edited, strict=True):
+                    self.graph(one, other, indent + STEP * 2)
+                return
+        start, end = spans.span.start, spans.span.end
+        printed = partial(self._printer.node_text, before, indent)
+        self._restate(start, end, printed, self._printer.node_text(after, indent))
+
+    def _types(
+        self, spans: SpanMap, before: Node, after: Node
+    ) -> list[tuple[int, int, str]] | None:
+        """Return the edits that set the types of outputs; None if there are no such edits."""
+        edits = []
+        none = (None,) * len(after.outputs)
+        types = zip(before.output_types or none, after.output_types or none, strict=True)
+        for index, (old, new) in enumerate(types):
+            if old == new:
+                continue
+            if new is None:
+                return None
+            try:
+                output = spans.find("outputs", index)
+                place = output if old is None else output.find("type")
+            except (LookupError, IndexError):
+                return None
+            start, end = place.span.start, place.span.end
+            if old is None:
+                edits.append((start, start, f"{print_type(new)} "))
+            else:
+                edits.append((start, end, print_type(new)))
+        return edits
 
     def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
         """Replace a statement; in one with comments between its tokens, what differs of it."""

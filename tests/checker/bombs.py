@@ -22,8 +22,8 @@ from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 from onnx.defs import OpSchema
 
 import onnxtext
-from onnxtext.checker.isolation.inference import Inference, close_workers
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation.pool import Inference, close_workers
+from onnxtext.checker.isolation.worker_client import Failure
 from tests.corpus import onnx_directory, wheel_models
 
 NUMBERS = (

@@ -42,6 +42,10 @@ FOLLOWED = {
                     "q1 = Shape <end = 1> (p)\nd = Sub (s, q1)\n"
                     "a2 = Concat <axis = 0> (d, minus)\ny = Reshape (t, a2)",
                     "float[seq, 64]"),
+    # seq may be 1, and integer division by 0 is undefined.
+    "a quotient of what may be 0": (
+        DIMS + "d = Sub (l1, second)\ne = Div (d, d)\na = Concat <axis = 0> (e, minus)\n"
+        "y = Reshape (x, a)", "float[?, ?]"),
     "positions": (DIMS + "i = Range (zero, l, one)\ng = Gather (table, i)\n"
                   "y = Unsqueeze (g, first)", "float[1, seq, 8]"),
     "positions after the past": (

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.isolation import inference
-from onnxtext.checker.isolation.inference import Inference
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation import pool
+from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.diagnostics import Diagnostic
 from tests.seeds import fresh_seed
 
@@ -166,7 +166,7 @@ def test_many_kinds_of_arguments_terminate() -> None:
 
 
 def test_failures_of_one_model_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inference, "_MOST_FAILED", 3)
+    monkeypatch.setattr(pool, "_MOST_FAILED", 3)
     nodes = "\n".join(f"  a{i} = GatherND <batch_dims = {-(1 << 31) + i}> (x, i)" for i in range(9))
     text = (
         f"<ir_version: 10, opset_import: [12]> g (float[2, 3] x, int64[2, 1] i) => () {{{nodes}}}"
@@ -177,7 +177,7 @@ def test_failures_of_one_model_are_limited(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_large_weights_are_not_sent() -> None:
-    from onnxtext.checker.isolation.light import without_weights
+    from onnxtext.checker.isolation.strip_weights import without_weights
 
     text = """<ir_version: 10, opset_import: [18]>
 g (float[2, 600000] x) => (float[2, 1] y) <float[600000, 1] w = [0, ...], int64[200000] i = [0, ...]> {

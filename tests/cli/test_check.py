@@ -245,3 +245,34 @@ def test_settings_and_options_together(files: Path) -> None:
     assert "[producer-missing]" in shown.err
     settings(files, "[tool.onnxtext]\nignore = ['all']\n")
     assert run("check", "wrong.onnxtxt", cwd=files).status == 0
+
+
+def test_infer(files: Path) -> None:
+    """`--infer` writes texts and binary models, but none with errors, and no file unasked."""
+    text = GOOD.replace("  y = Relu (x)", "  a = Neg (x) # kept\n  y = Relu (a)")
+    (files / "two.onnxtxt").write_text(text)
+    wanted = text.replace("a =", "float[2] a =")
+    done = run("check", "--infer", "-o", "made.onnxtxt", "two.onnxtxt", cwd=files)
+    assert (done.status, done.err) == (0, "two.onnxtxt: 1 type added, 0 completed\n")
+    assert (files / "made.onnxtxt").read_text() == wanted
+    assert run("check", "--infer", "-o", "made.onnx", "two.onnxtxt", cwd=files).status == 0
+    assert (files / "made.onnx").read_bytes() == onnxtext.to_binary(wanted)
+    shown = run("check", "--infer", "-o", "-", "-", cwd=files, stdin=text.encode())
+    assert shown.out.decode() == wanted
+    refused = run("check", "--infer", "-o", "two.onnxtxt", "two.onnxtxt", cwd=files)
+    assert refused.status == 2
+    assert (files / "two.onnxtxt").read_text() == text
+    assert run("check", "--infer", "-fo", "two.onnxtxt", "two.onnxtxt", cwd=files).status == 0
+    assert (files / "two.onnxtxt").read_text() == wanted
+    wrong = run("check", "--infer", "-o", "none.onnx", "wrong.onnxtxt", cwd=files)
+    assert wrong.status == 1
+    assert "has errors, so none.onnx is not written" in wrong.err
+    assert not (files / "none.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--infer"], ["-o", "x"], ["--infer", "-o", "x", "--fix"], ["--infer", "-o", "x", "two"]],
+)
+def test_infer_needs_one_file_and_an_output(files: Path, words: list[str]) -> None:
+    assert run("check", *words, "good.onnxtxt", cwd=files).status == 2

@@ -26,7 +26,9 @@ COMMANDS = [
     "check model.onnxtxt model.onnx",
     "diff model.onnxtxt other.onnx",
     "diff --stat other.onnx model.onnxtxt",
+    "check --infer model.onnx -o inferred.onnx",
     "explain value-undefined",
+    "explain-type model.onnx y",
     "fmt --check model.onnxtxt",
     "from-binary model.onnx -o -",
     "from-binary --weights store --store w model.onnx -o stored.onnxtxt",
@@ -38,6 +40,9 @@ COMMANDS = [
     "show broken.onnxtxt",
     "to-binary model.onnxtxt -o out.onnx",
     "verify model.onnx",
+    "view model.onnx -o model.html",
+    "view broken.onnxtxt -o -",
+    "view model.onnxtxt other.onnx -o -",
     "weights list store",
 ]
 
@@ -85,6 +90,7 @@ assert onnxtext.loads(text) == onnxtext.loads(onnxtext.dumps(onnxtext.loads(text
 for model in (text, data, open("broken.onnxtxt").read()):
     shown = onnxtext.show(model)
     assert str(shown) and repr(shown) and shown._repr_html_()
+    assert onnxtext.view(model).startswith("<!DOCTYPE html>")
 """
     done = without_extras(code, directory)
     assert done.returncode == 0, done.stderr

@@ -41,6 +41,9 @@ COMMANDS = {
     "fmt --diff": ("fmt", "--diff", "ugly.onnxtxt"),
     "show": ("show", "m.onnx"),
     "show of stdin": ("show", "-"),
+    "view": ("view", "m.onnx", "-o", "-"),
+    "view to a file": ("view", "m.onnx", "-f", "-o", "made.html"),
+    "view of stdin": ("view", "-", "-o", "-"),
     "diff": ("diff", "m.onnxtxt", "other.onnxtxt"),
     "verify": ("verify", "m.onnx"),
     "verify as json": ("verify", "--output-format", "json", "m.onnx"),
@@ -61,6 +64,10 @@ COMMANDS = {
     "git smudge": ("git", "smudge", "m.onnx"),
     "git filter-process": ("git", "filter-process"),
     "explain": ("explain", "syntax-error"),
+    "explain-type": ("explain-type", "m.onnx", "y"),
+    "explain-type of stdin": ("explain-type", "-", "y", "--json"),
+    "check --infer": ("check", "--infer", "-f", "-o", "made.onnx", "m.onnxtxt"),
+    "check --infer to stdout": ("check", "--infer", "-o", "-", "m.onnxtxt"),
     "lsp": ("lsp",),
     "help": ("--help",),
     "help of a verb": ("fmt", "--help"),
@@ -70,11 +77,11 @@ COMMANDS = {
 """Command lines, run in the directory that `place` creates."""
 
 TO_STDOUT = {
-    "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "show", "info",
-    "info as json", "diff", "verify", "verify as json", "merge", "edit --diff", "run",
+    "to-binary to stdout", "from-binary to stdout", "fmt of stdin", "fmt --diff", "show", "view",
+    "info", "info as json", "diff", "verify", "verify as json", "merge", "edit --diff", "run",
     "weights list", "weights verify",
     "weights gc", "git textconv", "git clean", "git smudge", "explain", "help", "help of a verb",
-    "version",
+    "version", "explain-type", "check --infer to stdout",
 }  # fmt: skip
 """Commands that need standard output."""
 
@@ -162,6 +169,8 @@ READERS = {
     "from-binary": ("from-binary", "{}", "-o", "made"),
     "check": ("check", "{}"),
     "check --fix": ("check", "--fix", "{}"),
+    "check --infer": ("check", "--infer", "{}", "-o", "made.onnx"),
+    "explain-type": ("explain-type", "{}", "y"),
     "fmt": ("fmt", "{}"),
     "diff": ("diff", "{}", "m.onnx"),
     "verify": ("verify", "{}"),

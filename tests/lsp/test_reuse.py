@@ -17,6 +17,7 @@ from lsprotocol import types as t
 import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
+from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.exporter_lines import plain_span_map
 from onnxtext.lsp.index.graph_view import Drawing
@@ -162,7 +163,9 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
         folds = list(folding.folding_ranges(document.version, lengths))
         with monkeypatch.context() as patch:
             patch.setattr(
-                folding, "_pieces", lambda version, _: folding._PIECES.finditer(version.text)
+                folds_module,
+                "_pieces",
+                lambda version, _: folds_module._PIECES.finditer(version.text),
             )
             assert folds == list(folding.folding_ranges(document.version, lengths))
 

@@ -18,7 +18,7 @@ from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fie
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, visible_graphs
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.context.suggestions import nearest
-from onnxtext.checker.isolation.inference import Inference
+from onnxtext.checker.isolation.pool import Inference
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload."""

@@ -18,7 +18,7 @@ from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.checker.engine.places import TextPlaces
 from onnxtext.checker.engine.selection import ALL, active_rules, find, selected_rules
 from onnxtext.checker.engine.suppressions import Suppressions
-from onnxtext.checker.isolation.inference import Answers, Inference
+from onnxtext.checker.isolation.pool import Answers, Inference
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.source import Source

@@ -9,7 +9,7 @@ from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import families, profiles, rules
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.engine.cascades import without_cascades
-from onnxtext.checker.isolation.inference import start_worker
+from onnxtext.checker.isolation.pool import start_worker
 
 ALL = "all"
 

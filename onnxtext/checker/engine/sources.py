@@ -10,7 +10,7 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.run import check_tree
-from onnxtext.checker.isolation.light import LARGE
+from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.errors import check_declared_size

@@ -14,7 +14,7 @@ from onnxtext.ast.types import Type
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.decode.values import lift_type
 from onnxtext.proto.encode.fields import lower_type
 from onnxtext.proto.encode.lower_error import LowerError

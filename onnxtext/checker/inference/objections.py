@@ -8,8 +8,8 @@ from onnxtext.checker.context.registry import rules
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import targets
-from onnxtext.checker.isolation.light import without_weights
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation.strip_weights import without_weights
+from onnxtext.checker.isolation.worker_client import Failure
 
 _LARGEST = 1 << 31
 _MOST_EXPANDED = 10_000

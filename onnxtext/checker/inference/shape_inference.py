@@ -39,7 +39,7 @@ from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.steps import SymbolicStep, Values
 from onnxtext.checker.inference.symbolic.values import stored_value
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.proto.encode.lower_error import LowerError
 

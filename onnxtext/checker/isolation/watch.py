@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Literal
 
-from onnxtext.checker.isolation.child import Child
+from onnxtext.checker.isolation.spawn import Child
 
 SLICE = 0.2
 """Seconds between two checks of the process."""

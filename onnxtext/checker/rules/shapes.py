@@ -29,7 +29,7 @@ from onnxtext.checker.inference.objections import (
     whole_model,
 )
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.isolation.process import Failure
+from onnxtext.checker.isolation.worker_client import Failure
 
 
 def check(subject: Subject) -> Iterator[Finding]:

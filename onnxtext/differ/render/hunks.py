@@ -52,6 +52,18 @@ _MOST_SHOWN = 8
 """Maximum number of lines of a group's first occurrence."""
 
 
+class Hunk(NamedTuple):
+    """Differences that are shown together.
+
+    Attributes:
+        lines: what is shown.
+        occurrences: the items of each time that it happened; empty for remarks and renames.
+    """
+
+    lines: list[Line]
+    occurrences: list[tuple[ItemKey, ...]]
+
+
 def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
     """Return the differences, each as a list of lines.
 
@@ -59,6 +71,11 @@ def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
         diff: the differences.
         every: whether to show every difference of a large diff; else they are grouped.
     """
+    return (hunk.lines for hunk in hunks_of_items(diff, every=every))
+
+
+def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
+    """Return the differences with their items; the arguments are as for `hunks`."""
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MOST_ITEMS:
         for group in diff.groups:
@@ -69,31 +86,30 @@ def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
     for item in diff.items:
         group_of = grouped.get(item.key)
         if group_of is None:
-            yield list(_item(item))
+            yield Hunk(list(_item(item)), [(item.key,)])
         elif id(group_of) not in shown:
             shown.add(id(group_of))
-            yield list(_group(group_of, items))
+            yield Hunk(list(_group(group_of, items)), group_of.occurrences)
     if grouped:
-        yield [
+        lines = [
             Line("@", f"{len(diff.items):,} differences"),
             Line("#", " grouped by what happened; `onnxtext diff --all` shows every one"),
         ]
+        yield Hunk(lines, [])
     if diff.renames:
-        yield list(_renames(diff, every=every))
+        yield Hunk(list(_renames(diff, every=every)), [])
     if diff.stored:
-        yield [
-            Line("@", "stored differently"),
-            *[
-                Line(
-                    "~",
-                    f"{stored.what}: {stored.old} → {stored.new} ({stored.count:,} ×"
-                    f"{f', first at {stored.path}' if stored.path else ''})",
-                )
-                for stored in diff.stored
-            ],
-        ]
+        yield Hunk(list(_stored(diff)), [])
     if diff.notes:
-        yield [Line("@", "not compared"), *[Line("#", note) for note in diff.notes]]
+        yield Hunk([Line("@", "not compared"), *[Line("#", note) for note in diff.notes]], [])
+
+
+def _stored(diff: ModelDiff) -> Iterator[Line]:
+    yield Line("@", "stored differently")
+    for stored in diff.stored:
+        first = f", first at {stored.path}" if stored.path else ""
+        text = f"{stored.what}: {stored.old} → {stored.new} ({stored.count:,} ×{first})"
+        yield Line("~", text)
 
 
 _FEW = 3

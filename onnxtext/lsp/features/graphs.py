@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 from lsprotocol import types as t
 
-from onnxtext.checker.context.scopes import Scope
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.other_versions import other_text
@@ -27,6 +26,7 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.graph_changes import changes_of, diff_of
 from onnxtext.lsp.index.graph_details import details
 from onnxtext.lsp.index.graph_details import find as find_nodes
+from onnxtext.lsp.index.graph_statements import node_of
 from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.server.parameters import (
     GRAPH,
@@ -38,7 +38,6 @@ from onnxtext.lsp.server.parameters import (
 from onnxtext.lsp.server.protocol import RequestError
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.index.names import Statement
     from onnxtext.lsp.server.server import Server
 
 T = TypeVar("T")
@@ -179,30 +178,8 @@ def _place(document: Document, drawing: Drawing, params: Any) -> dict[str, Any] 
             end = lines.line_end(min(max(wanted.line, 0), lines.count - 1))
             found = [each for each in index.statements_in(start, end) if each.at >= start]
             statement = found[0] if found else None
-        identity = None if statement is None else _identity(drawing, statement)
+        identity = None if statement is None else node_of(drawing, statement)
     if not isinstance(identity, str):
         return None
     path = drawing.chain(identity)
     return None if path is None else {"path": list(path), "id": identity}
-
-
-def _identity(drawing: Drawing, statement: Statement) -> str | None:
-    """Return the id of the drawn node of a statement; of its first user for a constant."""
-    scope: Scope = statement.scope
-    number = drawing.index.number(scope)
-    if statement.group == "node":
-        identity = f"g{number}n{statement.number}"
-        if drawing.chain(identity) is not None:
-            return identity
-        names = [name for name in statement.item.outputs if name]
-    else:
-        name = statement.item.name
-        for kind, values in (("i", scope.inputs), ("o", scope.outputs)):
-            for place, value in enumerate(values):
-                if value.name == name and statement.group in ("input", "output", "info"):
-                    identity = f"g{number}{kind}{place}"
-                    if (kind == "i") == (statement.group == "input") and drawing.chain(identity):
-                        return identity
-        names = [name]
-    users = [user for name in names for user in drawing.users_of(scope, name)]
-    return next((user for user in users if drawing.chain(user) is not None), None)

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.partial import read_partial
@@ -134,6 +134,7 @@ class Document:
         tokens: the result id and data of the semantic tokens that the client has.
         columns: the results of features for each statement.
         graph: the last drawing of the graph view.
+        describe: returns the statistics of data of a type; by default those of small tensors.
     """
 
     uri: str
@@ -150,6 +151,7 @@ class Document:
     tokens: tuple[str, list[int]] | None = None
     columns: Columns = field(default_factory=Columns)
     graph: object = None
+    describe: Callable[[Any, Any], str | None] | None = None
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-from pygls.uris import to_fs_path
 
 from onnxtext.ast.model import Graph, Model, Node
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
@@ -59,20 +58,25 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
     """Return the drawn nodes and values whose label, operator or outputs contain words."""
     wanted = words.lower()
     found: list[dict[str, Any]] = []
-    for scope in drawing.index.scopes if wanted else ():
-        name = f"g{drawing.index.number(scope)}"
-        rows = [(f"{name}i{place}", v.name) for place, v in enumerate(scope.inputs)]
-        for place, node in enumerate(scope.nodes):
-            text = f"{node.op_type} {node.name or ''} {' '.join(node.outputs)}"
-            rows.append((f"{name}n{place}", text))
-        rows += [(f"{name}o{place}", v.name) for place, v in enumerate(scope.outputs)]
-        for identity, text in rows:
-            chain = drawing.chain(identity) if wanted in text.lower() else None
-            if chain is not None:
-                found.append({"path": list(chain), "id": identity})
-                if len(found) == _MOST_FOUND:
-                    return found
+    for identity, text in searched_texts(drawing) if wanted else ():
+        chain = drawing.chain(identity) if wanted in text.lower() else None
+        if chain is not None:
+            found.append({"path": list(chain), "id": identity})
+            if len(found) == _MOST_FOUND:
+                break
     return found
+
+
+def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
+    """Yield the id of each node and value, and the text that a search looks at."""
+    for scope in drawing.index.scopes:
+        name = f"g{drawing.index.number(scope)}"
+        for place, value in enumerate(scope.inputs):
+            yield f"{name}i{place}", value.name
+        for place, node in enumerate(scope.nodes):
+            yield f"{name}n{place}", f"{node.op_type} {node.name or ''} {' '.join(node.outputs)}"
+        for place, value in enumerate(scope.outputs):
+            yield f"{name}o{place}", value.name
 
 
 def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
@@ -172,6 +176,8 @@ def _constant(document: Document, node: Node) -> str:
 
 
 def _statistics(document: Document, type: Any, data: Any) -> str:
+    if document.describe is not None:
+        return document.describe(type, data) or ""
     base = None if document.path is None else document.path.parent
     return statistics(type, data, _with_weights(document), base) or ""
 
@@ -179,8 +185,12 @@ def _statistics(document: Document, type: Any, data: Any) -> str:
 def _with_weights(document: Document) -> Model | None:
     """Return the model; with the weights of the binary if the text is that of one."""
     model = document.version.index.model
-    path = to_fs_path("file:" + document.uri[5:]) if document.uri.startswith("onnx:") else None
-    if model is None or path is None or model.resources:
+    if model is None or model.resources or not document.uri.startswith("onnx:"):
+        return model
+    from pygls.uris import to_fs_path
+
+    path = to_fs_path("file:" + document.uri[5:])
+    if path is None:
         return model
     try:
         if Path(path).stat().st_size > _MOST_BYTES:

@@ -163,25 +163,28 @@ class Drawing:
 
     # ---- The answer ---------------------------------------------------------------------------
 
-    def draw(self, opened: Collection[str], closed: Collection[str]) -> dict[str, Any]:
+    def draw(
+        self, opened: Collection[str], closed: Collection[str], most: int = MOST_NODES
+    ) -> dict[str, Any]:
         """Return the open groups.
 
         Args:
             opened: the ids of groups to open.
             closed: the ids of groups to close; others are open by default in small models.
+            most: the maximum number of items to send.
 
         Returns:
             `roots`, `groups`, `total` and `truncated`, for the result of `onnxtext/graph`.
         """
         made: dict[str, dict[str, Any]] = {}
-        room, truncated = MOST_NODES, False
+        room, truncated = most, False
         for tree in self.trees:
             waiting = [tree]
             while waiting:
                 group = waiting.pop()
                 if not self._is_shown(group, made) or group.id in closed:
                     continue
-                if not (group.id in opened or self._is_open(group, tree)):
+                if not (group.id in opened or self.is_open(group, tree)):
                     continue
                 if len(group.members) > room:
                     truncated = True
@@ -201,7 +204,7 @@ class Drawing:
         holder = self._holder(group)
         return holder is None or self._chains.get(holder, ("",))[-1] in made
 
-    def _is_open(self, group: Group, tree: Group) -> bool:
+    def is_open(self, group: Group, tree: Group) -> bool:
         """Whether a group is open by default."""
         if self.total < MANY_NODES or (tree.id == "g0" and group is tree):
             return True

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-
-from lsprotocol import types as t
+from typing import TYPE_CHECKING
 
 from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    # Imported where its objects are made: `onnxtext view` runs without the extra `lsp`.
+    from lsprotocol import types as t
 
 _LINE_FEED = re.compile("\n")
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -60,6 +63,8 @@ class Lines:
 
     def position(self, offset: int) -> t.Position:
         """Return the position of an offset, clamped to the text."""
+        from lsprotocol import types as t
+
         return t.Position(*self.place(offset))
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -103,6 +108,8 @@ class Lines:
 
     def range(self, span: Span) -> t.Range:
         """Return the range of a span."""
+        from lsprotocol import types as t
+
         return t.Range(self.position(span[0]), self.position(span[1]))
 
     def span(self, range: t.Range) -> Span:
@@ -129,6 +136,8 @@ def change(
     text: str, lines: Lines | None, event: t.TextDocumentContentChangeEvent, encoding: str
 ) -> str:
     """Apply a change from the client to a text."""
+    from lsprotocol import types as t
+
     if isinstance(event, t.TextDocumentContentChangeWholeDocument):
         return event.text
     start, end = (lines or Lines(text, encoding)).span(event.range)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.isolation.inference import Answers
+from onnxtext.checker.isolation.pool import Answers
 from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label
 from onnxtext.source import Source, Span

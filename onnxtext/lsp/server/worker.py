@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from onnxtext.checker.isolation.inference import Answers
+from onnxtext.checker.isolation.pool import Answers
 from onnxtext.lsp.server.analysis import Analysis, Report, analyse
 
 HEAD = 8

@@ -64,14 +64,26 @@ def _divided(call: OperatorCall) -> Value | None:
     values = _joined(call)
     if values is None or len(values) != 2:
         return None
-    step = exact if values[0].real else _whole_quotient
+    step = _real_quotient if values[0].real else _whole_quotient
     items = tuple([step(a, b) for a, b in zip(values[0].items, values[1].items, strict=True)])
     return Value(values[0].shape, items, values[0].real)
 
 
+def _may_be_zero(divisor: Extent) -> bool:
+    """Whether a divisor may be 0: then `x / x` need not be 1."""
+    if divisor is None or isinstance(divisor, int):
+        return not divisor
+    low = lowest(divisor)
+    return low is None or low < 1
+
+
+def _real_quotient(left: Extent, right: Extent) -> Extent:
+    return None if _may_be_zero(right) else exact(left, right)
+
+
 def _whole_quotient(left: Extent, right: Extent) -> Extent:
     """Return a quotient rounded toward zero."""
-    if right == 0:
+    if _may_be_zero(right):
         return None
     if isinstance(left, int) and isinstance(right, int):
         whole = abs(left) // abs(right)
@@ -88,7 +100,10 @@ def _remainder(call: OperatorCall) -> Value | None:
         return None
     pairs = zip(values[0].items, values[1].items, strict=True)
     items = [
-        minus(a, times(quotient(a, b), b)) if is_positive_or_zero(b) else None for a, b in pairs
+        minus(a, times(quotient(a, b), b))
+        if is_positive_or_zero(b) and not _may_be_zero(b)
+        else None
+        for a, b in pairs
     ]
     return Value(values[0].shape, tuple(items))
 

@@ -26,7 +26,7 @@ _MOST_CHARACTERS = 120
 """Longer expressions are unknown dimensions."""
 
 
-class _NoEquations(Sizes):
+class NoEquations(Sizes):
     """Equations that nobody asks for."""
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
@@ -40,7 +40,7 @@ class SymbolicStep:
     """Infers nodes, each kind of them once."""
 
     def __init__(self) -> None:
-        self._sizes = _NoEquations()
+        self._sizes = NoEquations()
         self._shapes: dict[int, tuple[Type, SymbolicShape]] = {}
         self._known: dict[tuple[object, ...], tuple[Types, Values]] = {}
         self._kept: list[object] = []  # keeps ids unique

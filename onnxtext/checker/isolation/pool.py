@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from onnxtext.checker.isolation.process import Died, Failure, Worker
-from onnxtext.checker.isolation.worker import FINE, MEMORY
+from onnxtext.checker.isolation.worker_client import Died, Failure, Worker
+from onnxtext.checker.isolation.worker_main import FINE, MEMORY
 
 _MOST_IDLE = 2
 """How many idle processes are kept."""
@@ -26,7 +26,7 @@ _MOST_CACHED = 50_000
 """How many answers are cached."""
 _LARGEST_CACHED = 1 << 14
 """Larger requests are not cached."""
-_SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5}
+_SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5, "convert": 1.0, "body": 0.5}
 """Base limit of processor time for a request; `_SECONDS_PER_BYTE` is added for its size."""
 _SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
@@ -143,6 +143,23 @@ class Inference:
     def shapes(self, data: bytes) -> Answer:
         """Return an encoded model with all shapes that can be inferred, as the only result."""
         return self._ask("shapes", len(data), data)
+
+    def convert(self, data: bytes, version: int) -> Answer:
+        """Convert an encoded model to a version of the standard operators, the only result."""
+        return self._ask("convert", len(data), data, version)
+
+    def body(
+        self, operator: tuple[str, int, str], version: int, node: bytes, types: list[bytes]
+    ) -> Answer:
+        """Return the encoded function that defines a node, if that depends on its types.
+
+        Args:
+            operator: its name, the version of its schema and its domain.
+            version: the version of the operator set that the function is for.
+            node: the encoded node.
+            types: the encoded types of its inputs.
+        """
+        return self._ask("body", len(node), operator, version, node, types)
 
     def node(
         self,

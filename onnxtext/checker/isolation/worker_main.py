@@ -114,6 +114,13 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
     if kind == "shapes":
         (data,) = arguments
         return [module.shape_inference.infer_shapes(data, False, False, True)]
+    if kind == "convert":
+        data, target = arguments
+        return [module.version_converter.convert_version(data, target)]
+    if kind == "body":
+        operator, version, node, given = arguments
+        schema = module.defs.get_schema(*operator)
+        return [schema.get_context_dependent_function_with_opset_version(version, node, given)]
     operator, node, types, constants, opsets, version = arguments
     schema = module.defs.get_schema(*operator)
     made = schema._infer_node_outputs(node, types, constants, {}, opsets, version)

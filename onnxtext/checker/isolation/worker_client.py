@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from onnxtext.checker.isolation.child import start
-from onnxtext.checker.isolation.worker import HEAD, READY, framed, unpack, write_all
+from onnxtext.checker.isolation.spawn import start
+from onnxtext.checker.isolation.worker_main import HEAD, READY, framed, unpack, write_all
 
 STARTING = 60.0
 """Seconds that the child may take to start."""

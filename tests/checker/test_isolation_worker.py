@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.isolation import child, inference, process
-from onnxtext.checker.isolation.inference import close_workers
-from onnxtext.checker.isolation.process import Died, Worker
+from onnxtext.checker.isolation import pool, spawn, worker_client
+from onnxtext.checker.isolation.pool import close_workers
 from onnxtext.checker.isolation.watch import Watch, memory_of
-from onnxtext.checker.isolation.worker import framed
+from onnxtext.checker.isolation.worker_client import Died, Worker
+from onnxtext.checker.isolation.worker_main import framed
 from tests.checker.test_isolation import CALM, CODE, bomb
 
 pytestmark = pytest.mark.thorough
@@ -30,18 +30,18 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> inference.Pool:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> pool.Pool:
     """Keep no idle child."""
-    pool = inference.Pool()
-    monkeypatch.setattr(inference, "POOL", pool)
-    return pool
+    fresh = pool.Pool()
+    monkeypatch.setattr(pool, "POOL", fresh)
+    return fresh
 
 
 def test_a_missing_child_is_reported_and_shapes_are_not_checked(
-    fresh: inference.Pool, monkeypatch: pytest.MonkeyPatch
+    fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
-    monkeypatch.setattr(child, "may_fork", lambda: False)
+    monkeypatch.setattr(spawn, "may_fork", lambda: False)
     [found] = onnxtext.check(CALM)
     assert (found.code, found.severity) == (CODE, "warning")
     assert "cannot be run" in found.message
@@ -50,17 +50,17 @@ def test_a_missing_child_is_reported_and_shapes_are_not_checked(
 
 
 def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
-    fresh: inference.Pool, monkeypatch: pytest.MonkeyPatch
+    fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "may_fork", lambda: False)
-    monkeypatch.setattr(child, "CODE", "import sys; sys.exit('no')")
+    monkeypatch.setattr(spawn, "may_fork", lambda: False)
+    monkeypatch.setattr(spawn, "CODE", "import sys; sys.exit('no')")
     [found] = onnxtext.check(CALM)
     assert found.severity == "warning"
     assert "no" in found.message
 
 
 @POSIX
-def test_a_child_killed_by_another_process_is_restarted(fresh: inference.Pool) -> None:
+def test_a_child_killed_by_another_process_is_restarted(fresh: pool.Pool) -> None:
     assert not onnxtext.check(CALM)
     [worker] = fresh._idle
     os.kill(worker._child.pid, signal.SIGKILL)
@@ -74,7 +74,7 @@ def test_a_request_to_a_killed_child_can_be_repeated(name: str, kind: str) -> No
     script = f"""
 import os, signal
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-from onnxtext.checker.isolation.process import Died, Worker
+from onnxtext.checker.isolation.worker_client import Died, Worker
 worker = Worker()
 worker.ask(5, 1 << 30, "model", b"")
 os.kill(worker._child.pid, signal.{name})
@@ -99,8 +99,8 @@ def test_a_looping_child_ends_with_its_parent(forked: bool, tmp_path: Path) -> N
     script = f"""
 import sys
 {"import onnxtext.cli.main" if forked else ""}
-from onnxtext.checker.isolation import child, process
-worker = process.Worker()
+from onnxtext.checker.isolation import spawn, worker_client
+worker = worker_client.Worker()
 assert (worker._child._spawned is None) is {forked}
 print(worker._child.pid, flush=True)
 worker.ask(60, 1 << 30, "model", open({str(data)!r}, "rb").read())
@@ -206,7 +206,7 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
     """As on macOS and Windows."""
     worker = Worker()
     worker.ask(5, 1 << 30, "model", b"")
-    monkeypatch.setattr(process, "_LIMITED", False)
+    monkeypatch.setattr(worker_client, "_LIMITED", False)
     data = onnxtext.to_binary(bomb("einsum-loop"))
     monkeypatch.setattr("onnxtext.checker.isolation.watch.memory_of", lambda pid: 1 << 40)
     with pytest.raises(Died) as caught:
@@ -257,11 +257,11 @@ del os.set_blocking, select.poll
 
 
 @pytest.fixture
-def windows(fresh: inference.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def windows(fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove everything that both processes lack on Windows."""
-    monkeypatch.setattr(child, "CODE", ON_WINDOWS + child.CODE)
-    monkeypatch.setattr(child, "may_fork", lambda: False)
-    monkeypatch.setattr(process, "_LIMITED", False)
+    monkeypatch.setattr(spawn, "CODE", ON_WINDOWS + spawn.CODE)
+    monkeypatch.setattr(spawn, "may_fork", lambda: False)
+    monkeypatch.setattr(worker_client, "_LIMITED", False)
     for module, name in ((os, "set_blocking"), (select, "poll"), (signal, "SIGPIPE")):
         monkeypatch.delattr(module, name, raising=False)
 
@@ -279,11 +279,11 @@ def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> N
     """On Windows, the one in a virtual environment starts another process that does the work."""
     monkeypatch.setattr(sys, "_base_executable", "base", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
-    assert child.interpreter() == sys.executable
+    assert spawn.interpreter() == sys.executable
     monkeypatch.setattr(sys, "platform", "win32")
-    assert child.interpreter() == "base"
+    assert spawn.interpreter() == "base"
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert child.interpreter() == ""
+    assert spawn.interpreter() == ""
 
 
 @POSIX
@@ -299,10 +299,10 @@ def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.Mo
 @POSIX
 def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
     """It gets no signal when its parent is killed, so it exits after a while."""
-    code = ON_WINDOWS + child.CODE.replace(
-        "import worker\n", "import worker; worker._ORPHANED = 1\n"
+    code = ON_WINDOWS + spawn.CODE.replace(
+        "import worker_main\n", "import worker_main; worker_main._ORPHANED = 1\n"
     )
-    worker = Path(child.__file__).parent
+    worker = Path(spawn.__file__).parent
     import onnx.onnx_cpp2py_export as native
 
     with subprocess.Popen(
@@ -316,13 +316,11 @@ def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
         assert orphan.wait(60) == 1
 
 
-def test_a_damaged_answer_is_a_failure(
-    fresh: inference.Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_answer_is_a_failure(fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with corrupt memory may live on."""
-    monkeypatch.setattr(child, "may_fork", lambda: False)
-    lies = "import worker; worker._answer = lambda *arguments: b'12345678'\n"
-    monkeypatch.setattr(child, "CODE", child.CODE.replace("import worker\n", lies))
+    monkeypatch.setattr(spawn, "may_fork", lambda: False)
+    lies = "import worker_main; worker_main._answer = lambda *arguments: b'12345678'\n"
+    monkeypatch.setattr(spawn, "CODE", spawn.CODE.replace("import worker_main\n", lies))
     worker = Worker()
     with pytest.raises(Died) as caught:
         worker.ask(5, 1 << 30, "model", b"")

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.checker.isolation import worker
+from onnxtext.checker.isolation import worker_main
 from onnxtext.checker.isolation.onnx_module import native
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 CODE = """\
 import sys
 sys.path.insert(0, sys.argv[1])
-import worker
+import worker_main
 del sys.path[0]
-worker.main(sys.argv[2], sys.argv[3:])
+worker_main.main(sys.argv[2], sys.argv[3:])
 """
 """The program of a spawned child."""
 
@@ -161,7 +161,7 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
         for number, fd in enumerate(moved):
             os.dup2(fd, number)
         os.closerange(3, _max_files())
-        worker.serve(module)
+        worker_main.serve(module)
     except BaseException:
         pass
     finally:

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer shapes and keep the details: every visit of a graph, and what each node computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import Type
+from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import Target
+from onnxtext.checker.inference.node_inference import Made
+from onnxtext.checker.inference.shape_environment import Shapes
+from onnxtext.checker.inference.shape_inference import ShapeInference
+from onnxtext.checker.inference.symbolic.steps import Values
+
+
+class RecordedInference(ShapeInference):
+    """Infers shapes like its base class, and records how.
+
+    Attributes:
+        visits: what is known in each visit of a graph or body, by the id of its scope. A body of a
+            function has one for each kind of call.
+        made: the types that a node computes, regardless of declared ones, by the ids of the
+            environment and the node.
+        calls: what is known in a called function, likewise.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__(subject)
+        self.visits: dict[int, list[Shapes]] = {}
+        self.made: dict[tuple[int, int], Made] = {}
+        self.calls: dict[tuple[int, int], Shapes] = {}
+        self._owners: dict[int, Scope] = {}  # by the id of an environment
+        self._callers: dict[int, tuple[Scope, Shapes, Node]] = {}
+        self._calling: list[Scope] = []
+        self._results: dict[int, Shapes] = {}  # by the id of a call's memoized result
+
+    def run(self) -> list[Finding]:
+        """Visit all graphs, and all functions: those that nothing calls with unknown inputs."""
+        super().run()
+        for scope in self._scopes:
+            if scope.kind == "function" and not self.visits.get(id(scope)):
+                self._scope(scope, (), None)
+        return self.findings
+
+    def _scope(
+        self,
+        scope: Scope,
+        given: tuple[Type | None, ...],
+        outer: Shapes | None,
+        parameters: Mapping[str, Attribute] | None = None,
+        values: Values = (),
+    ) -> Shapes:
+        found = super()._scope(scope, given, outer, parameters, values)
+        if not self._quiet:
+            self.visits.setdefault(id(scope), []).append(found)
+            self._owners[id(found)] = scope
+        return found
+
+    def _node(
+        self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
+    ) -> tuple[Made, Values]:
+        self._calling.append(scope)
+        found = super()._node(scope, index, node, target, environment)
+        self._calling.pop()
+        if not self._quiet:
+            self.made[id(environment), id(node)] = found[0]
+        return found
+
+    def _call(
+        self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
+    ) -> tuple[Made, Values]:
+        visits = self.visits.setdefault(id(function), [])
+        before = len(visits)
+        found: Any = super()._call(node, function, inputs, outer)
+        if not self._quiet:
+            if len(visits) > before:
+                self._results[id(found)] = visits[-1]
+            called = self._results.get(id(found))
+            if called is not None:
+                self.calls[id(outer), id(node)] = called
+                self._callers.setdefault(id(called), (self._calling[-1], outer, node))
+        return found  # type: ignore[no-any-return]
+
+    def scope_of(self, facts: Shapes) -> Scope | None:
+        """Return the graph or body of a visit."""
+        return self._owners.get(id(facts))
+
+    def caller(self, facts: Shapes) -> tuple[Scope, Shapes, Node] | None:
+        """Return where a function body was called first: the graph, what is known there, the node.
+
+        Args:
+            facts: what is known in a visit of the body.
+        """
+        return self._callers.get(id(facts))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Follow sizes through `If`, `Loop` and `Scan`: into their bodies, and out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.finding import Place, quoted
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.bodies import scanned
+from onnxtext.checker.origins.influences import Part
+from onnxtext.checker.origins.reasons import needs
+from onnxtext.checker.origins.step import Step, Wanted, size_of
+from onnxtext.checker.origins.views import View
+
+
+def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[Wanted] | None:
+    """Explain an input of a body by what its node passes.
+
+    Args:
+        step: the step to complete.
+        holder: the node.
+        around: the view of its graph.
+        index: the index of the input.
+
+    Returns:
+        What it comes from; None if the node passes nothing that is known.
+    """
+    called = quoted(holder.op_type)
+    step.place = Place(holder, ("op_type",))
+    scans = scanned(holder)
+    if holder.op_type == "Loop" and index < 2:
+        step.how = f"{called} passes the {'condition' if index else 'iteration number'}"
+        return []
+    if holder.op_type not in ("Loop", "Scan") or index >= len(holder.inputs):
+        return None
+    name = holder.inputs[index]
+    if holder.op_type == "Scan" and (scans is None or index >= len(holder.inputs) - scans):
+        if scans is None:
+            return None
+        step.how = f"{called} passes slices of"
+        axis = _axis(holder, "scan_input_axes", index - len(holder.inputs) + scans)
+        return [(around, name, _with_axis(step.part, axis))]
+    step.how = f"{called} carries it, beginning with"
+    if step.size is None:
+        step.kind = "unknown"
+        if size_of(around, name, step.part) is not None:
+            result = index - 1 if holder.op_type == "Loop" else index
+            outputs = step.view.scope.outputs
+            step.how = f"{called} carries it, and an iteration may change it by"
+            return [(step.view, outputs[result].name, step.part)] if result < len(outputs) else []
+    return [(around, name, step.part)]
+
+
+def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope]) -> list[Wanted]:
+    """Explain an output of a node by its bodies.
+
+    Args:
+        step: the step to complete.
+        node: the node.
+        output: the index of the output.
+        children: its bodies.
+    """
+    called = quoted(node.op_type)
+    inner = [view for view in map(step.view.body, children) if view is not None]
+    if len(inner) < len(children):
+        step.how = f"the bodies of {called} are not followed"
+        return []
+    if node.op_type == "If":
+        return _branches(step, called, inner, output)
+    scans = scanned(node)
+    if node.op_type == "Loop" and len(node.inputs) >= 2:
+        return _iterated(step, node, inner[0], output, len(node.inputs) - 2, 2, 1)
+    if node.op_type == "Scan" and scans is not None:
+        return _iterated(step, node, inner[0], output, len(node.inputs) - scans, 0, 0)
+    step.how = f"{called} computes it"
+    return []
+
+
+def _branches(step: Step, called: str, inner: list[View], output: int) -> list[Wanted]:
+    results = [
+        (view, view.scope.outputs[output].name, step.part)
+        for view in inner
+        if output < len(view.scope.outputs)
+    ]
+    sizes = [size_of(*one) for one in results]
+    if step.size is not None:
+        step.how = f"the branches of {called} give"
+        return [one for one, size in zip(results, sizes, strict=True) if size == step.size]
+    unknown = [one for one, size in zip(results, sizes, strict=True) if size is None]
+    if unknown:
+        step.how = needs(called, len(unknown))
+        return unknown
+    shown = " and ".join([f"`{size}`" for size in sizes])
+    step.how = f"the branches of {called} differ: {shown}"
+    return []
+
+
+def _iterated(
+    step: Step, node: Node, body: View, output: int, states: int, first: int, lead: int
+) -> list[Wanted]:
+    """Explain an output of a `Loop` or `Scan`.
+
+    Args:
+        step: the step to complete.
+        node: the node.
+        body: the view of its body.
+        output: the index of the output.
+        states: how many values it carries.
+        first: the input with the first of them.
+        lead: the output of the body with the first of them.
+    """
+    called = quoted(node.op_type)
+    outputs = body.scope.outputs
+    if output + lead >= len(outputs):
+        step.how = f"the body of {called} has no such output"
+        return []
+    result = outputs[output + lead].name
+    if output < states:
+        name = node.inputs[first + output]
+        step.how = f"{called} carries it, beginning with"
+        if step.size is None and name and size_of(step.view, name, step.part) is not None:
+            step.how = f"{called} carries it, and an iteration may change it by"
+            return [(body, result, step.part)]
+        return [(step.view, name, step.part)] if name else []
+    axis = 0 if lead else _axis(node, "scan_output_axes", output - states)
+    if step.part.kind == "dimension" and step.part.at == axis:
+        step.how = f"{called} has one entry for each iteration"
+        if lead and node.inputs[0]:
+            step.how = f"{called} has one entry for each iteration, at most"
+            return [(step.view, node.inputs[0], Part("element", 0))]
+        scanned_axis = _axis(node, "scan_input_axes", 0)
+        if not lead and states < len(node.inputs) and scanned_axis >= 0:
+            return [(step.view, node.inputs[states], Part("dimension", scanned_axis))]
+        return []
+    step.how = f"{called} stacks the results of its body:"
+    part = step.part
+    if part.kind == "dimension" and part.at > axis >= 0:
+        part = Part("dimension", part.at - 1)
+    return [(body, result, part)]
+
+
+def _axis(node: Node, name: str, index: int) -> int:
+    found = next((a.value for a in node.attributes if a.name == name), None)
+    item = found[index] if isinstance(found, tuple) and 0 <= index < len(found) else 0
+    return item if isinstance(item, int) else 0
+
+
+def _with_axis(part: Part, axis: int) -> Part:
+    """Return the part of a whole for a part of its slices along an axis."""
+    if part.kind == "dimension" and part.at >= axis >= 0:
+        return Part("dimension", part.at + 1)
+    return part

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain the type of a value: what it is, where it is declared, and where each size comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.elements import shown
+from onnxtext.checker.context.finding import Place, quoted
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.inference.explain import written
+from onnxtext.checker.origins.influences import RANK, Part
+from onnxtext.checker.origins.step import Step
+from onnxtext.checker.origins.stories import Stories, chain
+from onnxtext.checker.origins.views import View
+
+Where = Callable[[Place], str]
+"""Returns a place as text: `line 12`, or a path in the model."""
+
+_DECLARED = "declared as `{}`"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Where the type of a value comes from.
+
+    Attributes:
+        name: the value.
+        type: its type; None if unknown.
+        scope: its graph.
+        declarations: its declared types, and where they are.
+        stories: the story of each size; of the rank if that is unknown.
+    """
+
+    name: str
+    type: Type | None
+    scope: Scope
+    declarations: tuple[tuple[Type, Place], ...]
+    stories: tuple[Step, ...]
+
+    @property
+    def written(self) -> str | None:
+        """The type as the language writes it; None if unknown."""
+        return None if self.type is None else shown(written(self.type))
+
+
+def explain_value(stories: Stories, view: View, name: str) -> Explanation:
+    """Explain the type of a value of a graph."""
+    type = view.type(name)
+    shape = getattr(type, "shape", None)
+    parts = [Part("dimension", index) for index in range(len(shape or ()))]
+    if not parts and (type is None or hasattr(type, "shape")):
+        parts = [RANK]
+    told = tuple([stories.story(view, name, part) for part in parts])
+    return Explanation(name, type, view.scope, tuple(declarations(view.scope, name)), told)
+
+
+def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
+    """Yield the declared types of a value, and where they are."""
+    for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
+        if value.name == name and value.type is not None:
+            yield value.type, Place(value, ("type",))
+    typed = scope.typed_output(name)
+    if typed is not None:
+        node, index, type = typed
+        yield type, Place(node, ("output_types", index))
+
+
+def definition(scope: Scope, name: str, where: Where) -> str:
+    """Return which statement defines a value."""
+    at = scope.position[name]
+    place = Place(*scope.definition(name))
+    if at == GIVEN:
+        kind = "input" if any(v.name == name for v in scope.inputs) else "initializer"
+        return f"{kind} of {scope.describe()} ({where(place)})"
+    node = scope.nodes[at]
+    label = f" `[{node.name}]`" if node.name else ""
+    number = node.outputs.index(name) + 1
+    return f"output {number} of `{node.op_type}`{label} in {scope.describe()} ({where(place)})"
+
+
+# ---- As text ----------------------------------------------------------------------------------
+
+
+def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[str]:
+    """Yield an explanation as text.
+
+    Args:
+        explanation: the explanation.
+        where: returns the text of a place.
+        most: how many steps of a chain are shown; None for all.
+    """
+    name = explanation.name
+    yield f"{quoted(name)}: {explanation.written or 'unknown type'}"
+    yield f"  {definition(explanation.scope, name, where)}"
+    own = explanation.scope.definition(name)[0]
+    for type, place in explanation.declarations:
+        if place.item is not own or place.part[:1] == ("output_types",):
+            yield f"  {_DECLARED.format(written(type))} ({where(place)})"
+    for step in explanation.stories:
+        yield ""
+        yield f"{title(step)}: {verdict(step)}"
+        yield from _steps(step, where, most, "  ")
+
+
+def title(step: Step) -> str:
+    """Return the name of a part: `dimension 1`."""
+    return "rank" if step.part == RANK else f"{step.part.kind} {step.part.at}"
+
+
+def verdict(step: Step) -> str:
+    """Return a size and how it is known: ``batch`, inferred`."""
+    return "unknown" if step.size is None else f"`{step.size}`, {step.kind}"
+
+
+def _steps(step: Step, where: Where, most: int | None, indent: str) -> Iterator[str]:
+    told = list(chain(step))
+    last = told[-1]
+    left_out = 0 if most is None else len(told) - most
+    head = len(told) if left_out <= 1 else (most or 0) - 1
+    for number, each in enumerate(told):
+        if left_out > 1 and head <= number < len(told) - 1:
+            if number == head:
+                yield f"{indent}… {len(told) - 1 - head} more steps (--all shows them)"
+            continue
+        yield f"{indent}{sentence(each, where)}"
+    for source in last.sources:
+        yield f"{indent}- {source.part.of(quoted(source.name))}: {verdict(source)}"
+        yield from _steps(source, where, most, indent + "    ")
+
+
+def sentence(step: Step, where: Where) -> str:
+    """Return one step as text, with its place."""
+    at = f"{where(step.place)}: " if step.place is not None else ""
+    rest = ""
+    if len(step.sources) == 1:
+        source = step.sources[0]
+        rest = f" {source.part.of(quoted(source.name))}"
+    elif step.sources:
+        rest = f" {len(step.sources)} sizes"
+    also = "".join([f"; {item}" for item in step.also])
+    return f"{at}{step.how}{rest}{also}"
+
+
+# ---- As objects -------------------------------------------------------------------------------
+
+
+def as_object(explanation: Explanation, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
+    """Return an explanation as a JSON object; chains are lists.
+
+    Args:
+        explanation: the explanation.
+        where: returns the JSON object of a place.
+    """
+    name, scope = explanation.name, explanation.scope
+    return {
+        "value": name,
+        "graph": scope.name,
+        "type": explanation.written,
+        "definition": where(Place(*scope.definition(name))),
+        "declarations": [
+            {"type": written(type), **where(place)} for type, place in explanation.declarations
+        ],
+        "sizes": [_object(step, where) for step in explanation.stories],
+    }
+
+
+def _object(step: Step, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
+    told = list(chain(step))
+    return {
+        "part": step.part.kind,
+        "index": step.part.at,
+        "size": step.size,
+        "kind": step.kind,
+        "steps": [
+            {
+                "value": each.name,
+                "part": each.part.kind,
+                "index": each.part.at,
+                "size": each.size,
+                "kind": each.kind,
+                "text": each.how,
+                "also": each.also,
+                **(where(each.place) if each.place is not None else {}),
+            }
+            for each in told
+        ],
+        "sources": [
+            {"value": source.name, **_object(source, where)} for source in told[-1].sources
+        ],
+    }

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find which sizes of its inputs determine a size that a node computes.
+
+One size after the other is replaced by a new symbol: those whose symbol changes the result are the
+ones that matter. So this needs no rules beyond those of the inference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.values import Reference
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.expressions import Extent, sized, symbols
+from onnxtext.checker.inference.symbolic.following import FOLLOWING
+from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
+from onnxtext.checker.inference.symbolic.steps import NoEquations
+from onnxtext.checker.inference.symbolic.values import MOST_ELEMENTS, Value
+
+_MOST_REPLACED = 96
+"""How many sizes of one node are replaced."""
+
+
+class Part(NamedTuple):
+    """A part of what is known about a value.
+
+    Attributes:
+        kind: a dimension, an element of a small tensor, or the rank.
+        at: which one; the element in order.
+    """
+
+    kind: Literal["dimension", "element", "rank"]
+    at: int = 0
+
+    def of(self, name: str) -> str:
+        """Return how messages call this part of a value, whose name is quoted already."""
+        if self.kind == "rank":
+            return f"rank of {name}"
+        return f"{self.kind} {self.at} of {name}"
+
+
+RANK = Part("rank")
+
+
+class Influence(NamedTuple):
+    """A size of an input.
+
+    Attributes:
+        input: the index of the input.
+        part: which size.
+    """
+
+    input: int
+    part: Part
+
+
+class NodeFacts(NamedTuple):
+    """A node and what is known about its inputs.
+
+    Attributes:
+        signature: its operator.
+        node: the node.
+        shapes: the shapes of its inputs.
+        values: their small values.
+    """
+
+    signature: Signature
+    node: Node
+    shapes: tuple[SymbolicShape, ...]
+    values: tuple[Value | None, ...]
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the operator may have inference functions."""
+        bound = any(type(a.value) is Reference for a in self.node.attributes)
+        return not self.signature.domain and not bound
+
+
+def computed(facts: NodeFacts, output: int, part: Part) -> Extent:
+    """Return a size that a node computes, regardless of declared types; None if unknown."""
+    if not facts.is_followed:
+        return None
+    call = OperatorCall(
+        facts.node, list(facts.shapes), list(facts.values), NoEquations(), facts.signature.since
+    )
+    shapes, values = infer(facts.signature.name, call)
+    if part.kind == "element":
+        value = values[output] if output < len(values) else None
+        return value.items[part.at] if value and part.at < len(value.items) else None
+    shape = shapes[output] if output < len(shapes) else None
+    if shape is None or part.kind == "rank":
+        return None if shape is None else len(shape)
+    return shape[part.at] if part.at < len(shape) else None
+
+
+def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[Influence]:
+    """Return the sizes of inputs from which a node computes a known size, the closest first.
+
+    Args:
+        facts: the node.
+        output: the index of the output.
+        part: the part of the output.
+        size: its size.
+    """
+    known = [(one, extent) for one, extent in _parts(facts) if extent is not None]
+    base = computed(facts, output, part)
+    found: list[Influence] = []
+    if base is not None and len(known) <= _MOST_REPLACED:
+        for one, _ in known:
+            changed = _replaced(facts, {one: _symbol(one)})
+            if computed(changed, output, part) != base:
+                found.append(one)
+    sizes = dict(known)
+    same = [one for one in found if sizes[one] == size]
+    if same:
+        return same
+    # A broadcast dimension may be known from several inputs, so none of them changes it.
+    if found or part.kind == "rank" or not facts.node.inputs:
+        return found
+    return _equal(facts, known, part, size) if part.kind == "dimension" else []
+
+
+def _equal(
+    facts: NodeFacts, known: Sequence[tuple[Influence, Extent]], part: Part, size: Extent
+) -> list[Influence]:
+    """Return dimensions of inputs with the same size at the same place."""
+    ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
+    most = max(ranks, default=0)
+    return [
+        one
+        for one, extent in known
+        if one.part.kind == "dimension" and extent == size and size != 1
+        and one.part.at - ranks[one.input] in (part.at - most, part.at - ranks[one.input])
+    ]  # fmt: skip
+
+
+def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None:
+    """Return the unknown sizes of inputs because of which a size is unknown.
+
+    Returns:
+        The sizes; None if the node would not tell the size in any case.
+    """
+    if not facts.is_followed:
+        return None
+    unknown = [one for one, extent in _parts(facts) if extent is None][:_MOST_REPLACED]
+    values = _unknown_values(facts)
+    filled = _replaced(_valued(facts, values), {one: _symbol(one) for one in unknown})
+    whole = computed(filled, output, part)
+    if whole is not None:
+        needed: list[Influence] = []
+        for one in unknown:
+            without = {other: _symbol(other) for other in unknown if other != one}
+            if computed(_replaced(_valued(facts, values), without), output, part) is None:
+                needed.append(one)
+        for index in values:
+            fewer = {i: value for i, value in values.items() if i != index}
+            less = _replaced(_valued(facts, fewer), {one: _symbol(one) for one in unknown})
+            if computed(less, output, part) is None:
+                elements = [
+                    Influence(index, Part("element", at)) for at in range(len(values[index].items))
+                ]
+                used = [
+                    one for one in elements if not symbols(_symbol(one)).isdisjoint(symbols(whole))
+                ]
+                needed += used or elements[:1]
+        return needed or unknown
+    open_inputs = [
+        Influence(index, RANK)
+        for index, name in enumerate(facts.node.inputs)
+        if name and facts.shapes[index] is None
+    ]
+    if open_inputs:
+        return open_inputs
+    lists = _takes_values(facts)
+    lengths = [
+        Influence(index, Part("dimension", 0))
+        for index in lists
+        if facts.values[index] is None and facts.shapes[index] == (None,)
+    ]
+    if lengths or part.kind != "dimension":
+        return lengths or None
+    place = set(_aligned(facts, part))
+    return [one for one in unknown if one in place] or None
+
+
+def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
+    """Return the different sizes of inputs at the place of an output's dimension, but 1."""
+    sizes = dict(_parts(facts))
+    return list(dict.fromkeys([sizes[one] for one in _aligned(facts, part) if sizes[one] != 1]))
+
+
+def _aligned(facts: NodeFacts, part: Part) -> list[Influence]:
+    """Return the dimensions of inputs that are aligned with one of the output for broadcasting."""
+    most = max([len(shape) for shape in facts.shapes if shape is not None], default=0)
+    return [
+        Influence(index, Part("dimension", part.at - most + len(shape)))
+        for index, shape in enumerate(facts.shapes)
+        if shape is not None and 0 <= part.at - most + len(shape) < len(shape)
+    ]
+
+
+def _takes_values(facts: NodeFacts) -> list[int]:
+    """Return the inputs whose elements matter."""
+    name = facts.signature.name
+    if name not in CONSTANT_INPUTS and name not in FOLLOWING:
+        return []
+    first = 0 if name in FOLLOWING or name in ("ConstantOfShape", "Range") else 1
+    return [index for index, input in enumerate(facts.node.inputs) if input and index >= first]
+
+
+def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
+    """Return new symbols for the unknown elements of small inputs."""
+    made = {}
+    for index in _takes_values(facts):
+        shape = facts.shapes[index]
+        if facts.values[index] is not None or shape is None or len(shape) > 1:
+            continue
+        sizes = [size for size in shape if isinstance(size, int)]
+        count = sizes[0] if sizes else 1
+        if len(sizes) == len(shape) and 0 <= count <= MOST_ELEMENTS:
+            items = [_symbol(Influence(index, Part("element", at))) for at in range(count)]
+            made[index] = Value(tuple(sizes), tuple(items))
+    return made
+
+
+def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
+    """Yield the dimensions and small elements of all inputs."""
+    for index, shape in enumerate(facts.shapes):
+        for at, extent in enumerate(shape or ()):
+            yield Influence(index, Part("dimension", at)), extent
+    for index, value in enumerate(facts.values):
+        for at, extent in enumerate(value.items if value is not None else ()):
+            yield Influence(index, Part("element", at)), extent
+
+
+def _symbol(one: Influence) -> Extent:
+    return sized(f"\1{one.input}.{one.part.kind}.{one.part.at}")
+
+
+def _valued(facts: NodeFacts, values: dict[int, Value]) -> NodeFacts:
+    return facts._replace(
+        values=tuple([values.get(index, own) for index, own in enumerate(facts.values)])
+    )
+
+
+def _replaced(facts: NodeFacts, sizes: dict[Influence, Extent]) -> NodeFacts:
+    """Return facts with other sizes."""
+    shapes, values = list(facts.shapes), list(facts.values)
+    for (index, part), extent in sizes.items():
+        if part.kind == "dimension":
+            shape = shapes[index] or ()
+            shapes[index] = (*shape[: part.at], extent, *shape[part.at + 1 :])
+        else:
+            value = values[index]
+            assert value is not None
+            items = (*value.items[: part.at], extent, *value.items[part.at + 1 :])
+            values[index] = value._replace(items=items)
+    return facts._replace(shapes=tuple(shapes), values=tuple(values))

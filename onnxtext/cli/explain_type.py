@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext explain-type`: tell where the type of a value comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.report import Reporter, io_errors
+from onnxtext.cli.streams import read_stdin, say
+from onnxtext.diagnostics.safe import safe
+from onnxtext.files import read_input
+from onnxtext.filetype import decode_text, is_binary
+
+if TYPE_CHECKING:
+    from onnxtext.checker.context.finding import Place
+    from onnxtext.checker.context.scopes import Scope
+    from onnxtext.checker.context.subject import Subject
+    from onnxtext.source import Source
+
+EXAMPLES = """\b
+Examples:
+  onnxtext explain-type model.onnx logits
+  onnxtext explain-type model.onnxtxt --line 120
+  onnxtext explain-type model.onnx a --graph loop.body --all
+  onnxtext explain-type model.onnx logits --json | jq '.[].sizes[].kind'
+
+\b
+Exit status:
+  0  the type was explained
+  1  findings: the file is not a model or has syntax errors, or it has no
+     such value
+  2  could not run: wrong usage, or a file is missing or cannot be read"""
+
+_STEPS = 6
+
+
+@click.command("explain-type", epilog=EXAMPLES)
+@click.argument("file", metavar="FILE", type=MODEL)
+@click.argument("values", nargs=-1, metavar="[VALUE]...")
+@click.option(
+    "--graph",
+    metavar="NAME",
+    help="The graph or function of the values, nested graphs too: by its name, or by node and "
+    "attribute (loop.body). Default: the main graph, else the first that defines the value.",
+)
+@click.option(
+    "--line",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Of a text, explain the values that the statement at line N defines; with VALUE, the one "
+    "of the graph around line N.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=2),
+    default=_STEPS,
+    show_default=True,
+    metavar="N",
+    help="Show up to N steps of each chain of nodes.",
+)
+@click.option("--all", "whole", is_flag=True, help="Show all steps.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON list, with all steps.")
+@reporting_options
+def command(
+    file: str,
+    values: tuple[str, ...],
+    graph: str | None,
+    line: int | None,
+    depth: int,
+    whole: bool,
+    as_json: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Tell where the types of values come from, or why they are not known.
+
+    FILE is a text or a binary model; - is standard input. VALUE is the name of a value, or the
+    label of a node for its outputs. Each size is declared in an input, stored in a weight, inferred
+    by nodes, assumed because only a declaration says so, or unknown; the chain of nodes follows.
+    """
+    if not values and line is None:
+        raise click.UsageError("Name a VALUE, or a statement with --line.")
+    name = STDIN if file == "-" else file
+    with Reporter(output_format, color) as reporter, reporter.reporting(name):
+        with io_errors("read", name):
+            data = read_stdin() if file == "-" else read_input(Path(file))
+        from onnxtext.collector import paused_collector
+
+        with paused_collector():
+            model = _Model(data, name)
+            chosen = model.choose(values, graph, line)
+            if as_json:
+                found = [made for each in chosen for made in model.objects(*each)]
+                say(json.dumps(found, indent=2, ensure_ascii=True))
+            else:
+                shown = [model.text(scope, value, None if whole else depth)
+                         for scope, value in chosen]  # fmt: skip
+                say("\n\n".join(shown))
+        if model.errors:
+            reporter.summary(f"{name}: has errors (onnxtext check), so less is known of its types")
+    return reporter.status
+
+
+class _Model:
+    """A checked model whose types are explained.
+
+    Attributes:
+        errors: whether it has errors.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        from onnxtext.checker.engine.model_paths import ModelPaths
+        from onnxtext.checker.engine.places import TextPlaces
+        from onnxtext.checker.inference.objections import errors_of
+        from onnxtext.checker.inference.recording import RecordedInference
+        from onnxtext.checker.origins.stories import Stories
+
+        self._name = name
+        self._source: Source | None = None
+        self._subject = self._checked(data)
+        recursive = any(item.slug == "function-recursive" for item in self._subject.found)
+        self._inference = None if recursive else RecordedInference.of(self._subject)
+        findings = [] if self._inference is None else self._inference.findings
+        self._stories = Stories(self._subject, findings)
+        self.errors = bool(errors_of(self._subject))
+        self._paths = ModelPaths(self._subject)
+        self._places: TextPlaces | None = None
+        if self._source is not None:
+            self._places = TextPlaces(self._source, self._subject, budget=10_000)
+
+    def _checked(self, data: bytes) -> Subject:
+        from onnxtext.ast.model import Model
+        from onnxtext.checker.engine.run import find_in
+        from onnxtext.checker.engine.sources import encoded_for_checks, parse_any
+        from onnxtext.errors import check_declared_size, invalid_model_error
+        from onnxtext.proto.decode.lift import LiftError, lift_model
+        from onnxtext.source import Source
+
+        base = Path() if self._name == STDIN else Path(self._name).parent
+        if is_binary(data, self._name):
+            try:
+                model = lift_model(data)
+            except LiftError as error:
+                raise invalid_model_error(data, error, self._name) from None
+            return find_in(model, base_dir=base, encoded=lambda: data)[0]
+        self._source = Source(decode_text(data, self._name), self._name)
+        root = parse_any(self._source)
+        check_declared_size(root, self._source)
+        encoded = None
+        if isinstance(root, Model):
+            encoded, _ = encoded_for_checks(root, self._source, base)
+        return find_in(root, base_dir=base, encoded=encoded)[0]
+
+    # ---- Which values -----------------------------------------------------------------------
+
+    def choose(
+        self, names: tuple[str, ...], graph: str | None, line: int | None
+    ) -> list[tuple[Scope, str]]:
+        """Return the graphs and names of the values to explain.
+
+        Raises:
+            OnnxTextError: there is no such value.
+        """
+        from onnxtext.excerpt.errors import ShowError
+
+        scopes = self._subject.scopes
+        if graph is not None:
+            from onnxtext.excerpt.bodies import find_bodies
+
+            root: Any = self._subject.root
+            root = getattr(root, "item", root)
+            owners = {id(body.graph) for body in find_bodies(root, graph, self._name)}
+            scopes = [scope for scope in scopes if id(scope.place) in owners]
+        if not names:
+            return self._at_line(scopes, line or 1)
+        chosen = []
+        for name in names:
+            found = [(scope, value) for scope in scopes for value in _values(scope, name)]
+            if not found:
+                known = [name for scope in scopes for name in scope.position]
+                known += [node.name for scope in scopes for node in scope.nodes if node.name]
+                raise ShowError.unknown("value or node", name, known, self._name)
+            if line is not None:
+                around = self._around(line)
+                found = [each for each in found if id(each[0]) in around] or found
+            first = found[0][0]
+            chosen += [each for each in found if each[0] is first]
+        return chosen
+
+    def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:
+        """Return the values that the statement at a line of a text defines."""
+        from onnxtext.ast.model import Node
+        from onnxtext.excerpt.errors import ShowError
+
+        if self._source is None:
+            raise ShowError.of("a binary model has no lines", self._name, "name a value instead")
+        best: tuple[int, Scope, list[str]] | None = None
+        for scope in scopes:
+            items: list[Any] = [*scope.given.values(), *scope.nodes]
+            for item in items:
+                original = self._subject.resolved.original(item)
+                at: int = getattr(original, "at", -1)
+                if at < 0 or self._line(at) > line or (best is not None and at <= best[0]):
+                    continue
+                names = item.outputs if isinstance(item, Node) else (item.name,)
+                best = at, scope, [name for name in dict.fromkeys(names) if name in scope.position]
+        if best is None or not best[2]:
+            raise ShowError.of(f"no value is defined at line {line}", self._name)
+        return [(best[1], name) for name in best[2]]
+
+    def _around(self, line: int) -> set[int]:
+        """Return the ids of the innermost graphs that begin at or before a line."""
+        begun = [
+            (scope.place.at, scope)
+            for scope in self._subject.scopes
+            if scope.place.at >= 0 and self._line(scope.place.at) <= line
+        ]
+        return {id(scope) for _, scope in sorted(begun, key=lambda item: -item[0])[:1]}
+
+    def _line(self, at: int) -> int:
+        assert self._source is not None
+        return self._source.position(at).line
+
+    # ---- Explanations -----------------------------------------------------------------------
+
+    def text(self, scope: Scope, name: str, most: int | None) -> str:
+        """Return an explanation for people."""
+        from onnxtext.checker.origins.explanation import explain_value, lines
+        from onnxtext.checker.origins.views import views
+
+        known = [] if self._inference is None else views(self._inference, scope)
+        if not known:
+            reason = "functions call themselves" if self._inference is None else "it has errors"
+            return safe(f"`{name}`: unknown type, because {reason}")
+        found = list(lines(explain_value(self._stories, known[0], name), self._where, most))
+        notes = list(self._notes(scope, name, known))
+        return "\n".join([safe(line) for line in (*found[:2], *notes, *found[2:])])
+
+    def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
+        """Yield which of several calls and graphs is meant."""
+        from onnxtext.checker.inference.explain import written
+
+        types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
+        if len(known) > 1:
+            caller = known[0].caller()
+            at = f" of {self._where(_place(caller[1]))}" if caller is not None else ""
+            yield f"  in the call{at}; there are {len(known)} kinds of calls, with the types " + (
+                ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
+            )
+        others = [
+            self._where(_definition(other, name))
+            for other in self._subject.scopes
+            if other is not scope and name in other.position
+        ]
+        if others:
+            how = "--graph" if self._source is None else "--line or --graph"
+            more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+            yield f"  also defined at {', '.join(others[:5])}{more}: choose with {how}"
+
+    def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
+        """Yield an explanation for programs, for each kind of call of a function."""
+        from onnxtext.checker.origins.explanation import as_object, explain_value
+        from onnxtext.checker.origins.views import views
+
+        for view in [] if self._inference is None else views(self._inference, scope):
+            yield as_object(explain_value(self._stories, view, name), self._where_object)
+
+    def _where(self, place: Place) -> str:
+        if self._source is None or self._places is None:
+            return self._path(place)
+        return f"line {self._source.position(self._places.span(place).start).line}"
+
+    def _path(self, place: Place) -> str:
+        return self._paths.path(place._replace(part=())) or "model"
+
+    def _where_object(self, place: Place) -> dict[str, Any]:
+        if self._source is None or self._places is None:
+            return {"path": self._path(place)}
+        at = self._source.position(self._places.span(place).start)
+        return {"line": at.line, "column": at.column}
+
+
+def _values(scope: Scope, name: str) -> list[str]:
+    """Return the values with a name; or those that the node with this label defines."""
+    if name in scope.position:
+        return [name]
+    return [
+        output
+        for node in scope.nodes
+        if node.name == name
+        for output in node.outputs
+        if output in scope.position
+    ]
+
+
+def _place(item: object) -> Place:
+    from onnxtext.checker.context.finding import Place
+
+    return Place(item, ("op_type",))
+
+
+def _definition(scope: Scope, name: str) -> Place:
+    from onnxtext.checker.context.finding import Place
+
+    return Place(*scope.definition(name))

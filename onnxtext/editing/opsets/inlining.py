@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Replace an operator that an older version does not have by the body of its schema's function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from onnxtext.ast.model import Fragment, Function, Graph, Node
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import Attribute, Reference
+from onnxtext.ast.visit import nested_graphs, walk_graphs
+from onnxtext.checker.context.signatures import Signature, schema_of
+from onnxtext.checker.context.subject import plain_domain
+from onnxtext.editing.opsets.schemas import NONE, default_of
+from onnxtext.editing.opsets.tensors import attribute
+from onnxtext.editing.opsets.work import Obstacle, Work
+from onnxtext.proto.decode.lift import lift_fragment
+from onnxtext.proto.encode.lower import lower_fragment
+
+
+def inline(work: Work) -> int:
+    """Replace a node by the nodes of its function.
+
+    Returns:
+        The version of the operator set that these nodes are written for.
+
+    Raises:
+        Obstacle: the operator has no function.
+    """
+    body, version = _body(work, work.old)
+    if any(plain_domain(item.domain) != work.old.domain for item in body.opset_imports):
+        raise Obstacle(_absent(work.old))
+    names = _names(work, body)
+    given = {held.name: held for held in work.node.attributes}
+    for node in body.nodes:
+        made = replace(node)
+        _rename(made, names)
+        _substitute(made, given, work.old)
+        work.before.append(made)
+    _keep_statement(work)
+    work.say(f"it is replaced by its definition, because it exists since version {work.old.since}")
+    return version
+
+
+def _absent(signature: Signature) -> str:
+    return f"it exists since version {signature.since} only"
+
+
+def _keep_statement(work: Work) -> None:
+    """Move the label, the metadata and the declared types to the node that makes the output."""
+    first = work.node.outputs[0] if work.node.outputs else ""
+    types = dict(zip(work.node.outputs, work.node.output_types, strict=False))
+    for node in work.before:
+        found = tuple([types.get(name) for name in node.outputs])
+        node.output_types = found if any(found) else ()
+        if first in node.outputs:
+            node.name, node.decorators = work.node.name, work.node.decorators
+            node.metadata, node.at = work.node.metadata, work.node.at
+    work.removed = True
+
+
+def _body(work: Work, signature: Signature) -> tuple[Function, int]:
+    schema = schema_of(signature)
+    versions = [v for v in schema.function_opset_versions if v <= signature.since] or list(
+        schema.function_opset_versions
+    )
+    if versions:
+        data = schema.get_function_with_opset_version(max(versions))
+        version = max(versions)
+    else:
+        data, version = _context_dependent(work, schema, signature)
+    made: Any = lift_fragment(bytes(data), "FunctionProto").item
+    assert isinstance(made, Function)
+    found = [item.version for item in made.opset_imports if plain_domain(item.domain) == ""]
+    return made, found[0] if found else version
+
+
+def _context_dependent(work: Work, schema: object, signature: Signature) -> tuple[bytes, int]:
+    from onnxtext.checker.isolation.pool import Inference
+
+    versions: list[int] = list(schema.context_dependent_function_opset_versions)  # type: ignore[attr-defined]
+    if not versions:
+        raise Obstacle(_absent(signature))
+    types = []
+    for name in work.node.inputs:
+        type = _type_of(work, name) if name else None
+        if name and type is None:
+            raise Obstacle(
+                f"{_absent(signature)}, and its definition depends on the type of `{name}`, which "
+                "is not known"
+            )
+        types.append(b"" if type is None else lower_fragment(Fragment(type)))
+    node = lower_fragment(Fragment(work.node))
+    answer = Inference().body(
+        (signature.name, signature.since, signature.domain), min(versions), node, types
+    )
+    if not isinstance(answer, list) or not answer or not answer[0]:
+        raise Obstacle(_absent(signature))
+    return answer[0], min(versions)
+
+
+def _type_of(work: Work, name: str) -> Type | None:
+    scope = work.place.scope
+    text = work.facts.element_type(scope, name) or ""
+    known = work.facts.type(scope, name)
+    return known or (TensorType(text[7:-1], None) if text.startswith("tensor(") else None)
+
+
+def _names(work: Work, body: Function) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for index, value in enumerate(body.inputs):
+        names[value.name] = work.input(index)
+    outputs = [*work.node.outputs, *[""] * len(body.outputs)]
+    for value, name in zip(body.outputs, outputs, strict=False):
+        if name:
+            names[value.name] = name
+    for scope in [body, *[g for n in body.nodes for g in walk_graphs(n)]]:
+        for value in scope.inputs if isinstance(scope, Graph) else ():
+            names.setdefault(value.name, work.facts.fresh(value.name))
+        for node in scope.nodes:
+            for name in node.outputs:
+                if name and name not in names:
+                    names[name] = work.facts.fresh(name)
+    return names
+
+
+def _rename(node: Node, names: dict[str, str]) -> None:
+    node.inputs = tuple([names.get(name, name) for name in node.inputs])
+    node.outputs = tuple([names.get(name, name) for name in node.outputs])
+    for graph in nested_graphs((node,)):
+        for value in (*graph.inputs, *graph.outputs, *graph.values):
+            value.name = names.get(value.name, value.name)
+        for inner in graph.nodes:
+            _rename(inner, names)
+
+
+def _substitute(node: Node, given: dict[str, Attribute], signature: Signature) -> None:
+    """Replace references to attributes of the operator by the values of the node."""
+    made = []
+    for held in node.attributes:
+        if not isinstance(held.value, Reference):
+            if isinstance(held.value, Graph):
+                for inner in held.value.nodes:
+                    _substitute(inner, given, signature)
+            made.append(held)
+            continue
+        source = given.get(held.value.name)
+        if source is not None:
+            made.append(replace(source, name=held.name))
+            continue
+        default = NONE
+        if held.value.name in signature.attributes:
+            default = default_of(signature, held.value.name)
+        if default is not NONE:
+            made.append(attribute(held.name, default))
+    node.attributes = tuple(made)

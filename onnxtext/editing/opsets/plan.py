@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plan the conversion of a model to other versions of operator sets, and apply the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
+from onnxtext.checker.context.finding import Place as FindingPlace
+from onnxtext.checker.context.resolved_fields import changed_fields
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import newest_versions
+from onnxtext.checker.context.subject import Subject, plain_domain
+from onnxtext.editing.errors import refused
+from onnxtext.editing.opsets.fallback import Converter
+from onnxtext.editing.opsets.ir_versions import needed_ir_version
+from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Remark
+from onnxtext.editing.opsets.steps import Stepper
+from onnxtext.editing.opsets.work import Facts, Obstacle, Place
+
+Targets = Mapping[str, int]
+"""Versions by domain, "" for the standard one."""
+_STATED = {"op_type", "domain", "overload", "input", "output", "attribute", "attribute_proto"}
+_MOST_REMARKS = 500
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a conversion changes.
+
+    Attributes:
+        subject: the model before it.
+        targets: the versions to convert to.
+        remarks: the obstacles, then the changes.
+    """
+
+    subject: Subject
+    targets: Targets
+    remarks: list[Remark] = field(default_factory=list)
+    _nodes: list[tuple[Graph | Function, list[Node]]] = field(default_factory=list)
+    _replaced: set[str] = field(default_factory=set)
+    _dropped: set[tuple[int, str]] = field(default_factory=set)
+    _ir_version: int | None = None
+    _imports: list[OpsetImport] = field(default_factory=list)
+
+    @property
+    def obstacles(self) -> list[Remark]:
+        """What stands against the conversion."""
+        return [remark for remark in self.remarks if remark.code == OBSTACLE]
+
+    @property
+    def changes(self) -> list[Remark]:
+        """The nodes that are rewritten."""
+        return [remark for remark in self.remarks if remark.code == CHANGE]
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether the model has these versions already."""
+        return not self._imports and not self.remarks
+
+    def apply(self) -> None:
+        """Change the model.
+
+        Raises:
+            ConversionError: something stands against it.
+        """
+        if self.obstacles:
+            raise ConversionError(self.obstacles, self.subject)
+        model = self.subject.model
+        assert model is not None
+        for owner, nodes in self._nodes:
+            owner.nodes = nodes
+        for entry in self._imports:
+            entry.version = self.targets[plain_domain(entry.domain)]
+        for domain, version in self.targets.items():
+            if not model.opset_imports and domain == "":
+                model.opset_imports.append(OpsetImport(domain, version))
+        if self._ir_version is not None:
+            model.ir_version = self._ir_version
+        if self._replaced or self._dropped:
+            from onnxtext.editing.opsets.leftovers import remove_leftovers
+
+            remove_leftovers(model, self._replaced, self._dropped)
+
+
+def convert(model: Model, targets: Targets) -> list[str]:
+    """Convert a model in place.
+
+    Returns:
+        What changes, one sentence each.
+
+    Raises:
+        OnnxTextError: a version is unknown, or a node cannot be converted; nothing is changed then.
+    """
+    plan = plan_conversion(model, targets)
+    plan.apply()
+    return [remark.summary() for remark in plan.changes]
+
+
+def plan_conversion(model: Model, targets: Targets) -> Plan:
+    """Find out what a conversion changes, and what stands against it.
+
+    Args:
+        model: the model, which is not changed before `Plan.apply`.
+        targets: the versions by domain.
+
+    Raises:
+        OnnxTextError: a version or a domain is unknown.
+    """
+    plain = {plain_domain(domain): version for domain, version in targets.items()}
+    for domain, version in plain.items():
+        check_version(domain, version)
+    if "" in plain and not model.opset_imports and model.ir_version not in (1, 2):
+        raise refused(
+            "the model imports no operator set, so it is unknown what its nodes are written for",
+            "add `opset_import` to its header",
+        )
+    subject = _subject(model)
+    plan = Plan(subject, plain)
+    facts = Facts(subject)
+    collected: dict[tuple[str, str], Remark] = {}
+    converter = Converter()
+    done: set[int] = set()
+    for scope in subject.scopes:
+        if scope.opsets is not None and id(scope.place) not in done:
+            done.add(id(scope.place))
+            _Conversion(plan, facts, scope, converter, collected).run()
+    owners: list[Model | Function] = [model, *model.functions]
+    for owner in owners:
+        plan._imports += [
+            entry
+            for entry in owner.opset_imports
+            if plain.get(plain_domain(entry.domain), entry.version) != entry.version
+        ]
+    found = sorted(collected.values(), key=lambda remark: remark.code != OBSTACLE)
+    plan.remarks = found[:_MOST_REMARKS]
+    plan._replaced, plan._dropped = facts.replaced, facts.dropped
+    _raise_ir_version(plan, model)
+    return plan
+
+
+def check_version(domain: str, version: int) -> None:
+    """Check that the installed onnx knows a version of an operator set.
+
+    Raises:
+        OnnxTextError: it does not.
+    """
+    newest = newest_versions().get(domain)
+    shown = f"`{domain}`" if domain else "the standard operators"
+    if newest is None:
+        raise refused(
+            f"no operators of {shown} are known",
+            f"domains with known operators: {', '.join(sorted(filter(None, newest_versions())))}",
+        )
+    if not 1 <= version <= newest:
+        raise refused(
+            f"version {version} of {shown} is unknown: the newest known is {newest}",
+            f"a version from 1 to {newest}, or install a newer onnx",
+        )
+
+
+def _subject(model: Model) -> Subject:
+    from onnxtext.checker.engine.run import find_in
+    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+
+    def encoded() -> bytes | None:
+        try:
+            return lower_without_weights(model)
+        except LowerError:
+            return None
+
+    return find_in(model, encoded=encoded)[0]
+
+
+def _raise_ir_version(plan: Plan, model: Model) -> None:
+    needed = max([needed_ir_version(*target) for target in plan.targets.items()], default=0)
+    if plan._imports and model.ir_version and model.ir_version < needed:
+        plan._ir_version = needed
+        message = f"`ir_version` is raised from {model.ir_version} to {needed}, which came with "
+        shown = ", ".join(_shown(*target) for target in plan.targets.items())
+        place = FindingPlace(model, ("ir_version",))
+        plan.remarks.append(Remark(CHANGE, f"{message}{shown}", None, [place]))
+
+
+class _Conversion:
+    """Converts the nodes of one graph or function."""
+
+    def __init__(
+        self, plan: Plan, facts: Facts, scope: Scope, converter: Converter,
+        collected: dict[tuple[str, str], Remark],
+    ) -> None:  # fmt: skip
+        self._plan = plan
+        self._scope = scope
+        self._collected = collected
+        assert scope.opsets is not None
+        self._versions = scope.opsets.versions
+        self._stepper = Stepper(facts, Place(scope), plan.targets, converter)
+        self._touched: dict[tuple[str, str], bool] = {}
+
+    def run(self) -> None:
+        """Plan the new nodes."""
+        targets = self._plan.targets
+        if all(self._versions.get(domain) in (None, to) for domain, to in targets.items()):
+            return
+        tree, scope = self._scope.place, self._scope
+        if len(tree.nodes) != len(scope.nodes):
+            if any(self._is_touched(node) for node in scope.nodes):
+                self._refuse("its nodes are stored in an unusual way", None, FindingPlace(tree))
+            return
+        made: list[Node] = []
+        changed = False
+        for stated, node in zip(tree.nodes, scope.nodes, strict=True):
+            if not self._is_touched(node):
+                made.append(stated)
+                continue
+            new = self._node(stated, node)
+            changed = changed or new != [stated]
+            made += new
+        if changed:
+            self._plan._nodes.append((tree, made))
+
+    def _is_touched(self, node: Node) -> bool:
+        """Whether the schema of a node's operator differs between the versions."""
+        domain = plain_domain(node.domain)
+        key = domain, node.op_type
+        known = self._touched.get(key)
+        if known is None:
+            known = self._touched[key] = self._differs(*key)
+        return known and not self._is_call(domain, node)
+
+    def _differs(self, domain: str, name: str) -> bool:
+        current, target = self._versions.get(domain), self._plan.targets.get(domain)
+        if current is None or target is None or current == target:
+            return False
+        schemas = self._plan.subject.schemas
+        before = schemas.find(domain, name, current)
+        after = schemas.find(domain, name, target)
+        return before is not None and (after is None or before.since != after.since)
+
+    def _is_call(self, domain: str, node: Node) -> bool:
+        return (domain, node.op_type, node.overload or "") in self._plan.subject.functions
+
+    def _node(self, stated: Node, node: Node) -> list[Node]:
+        domain = plain_domain(node.domain)
+        current = self._versions[domain]
+        place = FindingPlace(node, ("op_type",))
+        stepper = self._stepper
+        try:
+            if changed_fields(stated.decorators).keys() & _STATED:
+                raise Obstacle("it is stored in an unusual way (`@set`, `@unset`)")
+            new, said = stepper.convert(stated, node, current)
+        except Obstacle as obstacle:
+            target = _shown(domain, self._plan.targets[domain])
+            self._refuse(
+                f"this `{node.op_type}` of {_shown(domain, current)} cannot be converted to "
+                f"{target}: {obstacle.reason}",
+                obstacle.help,
+                place,
+            )
+            return [stated]
+        for text in said:
+            message = f"`{node.op_type}`: {text}"
+            self._remark(CHANGE, message, None, place)
+        return new
+
+    def _refuse(self, message: str, help: str | None, place: FindingPlace) -> None:
+        self._remark(OBSTACLE, message, help, place)
+
+    def _remark(self, code: str, message: str, help: str | None, place: FindingPlace) -> None:
+        remark = self._collected.get((code, message))
+        if remark is None:
+            remark = self._collected[code, message] = Remark(code, message, help)
+        remark.places.append(place)
+
+
+def _shown(domain: str, version: int) -> str:
+    return f"version {version} of `{domain}`" if domain else f"opset {version}"

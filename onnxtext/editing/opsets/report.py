@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turn what a conversion does, and what stands against it, into diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.engine.model_paths import ModelPaths
+from onnxtext.checker.engine.places import TextPlaces
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, Severity
+from onnxtext.source import Source
+
+OBSTACLE = "opset-conversion"
+CHANGE = "opset-change"
+_MOST_PLACES = 8
+
+
+@dataclass(slots=True)
+class Remark:
+    """Something that holds for one or several nodes.
+
+    Attributes:
+        code: `OBSTACLE` or `CHANGE`.
+        message: what holds.
+        help: what to do; None if nothing.
+        places: the nodes.
+    """
+
+    code: str
+    message: str
+    help: str | None = None
+    places: list[Place] = field(default_factory=list)
+
+    def summary(self) -> str:
+        """Return the message with the number of places."""
+        count = len(self.places)
+        return self.message if count == 1 else f"{self.message} ({count} nodes)"
+
+    @property
+    def severity(self) -> Severity:
+        """An obstacle is an error."""
+        return "error" if self.code == OBSTACLE else "info"
+
+
+class ConversionError(OnnxTextError):
+    """Raised if nodes cannot be converted.
+
+    Attributes:
+        remarks: the obstacles.
+        subject: the model.
+    """
+
+    def __init__(self, remarks: list[Remark], subject: Subject) -> None:
+        super().__init__(*diagnose(remarks, subject))
+        self.remarks = remarks
+        self.subject = subject
+
+    def located(self, source: Source) -> OnnxTextError:
+        """Return the error with places in the text that the model was read from."""
+        return OnnxTextError(*diagnose(self.remarks, self.subject, source=source))
+
+
+def diagnose(
+    remarks: Iterable[Remark], subject: Subject, *, source: Source | None = None,
+    file: str | None = None,
+) -> list[Diagnostic]:  # fmt: skip
+    """Return a diagnostic for each remark.
+
+    Args:
+        remarks: the remarks.
+        subject: the model before the conversion.
+        source: its text; None for a binary model.
+        file: the name of a binary model.
+    """
+    chosen = list(remarks)
+    if source is not None:
+        places = TextPlaces(source, subject)
+        return [_in_text(remark, source, places) for remark in chosen]
+    paths = ModelPaths(subject)
+    return [_with_path(remark, paths, file) for remark in chosen]
+
+
+def _in_text(remark: Remark, source: Source, places: TextPlaces) -> Diagnostic:
+    labels = [Label(places.span(place), place.label) for place in remark.places[:_MOST_PLACES]]
+    return Diagnostic(
+        remark.code,
+        remark.summary(),
+        remark.severity,
+        source=source,
+        labels=tuple(labels),
+        notes=_more(remark),
+        help=remark.help,
+    )
+
+
+def _with_path(remark: Remark, paths: ModelPaths, file: str | None) -> Diagnostic:
+    others = remark.places[1:_MOST_PLACES]
+    return Diagnostic(
+        remark.code,
+        remark.summary(),
+        remark.severity,
+        path=(paths.path(remark.places[0]) if remark.places else "") or "model",
+        notes=(*[f"also {paths.path(place)}" for place in others], *_more(remark)),
+        help=remark.help,
+        file=file,
+    )
+
+
+def _more(remark: Remark) -> tuple[str, ...]:
+    more = len(remark.places) - _MOST_PLACES
+    return (f"and {more} more places",) if more > 0 else ()

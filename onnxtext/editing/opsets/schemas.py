@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read the versions of an operator from its schemas: defaults, changes, and whether a node fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.values import Reference
+from onnxtext.checker.context.elements import shown
+from onnxtext.checker.context.finding import counted
+from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
+from onnxtext.proto.decode.lift import lift_fragment
+
+NONE = object()
+"""The default of an attribute that has none."""
+
+
+@cache
+def default_of(signature: Signature, name: str) -> object:
+    """Return the default value of an attribute as the tree holds it; `NONE` without one."""
+    data = schema_of(signature).attributes[name]._default_value
+    if not data:
+        return NONE
+    made: Any = lift_fragment(data, "AttributeProto").item
+    return made.value if made.name else NONE
+
+
+def changes_between(
+    schemas: Schemas, domain: str, name: str, current: int, target: int
+) -> list[int]:
+    """Return the versions that changed an operator, in the order in which they are passed."""
+    history = schemas.history(domain, name)
+    if current <= target:
+        return [since for since in history if current < since <= target]
+    return [since for since in reversed(history) if target < since <= current]
+
+
+def unfit(
+    node: Node,
+    signature: Signature,
+    type_of: Callable[[str], str | None],
+    before: Signature,
+    is_new: Callable[[str], bool],
+) -> str | None:
+    """Return why a node does not fit a schema; None if it does.
+
+    Args:
+        node: the node.
+        signature: the schema.
+        type_of: returns the type of a value as schemas spell it; None if unknown.
+        before: the schema that the node fits. A type that is unknown is accepted if the schema
+            allows every type that this one does.
+        is_new: whether a value is one of the conversion's own; its type may be unknown.
+    """
+    if signature.deprecated:
+        return f"`{node.op_type}` was removed in version {signature.since}"
+    return (
+        _attributes(node, signature)
+        or _count(node.inputs, signature.least_inputs, signature.most_inputs, "input")
+        or _count(node.outputs, signature.least_outputs, signature.most_outputs, "output")
+        or _types(node, signature, type_of, before, is_new)
+    )
+
+
+def _attributes(node: Node, signature: Signature) -> str | None:
+    known = signature.attributes
+    for attribute in node.attributes:
+        formal = known.get(attribute.name)
+        if formal is None:
+            return f"it has no attribute `{attribute.name}`"
+        differs = attribute.type is not None and attribute.type != formal.type
+        if differs and not isinstance(attribute.value, Reference):
+            return f"its attribute `{attribute.name}` has another type"
+    present = {attribute.name for attribute in node.attributes}
+    for name, formal in known.items():
+        if formal.required and name not in present:
+            return f"it needs the attribute `{name}`"
+    return None
+
+
+def _count(names: tuple[str, ...], least: int, most: int, kind: str) -> str | None:
+    if least <= len(names) <= most:
+        return None
+    return f"it has {counted(least if len(names) < least else most, kind)}, not {len(names)}"
+
+
+def _types(
+    node: Node,
+    signature: Signature,
+    type_of: Callable[[str], str | None],
+    before: Signature,
+    is_new: Callable[[str], bool],
+) -> str | None:
+    bound: dict[str, tuple[str, str]] = {}
+    pairs = [
+        *[(name, signature.input(i), before.input(i)) for i, name in enumerate(node.inputs)],
+        *[(name, signature.output(i), before.output(i)) for i, name in enumerate(node.outputs)],
+    ]
+    for name, formal, old in pairs:
+        if not name or formal is None:
+            continue
+        allowed = signature.allowed(formal.type)
+        text = type_of(name)
+        if text is None:
+            if is_new(name) or old is None or before.allowed(old.type) <= allowed:
+                continue
+            return f"the type of `{name}` is not known, and not all types are allowed"
+        if text not in allowed and not any(item.startswith("opaque") for item in allowed):
+            return f"`{name}` cannot be `{shown(text)}`"
+        found = _binds(formal, signature, name, text, bound)
+        if found is not None:
+            return found
+    return None
+
+
+def _binds(
+    formal: Parameter, signature: Signature, name: str, text: str, bound: dict[str, tuple[str, str]]
+) -> str | None:
+    if formal.type in signature.variables and formal.homogeneous:
+        first, other = bound.setdefault(formal.type, (text, name))
+        if first != text:
+            return (
+                f"`{other}` and `{name}` must have one type, but are `{shown(first)}` and "
+                f"`{shown(text)}`"
+            )
+    return None

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read and make small tensors of numbers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from math import isnan, prod
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import (
+    Attribute,
+    AttributeType,
+    Blob,
+    Float32,
+    Floats,
+    RawData,
+    Tensor,
+    TypedData,
+)
+
+Number = int | float
+MOST_NUMBERS = 1 << 12
+"""Longer constants are not read."""
+_RAW = {
+    "int64": "q", "int32": "i", "float": "f", "double": "d", "float16": "e", "bool": "?",
+    "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "uint32": "I", "uint64": "Q",
+}  # fmt: skip
+"""The codes of raw elements."""
+_TYPED = {
+    "int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "i", "int8": "i",
+    "uint8": "i", "int16": "i", "uint16": "i", "uint32": "Q", "uint64": "Q",
+}  # fmt: skip
+"""The codes of the entries of typed fields."""
+
+
+def read_numbers(
+    type: Type | None, data: object, resources: Mapping[str, bytes | memoryview]
+) -> tuple[Number, ...] | None:
+    """Return the elements of a small tensor; None if they are elsewhere or no plain numbers."""
+    if not isinstance(type, TensorType) or type.shape is None:
+        return None
+    if isinstance(data, Blob):
+        found = [held for digest, held in resources.items() if digest.startswith(data.digest)]
+        data = RawData(found[0]) if found else None
+    if isinstance(data, RawData):
+        code, held = _RAW.get(type.element), data.data
+    elif isinstance(data, TypedData):
+        code, held = _TYPED.get(type.element), data.entries
+    else:
+        return None
+    dims = [dim for dim in type.shape if isinstance(dim, int)]
+    if code is None or len(dims) != len(type.shape) or prod(dims) > MOST_NUMBERS:
+        return None
+    if len(held) != prod(dims) * struct.calcsize(f"<{code}"):
+        return None
+    return struct.unpack(f"<{prod(dims)}{code}", held)
+
+
+def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) -> Tensor | None:
+    """Return a tensor of numbers; None if the element type cannot hold them exactly."""
+    if element == "bfloat16":
+        data = struct.pack(f"<{len(numbers)}f", *numbers)
+        if any(data[at : at + 2] != b"\0\0" for at in range(0, len(data), 4)):
+            return None
+        return Tensor(
+            TensorType(element, tuple(dims)),
+            RawData(b"".join([data[at + 2 : at + 4] for at in range(0, len(data), 4)])),
+        )
+    code = _RAW.get(element)
+    if code is None:
+        return None
+    try:
+        data = struct.pack(f"<{len(numbers)}{code}", *numbers)
+    except (struct.error, OverflowError):
+        return None
+    same = struct.unpack(f"<{len(numbers)}{code}", data)
+    if any(not isnan(one) and one != other for one, other in zip(numbers, same, strict=True)):
+        return None
+    return Tensor(TensorType(element, tuple(dims)), RawData(data))
+
+
+def constant_node(name: str, tensor: Tensor) -> Node:
+    """Return the node of a constant."""
+    return Node("Constant", (), (name,), (Attribute("value", AttributeType.TENSOR, tensor),))
+
+
+def ints(name: str, values: Sequence[int]) -> Attribute:
+    """Return an attribute with a list of integers."""
+    return Attribute(name, AttributeType.INTS, tuple(values))
+
+
+def integer(name: str, value: int) -> Attribute:
+    """Return an attribute with an integer."""
+    return Attribute(name, AttributeType.INT, value)
+
+
+def real(name: str, value: float) -> Attribute:
+    """Return an attribute with a float."""
+    return Attribute(name, AttributeType.FLOAT, Float32.of(value))
+
+
+def reals(name: str, values: Sequence[float]) -> Attribute:
+    """Return an attribute with a list of floats."""
+    data = struct.pack(f"<{len(values)}f", *values)
+    return Attribute(name, AttributeType.FLOATS, Floats(data))
+
+
+def text(name: str, value: str) -> Attribute:
+    """Return an attribute with a string."""
+    return Attribute(name, AttributeType.STRING, value.encode())
+
+
+def attribute(name: str, value: object) -> Attribute:
+    """Return an attribute with a value of the tree: an integer, a float, a string or a list."""
+    kinds: tuple[tuple[type, AttributeType], ...] = (
+        (int, AttributeType.INT), (Float32, AttributeType.FLOAT), (bytes, AttributeType.STRING),
+        (Floats, AttributeType.FLOATS), (Tensor, AttributeType.TENSOR),
+    )  # fmt: skip
+    for kind, number in kinds:
+        if isinstance(value, kind):
+            return Attribute(name, number, value)  # type: ignore[arg-type]
+    assert isinstance(value, tuple)
+    of_ints = all(isinstance(item, int) for item in value)
+    return Attribute(name, AttributeType.INTS if of_ints else AttributeType.STRINGS, value)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages that show a model, or the differences of two, in a browser: text and graph in step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.collector import paused_collector
+
+if TYPE_CHECKING:
+    from onnxtext.inputs import ModelSource
+    from onnxtext.viewer.reading import Read
+
+
+def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bool = True) -> str:
+    """Return a page that shows a model in a browser; with two models, their differences.
+
+    The page is one file of HTML that loads nothing else: the text, colored and foldable, the graph,
+    and the statistics of the weights instead of the weights. Save it, or open it in a browser.
+
+    Args:
+        model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
+            either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`. A text
+            may have errors, unless it is compared.
+        other: the new version to compare the model with, likewise.
+        statistics: whether to compute the statistics of weights; this reads all of them.
+
+    Raises:
+        OnnxTextError: the bytes are not a model, or one that is compared is not valid.
+        OSError: a file cannot be read.
+        TypeError: a model has another type.
+    """
+    from onnxtext.inputs import read_given
+    from onnxtext.viewer.reading import read
+
+    found: list[Read] = []
+    names = ("model",) if other is None else ("old", "new")
+    for source, role in zip((model, other), names, strict=False):
+        given = read_given(source).as_model()
+        content = given.content
+        # A path has a name of its own.
+        name = given.name if given.base is not None else role
+        is_text = isinstance(content, str)
+        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+        found.append(read(data, name, given.base, binary=not is_text, statistics=statistics))
+    return page_of(*found)
+
+
+def page_of(model: Read, other: Read | None = None) -> str:
+    """Return the page of a model, or of the differences of two.
+
+    Raises:
+        OnnxTextError: two models are compared, and one is not valid.
+    """
+    from onnxtext.viewer.page import page
+
+    with paused_collector():
+        data = _single(model) if other is None else _double(model, other)
+        return page(data, data["title"])
+
+
+def _single(made: Read) -> dict[str, Any]:
+    from onnxtext.lsp.index.graph_view import Drawing
+    from onnxtext.viewer.graph import graph
+    from onnxtext.viewer.lines import colored
+
+    text = colored(made.text)
+    return {
+        **_about(made, _short_name(made)),
+        "text": _text(made, text),
+        "old": None,
+        "rows": [("=", 0, 0, len(text.lines))],
+        "graph": graph(Drawing(made.document), text, None, None),
+        "changes": None,
+    }
+
+
+def _double(old: Read, new: Read) -> dict[str, Any]:
+    from onnxtext.viewer.changes import changes, compared, rows
+    from onnxtext.viewer.graph import graph
+    from onnxtext.viewer.lines import colored
+    from onnxtext.viewer.reading import canonical
+
+    if old.binary != new.binary:
+        old, new = canonical(old), canonical(new)
+    names = _short_name(old), _short_name(new)
+    if names[0] == names[1]:
+        names = old.name, new.name
+    diff, drawing = compared(old, new)
+    before, after = colored(old.text), colored(new.text)
+    return {
+        **_about(new, f"{names[0]} → {names[1]}"),
+        "text": _text(new, after),
+        "old": _text(old, before),
+        "rows": rows(before.lines, after.lines),
+        "graph": graph(drawing, after, before, names[0]),
+        "changes": changes(diff, before, after),
+    }
+
+
+def _short_name(made: Read) -> str:
+    """Return the name without directories: a page is for others, too."""
+    return Path(made.name).name or made.name
+
+
+def _about(made: Read, title: str) -> dict[str, Any]:
+    from onnxtext.viewer.overview import overview
+
+    return {"title": title, "overview": [] if made.model is None else overview(made.model)}
+
+
+def _text(made: Read, text: Any) -> dict[str, Any]:
+    from onnxtext.viewer.lines import CLASSES
+    from onnxtext.viewer.names import findings, folds, names, notes
+
+    return {
+        "lines": text.lines,
+        "kinds": text.kinds,
+        "classes": CLASSES,
+        "numbers": text.numbers if text.cuts else None,
+        "names": names(made, text),
+        "folds": folds(made, text),
+        "notes": notes(made, text),
+        "findings": findings(made, text),
+    }

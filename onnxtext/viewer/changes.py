@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two models for a page: the differences, and the lines of both texts in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import Any
+
+from onnxtext.differ import ItemChange, ModelDiff, Place, compare
+from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
+from onnxtext.differ.result import Category
+from onnxtext.lsp.index.graph_changes import changes_of
+from onnxtext.lsp.index.graph_view import Drawing
+from onnxtext.viewer.lines import Text
+from onnxtext.viewer.reading import Read
+
+NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
+"""Differences that graphs do not show, as in editors."""
+
+_MOST_PLACES = 5_000
+"""The most occurrences of a difference that are listed."""
+
+
+def compared(old: Read, new: Read) -> tuple[ModelDiff, Drawing]:
+    """Return the differences of two models, and the graph of the new one with them.
+
+    Raises:
+        OnnxTextError: one of them is not a valid model.
+    """
+    diff = compare(old.side(), new.side())
+    before, after = Drawing(old.document), Drawing(new.document)
+    changes = changes_of(before, after, diff.without(NOT_DRAWN), old.name)
+    return diff, Drawing(new.document, changes)
+
+
+def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
+    """Return the differences for the list of a page.
+
+    Returns:
+        The `verdict`, and `hunks`: `title`, `lines` (mark and text), and `places`: line in the old
+        and in the new text (-1 if there is none) of each occurrence.
+    """
+    items = {item.key: item for item in diff.items}
+    found = []
+    for hunk in hunks_of_items(diff):
+        if not hunk.lines:
+            continue
+        kept = [[items[key] for key in keys if key in items] for keys in hunk.occurrences]
+        places = [_place(group, old, new) for group in kept[:_MOST_PLACES] if group]
+        title, *lines = hunk.lines
+        found.append({"title": title.text, "lines": lines, "places": places})
+    return {"verdict": VERDICTS[diff.verdict], "hunks": found}
+
+
+def _place(items: list[ItemChange], old: Text, new: Text) -> tuple[int, int]:
+    """Return the first lines of some items in both texts."""
+    before = [line for item in items if (line := _line(item.old, old)) >= 0]
+    after = [line for item in items if (line := _line(item.new, new)) >= 0]
+    return min(before, default=-1), min(after, default=-1)
+
+
+def _line(place: Place | None, text: Text) -> int:
+    return -1 if place is None or place.line is None else text.line(place.line - 1)
+
+
+def rows(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:
+    """Return the lines of both texts in one order.
+
+    Returns:
+        For each run of lines: `=`, `-` or `+`, its first line in the old and in the new text, and
+        the number of lines.
+    """
+    return list(_runs(old, new))
+
+
+def _runs(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int]]:
+    for tag, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
+        if tag == "equal":
+            yield "=", start, first, end - start
+            continue
+        if end > start:
+            yield "-", start, first, end - start
+        if last > first:
+            yield "+", end, first, last - first

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Summarize a model in a few rows for the head of a page."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Model
+from onnxtext.info import Overview, Value, summarize
+
+_MOST = 12
+
+Row = tuple[str, list[str]]
+
+
+def overview(model: Model) -> list[Row]:
+    """Return the title and the lines of each row; the first row is the shortest summary."""
+    found = summarize(model)
+    parts = [f"{found.nodes:,} node{'s' * (found.nodes != 1)}"]
+    if found.parameters.elements:
+        parts.append(f"{_large(found.parameters.elements)} parameters")
+    rows: list[Row] = [
+        ("in short", [*parts, *[f"{name} {number}" for name, number in found.opsets.items()]]),
+        ("from", [_origin(found)]),
+        ("graph", [found.graph]),
+        ("inputs", _values(found.inputs)),
+        ("outputs", _values(found.outputs)),
+        ("dimensions", [f"{name}: {', '.join(at)}" for name, at in found.dimensions.items()]),
+        ("operators", [f"{name} × {count:,}" for name, count in found.operators.items()]),
+        ("functions", [f"{each.name} ({each.nodes:,} nodes)" for each in found.functions]),
+        ("weights", [f"{place}: {amount.tensors:,} tensors, {amount.elements:,} elements"
+                     for place, amount in found.places.items()]),
+        ("largest", [f"{each.name}: {each.type}" for each in found.largest]),
+    ]  # fmt: skip
+    return [(title, _few(lines)) for title, lines in rows if any(lines)]
+
+
+def _origin(found: Overview) -> str:
+    version = "" if found.ir_version is None else f"IR version {found.ir_version}"
+    return ", ".join(filter(None, (found.producer, version)))
+
+
+def _values(values: tuple[Value, ...]) -> list[str]:
+    return [f"{value.name}: {value.type or '(no type)'}" for value in values]
+
+
+def _few(lines: list[str]) -> list[str]:
+    left = len(lines) - _MOST
+    return [*lines[:_MOST], f"and {left:,} more"] if left > 0 else lines
+
+
+def _large(count: int) -> str:
+    """Return a number with two or three digits, such as `1.5 M`."""
+    for unit, size in (("B", 10**9), ("M", 10**6), ("k", 10**3)):
+        if count >= size:
+            value = count / size
+            return f"{value:.0f} {unit}" if value >= 99.5 else f"{value:.3g} {unit}"
+    return str(count)

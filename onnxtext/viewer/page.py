@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write the page: HTML with style, scripts and data in one file, which loads nothing else.
+
+The data is compressed JSON in base64, so nothing of a model can be markup. The content security
+policy allows only the scripts and the style of this package, by their digests, and no connection.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from onnxtext.diagnostics.safe import safe
+from onnxtext.excerpt.output import escaped
+
+BEGINNING = "<!DOCTYPE html>\n<!-- onnxtext view -->\n"
+"""The beginning of each page."""
+
+_ASSETS = Path(__file__).parent / "assets"
+_NOTICE = (
+    "The layout of the graph is elkjs (https://github.com/kieler/elkjs), EPL-2.0; its source is at "
+    "that address. Everything else is onnxtext, Apache-2.0."
+)
+
+
+def page(data: dict[str, Any], title: str) -> str:
+    """Return the page.
+
+    Args:
+        data: what it shows, as `build` makes it.
+        title: its title.
+    """
+    script, style = _asset("page.js"), _asset("page.css")
+    policy = "; ".join([
+        "default-src 'none'",
+        f"script-src '{_digest(script)}'",
+        f"style-src '{_digest(style)}'",
+        "worker-src blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ])  # fmt: skip
+    return f"""\
+{BEGINNING}<!-- {_NOTICE} -->
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(safe(title))}</title>
+<style>{style}</style>
+</head>
+<body>
+<noscript>This page needs JavaScript; it loads nothing from the network.</noscript>
+<script type="text/plain" id="model">{_packed(_json(data))}</script>
+<script type="text/plain" id="layout">{_layout()}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _json(data: dict[str, Any]) -> bytes:
+    """Encode the data; names and messages are made visible, the lines of the texts are not."""
+    texts = {key: data[key] for key in ("text", "old")}
+    others = {key: value for key, value in data.items() if key not in texts}
+    if not json.dumps(others, ensure_ascii=False).isprintable():
+        others = _visible(others)
+    # ASCII also encodes names that are not UTF-8.
+    return json.dumps({**others, **texts}, separators=(",", ":")).encode("ascii")
+
+
+def _visible(value: Any) -> Any:
+    """Replace characters in all strings that control the direction of a text, or are invisible."""
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, dict):
+        return {_visible(key): _visible(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_visible(item) for item in value]
+    return value
+
+
+def _packed(data: bytes) -> str:
+    return b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
+
+
+@cache
+def _layout() -> str:
+    return _packed((_ASSETS / "layout.js").read_bytes())
+
+
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+def _digest(content: str) -> str:
+    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode('ascii')}"

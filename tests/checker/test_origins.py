@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the sizes of values come from, and why they are not known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from onnxtext import ast, parse
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.inference.recording import RecordedInference
+from onnxtext.checker.origins.explanation import explain_value, lines, sentence, verdict
+from onnxtext.checker.origins.step import Step
+from onnxtext.checker.origins.stories import Stories
+from onnxtext.checker.origins.views import View, views
+from onnxtext.editing.inferred import checked
+from onnxtext.proto.decode.lift import lift_model
+from tests.corpus import shared_model, shared_models
+from tests.seeds import fresh_seed
+
+HEAD = '<onnxtext: 1, ir_version: 10, opset_import: ["":21, "own":1, "custom":1]>\n'
+TEXT = (
+    HEAD
+    + """\
+g (float[N, 4] x, int64[2] shape, float[?, 3] q, bool c, int64 n, float[] z) => (float[?] y) <
+  int64[1] one = {1}, int64[2] s = {-1, 2}, float[4, 5] W = [0, ...], float[N, 4] e
+> {
+  nz = NonZero (x)
+  t = Transpose (nz)
+  r = Reshape (x, shape)
+  u = custom.Foo (x)
+  float[P, 7] v = custom.Bar (x)
+  vv = Relu (v)
+  f = own.fun (x)
+  sh = Shape (x)
+  g0 = Gather <axis = 0> (sh, one)
+  cc = Concat <axis = 0> (g0, g0)
+  e = Reshape (x, cc)
+  e2 = Reshape (x, s)
+  mm = MatMul (x, W)
+  qq = Concat <axis = 0> (q, q)
+  i = If (c) <
+    then_branch = t () => (float[?, ?] a) { a = Relu (x) },
+    else_branch = e () => (float[?, ?] b) { b = Concat <axis = 0> (x, x) }
+  >
+  l, ys = Loop (n, , x) <
+    body = b (int64 it, bool cond, float[] st) => (cond2, st2, o) {
+      cond2 = Identity (cond)
+      st2 = Concat <axis = 0> (st, x)
+      o = Relu (x)
+    }
+  >
+  shape1 = Identity (x)
+  kept, scans = Scan <
+    num_scan_inputs = 1,
+    body = sb (float[] old, float[] row) => (new, out) { new = Identity (old) out = Neg (row) }
+  > (shape1, x)
+  zz = Relu (z)
+  sum = Add (x, vv)
+  eye = EyeLike (mm)
+  twice = Concat <axis = 1> (x, mm)
+  y = Identity (zz)
+}
+<domain: "own", opset_import: ["":21]>
+fun (a) => (b) { b = Concat <axis = 1> (a, a) }
+"""
+)
+
+
+def told(model: ast.Model, name: str, graph: str | None = None) -> str:
+    """Return the explanation of a value, with the operators as places."""
+    stories, scopes = of(model)
+    for view in scopes:
+        if name in view.scope.position and graph in (None, view.scope.name):
+            return "\n".join(lines(explain_value(stories, view, name), _where, None))
+    raise AssertionError(name)
+
+
+def of(model: ast.Model) -> tuple[Stories, list[View]]:
+    subject = checked(model)
+    inference = RecordedInference.of(subject)
+    found = [view for scope in subject.scopes for view in views(inference, scope)]
+    return Stories(subject, inference.findings), found
+
+
+def _where(place: Place) -> str:
+    return str(getattr(place.item, "op_type", getattr(place.item, "name", "")))
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("x", ["`x`: float[N, 4]", "dimension 0: `N`, declared", "the input `x` declares it"]),
+        ("W", ["dimension 1: `5`, stored", "the initializer `W` stores it"]),
+        ("mm", ["dimension 0: `N`, inferred\n  MatMul: `MatMul` takes it from dimension 0 of `x`",
+                "dimension 1: `5`, inferred\n  MatMul: `MatMul` takes it from dimension 1 of `W`"]),
+        ("nz", ["dimension 0: `2`, inferred", "dimension 1: unknown",
+                "depends on data: the number of elements that are not 0"]),
+        ("t", ["Transpose: `Transpose` needs the unknown dimension 1 of `nz`\n  NonZero: "]),
+        ("r", ["`Reshape` needs the unknown element 1 of `shape`",
+               "the caller chooses the elements of the input `shape`"]),
+        ("u", ["`u`: unknown type", "rank: unknown",
+               "`Foo` is an unknown operator of the domain `custom`"]),
+        ("v", ["dimension 0: `P`, assumed", "declared as `float[P, 7]`; `Bar` is an unknown"]),
+        ("vv", ["dimension 1: `7`, inferred", "`Relu` takes it from dimension 1 of `v`\n  Bar: "]),
+        ("f", ["`f`: float[N, 8]", "the function `fun` gives dimension 1 of `b`",
+               "the call of `fun` passes dimension 1 of `x`"]),
+        ("e", ["`Reshape` takes it from element 1 of `cc`\n  Concat: `Concat` takes it from element"
+               " 0 of `g0`\n  Gather: `Gather` takes it from element 1 of `sh`\n  Shape: `Shape` "
+               "takes it from dimension 1 of `x`", "it is declared as `N`; `Reshape` gives `4`"]),
+        ("e2", ["dimension 0: `2*N`, inferred", "- dimension 0 of `x`: `N`, declared"]),
+        ("qq", ["dimension 0: unknown", "needs the unknown dimension 0 of `q`",
+                "the input `q` is declared without this size", "dimension 1: `3`"]),
+        ("i", ["the branches of `If` differ: `N` and `2*N`", "dimension 1 of `a`: `4`"]),
+        ("l", ["an iteration may change it by dimension 0 of `st2`", "dimension 1: `4`, inferred"]),
+        ("ys", ["at most element 0 of `n`", "stacks the results of its body: dimension 0 of `o`"]),
+        ("scans", ["dimension 0: `N`", "one entry for each iteration dimension 0 of `x`",
+                   "dimension 1: `4`", "`Scan` passes slices of dimension 1 of `x`"]),
+        ("kept", ["`Scan` carries it, beginning with dimension 0 of `shape1`"]),
+        ("zz", ["rank: unknown", "`Relu` needs the unknown rank of `z`",
+                "the input `z` is declared without a shape"]),
+        ("sum", ["`Add` has an error"]),
+        ("twice", ["dimension 1: `9`", "- dimension 1 of `x`: `4`, declared",
+                   "- dimension 1 of `mm`: `5`, inferred"]),
+        ("st2", ["dimension 1: `4`", "`Loop` carries it, beginning with dimension 1 of `x`"]),
+        ("b", ["`2*N`"]),
+    ],
+)  # fmt: skip
+def test_stories(name: str, wanted: list[str]) -> None:
+    found = told(parse(TEXT), name)
+    for part in wanted:
+        assert part in found, found
+
+
+def test_cycles_and_long_chains_end() -> None:
+    deep = "\n".join([f"  v{i + 1} = Relu (v{i})" for i in range(3000)])
+    text = f"{HEAD}g (float[N] v0) => (float[N] y) {{\n{deep}\n  y = Neg (v3000)\n}}"
+    stories, (view,) = of(parse(text))
+    explanation = explain_value(stories, view, "y")
+    shown = list(lines(explanation, _where, 6))
+    assert len(shown) == 12
+    assert "… 2996 more steps" in shown[10]
+    assert len(list(lines(explanation, _where, None))) == 3002 + 5
+
+
+def test_declarations_that_nothing_confirms() -> None:
+    text = HEAD + "g (float[N] x) => (int64[1, K] y) { y = NonZero (x) }"
+    found = told(parse(text), "y")
+    assert "dimension 0: `1`, inferred" in found
+    assert "dimension 1: `K`, assumed" in found
+    assert "declared as `int64[1, K]`; `NonZero` does not determine it" in found
+
+
+def steps(step: Step) -> Iterator[Step]:
+    stack = [step]
+    while stack:
+        one = stack.pop()
+        yield one
+        stack += one.sources
+
+
+def check_stories(data: bytes, rng: random.Random, most: int) -> None:
+    """Check laws of the stories of some values of a model."""
+    stories, found = of(lift_model(data))
+    chosen = [(view, name) for view in found for name in view.scope.position]
+    for view, name in rng.sample(chosen, min(most, len(chosen))):
+        for first in explain_value(stories, view, name).stories:
+            for step in steps(first):
+                assert step.how, (name, step.part)
+                assert (step.size is None) == (step.kind == "unknown"), step.how
+                assert verdict(step)
+                assert sentence(step, _where)
+                if step.kind in ("declared", "stored", "assumed"):
+                    assert not step.sources
+                if step.how.endswith("takes it from"):
+                    assert [source.size for source in step.sources] == [step.size]
+                if " needs " in step.how and step.sources:
+                    assert {source.kind for source in step.sources} == {"unknown"}, step.how
+
+
+@pytest.mark.data
+def test_stories_of_real_models() -> None:
+    rng = random.Random(fresh_seed())
+    files = [name for name in shared_models() if "harvested" in name or "exported" in name]
+    for file in rng.sample(files, 12):
+        data = shared_model(file)
+        if len(data) < 500_000:
+            check_stories(data, rng, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", shared_models())
+def test_stories_of_every_model(file: str) -> None:
+    check_stories(shared_model(file), random.Random(fresh_seed()), 100)

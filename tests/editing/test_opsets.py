@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversions to other opsets: models compute the same, and nothing else changes."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import defs
+
+import onnxtext
+from benchmarks import opsets as benchmark
+from onnxtext.ast.model import Node
+from onnxtext.ast.visit import walk_nodes
+from onnxtext.checker.context.signatures import newest_versions
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.editing import apply, set_opset
+from onnxtext.editing.opsets import convert
+from onnxtext.editing.opsets.automatic import (
+    MEANT_BEFORE,
+    ONLY_NEWER,
+    ONLY_OLDER,
+    REMOVED,
+    SAME_MEANING,
+    UNUSED_BY_OLDER,
+)
+from onnxtext.editing.opsets.table import REVIEWED, rules
+from tests.seeds import fresh_seed
+
+HEAD = "<onnxtext: 1, ir_version: 8, opset_import: [{}]>\n"
+
+
+def model(version: int, text: str) -> str:
+    return HEAD.format(version) + text
+
+
+def converted(text: str, version: int) -> str:
+    made = apply(text, lambda tree: convert(tree, {"": version})).content
+    assert isinstance(made, str)
+    return made
+
+
+def outputs(text: str, inputs: list[np.ndarray]) -> list[np.ndarray]:
+    ort = pytest.importorskip("onnxruntime")
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(
+        onnxtext.to_binary(text), options, providers=["CPUExecutionProvider"]
+    )
+    names = [value.name for value in session.get_inputs()]
+    return list(session.run(None, dict(zip(names, inputs, strict=True))))
+
+
+def read_cases(name: str) -> dict[str, tuple[int, int, str, str]]:
+    """Return the versions, the reason and the graph of each case of a file."""
+    found = {}
+    for block in (Path(__file__).parent / name).read_text("utf-8").split("## ")[1:]:
+        head, _, body = block.partition("\n")
+        title, versions, *reason = head.split(": ", 2)
+        before, after = versions.split(" to ")
+        found[title] = int(before), int(after), "".join(reason), body.strip()
+    return found
+
+
+CASES = read_cases("opset_conversions.txt")
+TOLD = read_cases("opset_obstacles.txt")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_converted_model_computes_the_same(name: str) -> None:
+    before, after, _, body = CASES[name]
+    text = model(before, body)
+    made = converted(text, after)
+    assert f"opset_import: [{after}]" in made
+    assert not [item for item in onnxtext.check(made) if item.severity == "error"]
+    shape = list(onnxtext.parse(text).graph.inputs[0].type.shape)  # type: ignore[union-attr, arg-type]
+    x = np.random.default_rng(fresh_seed()).standard_normal(shape).astype(np.float32)
+    for one, other in zip(outputs(text, [x]), outputs(made, [x]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", ["squeeze and unsqueeze", "clip", "reduce", "slice", "top k", "split", "pad"]
+)
+def test_the_way_back_gives_the_same_text(name: str) -> None:
+    before, after, _, body = CASES[name]
+    text = onnxtext.format_text(model(before, body).replace("ir_version: 8", "ir_version: 14"))
+    assert converted(converted(text, after), before) == text
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_stands_against_it_is_told(name: str) -> None:
+    before, after, reason, body = TOLD[name]
+    text = model(before, body)
+    with pytest.raises(OnnxTextError) as caught:
+        converted(text, after)
+    found = caught.value.diagnostics
+    assert [item.code for item in found] == ["opset-conversion"] * len(found)
+    assert reason in "\n".join(item.message for item in found)
+    assert all(item.labels for item in found)  # in the text
+
+
+# ---- Nothing else changes --------------------------------------------------------------------
+
+KEPT = """\
+# A model.
+<onnxtext: 1, ir_version: 10,   opset_import: ["com.microsoft": 1, 11, "my.own": 3]> # head
+g (float[2,3] x) => (float[2, 3] y, float[2,3] shape) # graph
+<
+  float[2] w = {1,2},  float[1, 2, 3] c # declared
+>
+{
+  # first
+  @doc("what") [one] a = Relu(x) # behind
+  [two] float[1,2,3] b = Unsqueeze<axes=[0]>( a ) # axes
+  c = Unsqueeze <axes = [0]> (a)
+  axes = com.microsoft.Gelu(x)
+  shape = my.own.F<a = 2>(axes)
+  y = Softmax <axis: int = 1> (a)
+}
+<domain: "my.own", opset_import: [11, "my.own": 3]> F <a> (u) => (v) {
+  p = Unsqueeze <axes = [0]> (u)  # in the function
+  v = Squeeze <axes = [0]> (p)
+}
+"""
+
+
+def test_only_converted_nodes_change() -> None:
+    lines = converted(KEPT, 13).split("\n")
+    wanted = KEPT.replace(" 11,", " 13,").replace("[11,", "[13,").split("\n")
+    gone = [line for line in wanted if line not in lines]
+    new = [line for line in lines if line not in wanted]
+    assert gone == [
+        "  [two] float[1,2,3] b = Unsqueeze<axes=[0]>( a ) # axes",
+        "  c = Unsqueeze <axes = [0]> (a)",
+        "  p = Unsqueeze <axes = [0]> (u)  # in the function",
+        "  v = Squeeze <axes = [0]> (p)",
+    ]
+    assert new == [
+        "  axes_2 = Constant <value = int64[1] [0]> ()",  # `axes` is taken
+        "  [two] float[1, 2, 3] b = Unsqueeze (a, axes_2) # axes",
+        "  c = Unsqueeze (a, axes_2)",
+        "  axes_3 = Constant <value = int64[1] [0]> ()",
+        "  p = Unsqueeze (u, axes_3)  # in the function",
+        "  v = Squeeze (p, axes_3)",
+    ]
+
+
+def test_the_same_version_changes_nothing() -> None:
+    assert converted(KEPT, 11) == KEPT
+    data = onnxtext.to_binary(KEPT)
+    assert apply(data, lambda tree: convert(tree, {"": 11})).content == data
+
+
+@cache
+def backend_cases() -> list[Any]:
+    """The cases with a warning for each overflow that they are about."""
+    return list(benchmark.backend_cases())
+
+
+def nodes_of(data: bytes) -> list[onnx.NodeProto]:
+    return list(onnx.ModelProto.FromString(data).graph.node)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nodes_with_the_same_schema_keep_their_bytes() -> None:
+    """A law: a node whose operator is the same in both versions is the same, byte for byte."""
+    draw = Random(fresh_seed())
+    cases = [case for case in backend_cases() if len(nodes_of(case.model)) > 3]
+    tried = 0
+    for case in draw.sample(cases, 40):
+        imports = {i.domain: i.version for i in onnx.ModelProto.FromString(case.model).opset_import}
+        version = imports.get("", 0)
+        target = draw.randrange(8, newest_versions()[""] + 1)
+        try:
+            made = apply(case.model, partial(convert, targets={"": target})).content
+        except OnnxTextError:
+            continue
+        assert isinstance(made, bytes)
+        kept = [
+            node.SerializeToString()
+            for node in nodes_of(case.model)
+            if not node.domain and since(node, version) == since(node, target)
+        ]
+        left = [node.SerializeToString() for node in nodes_of(made)]
+        after = iter(left)
+        replaced = {name for node in nodes_of(case.model) for name in node.output} - {
+            name for node in nodes_of(made) for name in node.output
+        }
+        for data in kept:
+            if not replaced.intersection(onnx.NodeProto.FromString(data).output):
+                assert any(data == other for other in after), case.name
+        tried += 1
+    assert tried > 5
+
+
+def since(node: onnx.NodeProto, version: int) -> int | None:
+    try:
+        return defs.get_schema(node.op_type, version, node.domain).since_version
+    except defs.SchemaError:
+        return None
+
+
+# ---- The tables ------------------------------------------------------------------------------
+
+
+def steps() -> list[tuple[defs.OpSchema, defs.OpSchema]]:
+    by_name: dict[tuple[str, str], list[defs.OpSchema]] = {}
+    for schema in defs.get_all_schemas_with_history():
+        by_name.setdefault((schema.domain, schema.name), []).append(schema)
+    found = []
+    for history in by_name.values():
+        history.sort(key=lambda schema: schema.since_version)
+        found += list(pairwise(history))
+    return found
+
+
+def key(schema: defs.OpSchema) -> tuple[str, str, int]:
+    return schema.domain, schema.name, schema.since_version
+
+
+def test_every_step_is_covered() -> None:
+    """Whatever a reviewed version changes besides types has a rule or an entry in a table."""
+    open_ones = []
+    for old, new in steps():
+        step = key(new)
+        if step in rules() or new.deprecated or step[2] > REVIEWED.get(step[0], 0):
+            continue
+        for name in old.attributes:
+            if name not in new.attributes:
+                known = name == "consumed_inputs" or name in REMOVED.get(step, {})
+                open_ones += [] if known else [(step, "removed", name)]
+                continue
+            one, other = old.attributes[name], new.attributes[name]
+            if one.type != other.type:
+                open_ones.append((step, "type", name))
+            known = name in SAME_MEANING.get(step, ()) or name in MEANT_BEFORE.get(step, {})
+            # A default that is there in both is written out.
+            new_default = other.default_value.name and not one.default_value.name
+            if new_default and not known:
+                open_ones.append((step, "default", name))
+        for name, formal in new.attributes.items():
+            if name not in old.attributes and formal.required:
+                open_ones.append((step, "required", name))
+        if new.min_input > old.min_input:
+            open_ones.append((step, "inputs", ""))
+    assert open_ones == []
+
+
+def test_the_tables_name_what_exists() -> None:
+    known = {key(new): (old, new) for old, new in steps()}
+    newest = {domain or "ai.onnx": version for domain, version in newest_versions().items()}
+    for table in (REMOVED, UNUSED_BY_OLDER, MEANT_BEFORE, SAME_MEANING, ONLY_NEWER, ONLY_OLDER):
+        for step, names in table.items():
+            if step[2] <= newest[step[0] or "ai.onnx"]:
+                old, new = known[step]
+                assert set(names) <= {*old.attributes, *new.attributes}, step
+    for step in rules():
+        if step[2] <= newest[step[0] or "ai.onnx"]:
+            assert step in known, step
+
+
+def test_the_rules_cover_the_installed_onnx() -> None:
+    """If this fails, read the changes of the new versions, then raise `REVIEWED`."""
+    for domain, version in newest_versions().items():
+        assert REVIEWED.get(domain, 0) >= version, domain
+
+
+# ---- Backend cases ---------------------------------------------------------------------------
+
+
+def judge(sample: int, offset: int, targets: tuple[int, ...]) -> list[tuple[str, int, str]]:
+    cases = backend_cases()[offset::sample]
+    return [
+        (name, target, verdict)
+        for case in cases
+        for name, target, _, verdict, _ in benchmark.judge_case((case, targets, False))
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_backend_cases_compute_the_same() -> None:
+    pytest.importorskip("onnxruntime")
+    offset = Random(fresh_seed()).randrange(100)
+    found = judge(100, offset, (9, 12, 17, 21, 28))
+    verdicts = [verdict for _, _, verdict in found]
+    assert [each for each in found if each[2] in ("wrong", "crashed")] == []
+    assert verdicts.count("equal") > len(verdicts) / 3
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_all_backend_cases_compute_the_same() -> None:
+    pytest.importorskip("onnxruntime")
+    found = judge(1, 0, benchmark.TARGETS)
+    assert [each for each in found if each[2] in ("wrong", "crashed")] == []
+
+
+# ---- Other parts -----------------------------------------------------------------------------
+
+
+def test_the_ir_version_is_raised() -> None:
+    text = model(11, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
+    assert "ir_version: 10" in converted(text, 21)
+    assert "ir_version: 8" in converted(text, 15)
+
+
+def test_other_domains() -> None:
+    body = 'y = ai.onnx.ml.LabelEncoder <keys_strings = ["a"], values_int64s = [1]> (x)'
+    text = model(15, f"g (string[2] x) => (int64[2] y) {{ {body} }}")
+    text = text.replace("[15]", '[15, "ai.onnx.ml": 2]')
+    made = apply(text, lambda tree: convert(tree, {"ai.onnx.ml": 4})).content
+    assert made == text.replace("ir_version: 8", "ir_version: 9").replace("2]>", "4]>")
+
+
+@pytest.mark.parametrize("version", [0, 99])
+def test_unknown_versions(version: int) -> None:
+    text = model(11, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
+    with pytest.raises(OnnxTextError, match="version"):
+        apply(text, lambda tree: set_opset(tree, version))
+
+
+def test_many_nodes_take_linear_time() -> None:
+    import time
+
+    def seconds(count: int) -> float:
+        lines = [f"y{n} = Unsqueeze <axes = [0]> (x)\n z{n} = Softmax (y{n})" for n in range(count)]
+        text = model(11, "g (float[2, 3] x) => (float[1, 2, 3] z0) {\n" + "\n".join(lines) + "\n}")
+        data = onnxtext.to_binary(text)
+        started = time.process_time()
+        made = apply(data, lambda tree: convert(tree, {"": 13})).content
+        assert isinstance(made, bytes)
+        assert len(nodes_of(made)) == 5 * count + 1
+        return time.process_time() - started
+
+    seconds(10)
+    small, large = seconds(300), seconds(3000)
+    assert large < 30 * max(small, 0.05)
+
+
+def test_constants_are_shared() -> None:
+    body = "a = Unsqueeze <axes = [0]> (x) y = Unsqueeze <axes = [0]> (a)"
+    text = model(11, f"g (float[2] x) => (float[1, 1, 2] y) {{ {body} }}")
+    made = onnxtext.parse(converted(text, 13))
+    assert [node.op_type for node in walk_nodes(made)] == ["Constant", "Unsqueeze", "Unsqueeze"]
+    assert all(isinstance(node, Node) for node in walk_nodes(made))
