@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import onnx
     from google.protobuf.message import Message
 
+    from onnxtext.binary_to_text import Metadata
     from onnxtext.inputs import ModelSource
-    from onnxtext.printing import Metadata
     from onnxtext.proto.official.losses import Loss
     from onnxtext.weights.writer import Weights
 
@@ -117,7 +117,7 @@ def from_binary(
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
     """
-    from onnxtext.printing import print_binary
+    from onnxtext.binary_to_text import print_binary
 
     return print_binary(
         data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
@@ -168,7 +168,7 @@ def to_binary(
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
     """
-    from onnxtext.conversion import encode_text, joined
+    from onnxtext.text_to_binary import encode_text, joined
 
     return joined(encode_text(text, base_dir=base_dir, name=name))
 
@@ -223,7 +223,7 @@ def loads(
         data = lower_fragment(fragment, message)
     except LowerError as error:
         raise lowering_error(error, source) from None
-    from onnxtext.conversion import decode_message
+    from onnxtext.text_to_binary import decode_message
 
     return decode_message(kind, data, source)
 
@@ -344,7 +344,7 @@ def dump(
     proto = message_of(proto)
     if message_name(type(proto)) != "ModelProto":
         raise TypeError(f"dump writes models, not {type(proto).__name__}")
-    from onnxtext.printing import print_binary
+    from onnxtext.binary_to_text import print_binary
 
     text, beside = print_binary(
         proto.SerializeToString(),

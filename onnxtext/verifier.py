@@ -103,7 +103,7 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
         OnnxTextError: the bytes are not a valid `ModelProto`.
     """
     from onnxtext.api import from_binary, parse
-    from onnxtext.conversion import FilesBeside, encode
+    from onnxtext.text_to_binary import FilesBeside, encode
 
     text = from_binary(data, name=name)
     printed = f"{name} as text"
@@ -135,7 +135,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
         OnnxTextError: the text has errors, or cannot be encoded.
     """
     from onnxtext.api import from_binary, parse
-    from onnxtext.conversion import FilesBeside, encode, encode_text, joined
+    from onnxtext.text_to_binary import FilesBeside, encode, encode_text, joined
 
     model = parse(text, name=name)
     data = joined(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
@@ -157,8 +157,8 @@ def _compare_with_printed(
 ) -> list[Difference]:
     """Compare a model with what its printed text parses to, and is printed as again."""
     from onnxtext.api import parse
-    from onnxtext.conversion import FilesBeside, encode
     from onnxtext.printer import print_model
+    from onnxtext.text_to_binary import FilesBeside, encode
     from onnxtext.wire.compare import pieces_equal
 
     text = print_model(model)
@@ -178,7 +178,7 @@ def _compare_with_printed(
 
 def _compare_model(data: bytes, model: Model) -> list[Difference]:
     """Compare a parsed text with the binary that it was printed from."""
-    from onnxtext.printing import lift_placed
+    from onnxtext.binary_to_text import lift_placed
 
     return _compare_trees(lift_placed(data), model)
 
@@ -242,7 +242,7 @@ def _is_printed(text: str, model: Model) -> bool:
 
 
 def _compare_bytes(wanted: bytes, pieces: Sequence[Piece]) -> list[Difference]:
-    from onnxtext.conversion import joined
+    from onnxtext.text_to_binary import joined
     from onnxtext.wire.compare import pieces_equal
 
     if pieces_equal(pieces, wanted):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert numbers to decimal text, with the same results as `onnxtext.tensor.floats`.
+"""Convert numbers to decimal text, with the same results as `onnxtext.tensor.float_literals`.
 
 Each function writes to a buffer of LONGEST characters and returns the number of characters.
 """

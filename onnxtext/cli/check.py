@@ -196,8 +196,8 @@ def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> Targe
 
 def _check_slugs(choice: CheckOptions) -> None:
     from onnxtext.checker.context.registry import rules
-    from onnxtext.checker.context.suggestions import nearest
     from onnxtext.checker.engine.selection import is_known
+    from onnxtext.suggestions import nearest
 
     for slug in (*choice.select, *choice.ignore):
         if not is_known(slug):

@@ -52,7 +52,7 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
     try:
         say(read_page(code) + _when(code), "")
     except LookupError:
-        from onnxtext.syntax.heuristics.suggestions import nearest
+        from onnxtext.suggestions import nearest
 
         meant = nearest(code, codes())
         hint = f"did you mean {meant}?" if meant else "--list shows all of them"

@@ -50,8 +50,8 @@ def conversion(
     """Create the conversion with these options."""
 
     def convert(data: bytes, job: Job) -> Output:
+        from onnxtext.binary_to_text import print_binary
         from onnxtext.diagnostics import OnnxTextWarning
-        from onnxtext.printing import print_binary
 
         if job.target is None and weights in ("store", "safetensors"):
             raise CommandError(

@@ -42,10 +42,10 @@ def conversion(
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.collector import paused_collector, reuse_memory
-        from onnxtext.conversion import FilesBeside, embed, encode
         from onnxtext.filetype import decode_text
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
+        from onnxtext.text_to_binary import FilesBeside, embed, encode
 
         if checked:
             from onnxtext.checker.isolation.pool import start_worker
@@ -81,9 +81,9 @@ def _check(
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.settings import read_settings
-    from onnxtext.conversion import joined
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.proto.encode.lower import lower_without_weights
+    from onnxtext.text_to_binary import joined
 
     settings = read_settings(job.source)
 

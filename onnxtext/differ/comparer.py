@@ -14,12 +14,12 @@ from onnxtext.differ.collector import Collector, NameMap, field_changes
 from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graph_match import match_graphs
 from onnxtext.differ.graphs import GraphComparer
-from onnxtext.differ.groups import find_groups
 from onnxtext.differ.lists import match_keys, unmatched, walk
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.operators import count_operators
 from onnxtext.differ.records import compare_messages
 from onnxtext.differ.result import Category, FieldChange, ModelDiff
+from onnxtext.differ.rewritings import find_groups
 from onnxtext.differ.statement_text import function_statement, graph_statement, indented
 from onnxtext.errors import lowering_error
 from onnxtext.printer.strings import quoted

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from onnxtext.checker.context.suggestions import nearest
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.suggestions import nearest
 
 _MOST_NAMES = 8
 

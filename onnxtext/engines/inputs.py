@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnxtext.checker.context.suggestions import nearest
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.suggestions import nearest
 
 if TYPE_CHECKING:
     import onnx

@@ -26,7 +26,7 @@ class ShowError(OnnxTextError):
             known: the names that exist.
             file: the name of the model's file.
         """
-        from onnxtext.checker.context.suggestions import nearest
+        from onnxtext.suggestions import nearest
 
         near = nearest(name, known)
         if near is not None:

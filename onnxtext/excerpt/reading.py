@@ -139,7 +139,7 @@ def read_model(
 
 
 def _lift(data: bytes | memoryview, name: str) -> Model:
-    from onnxtext.printing import lift_placed
+    from onnxtext.binary_to_text import lift_placed
 
     try:
         return lift_placed(data, weights="inline", metadata="none")  # type: ignore[arg-type]

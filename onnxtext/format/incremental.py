@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.format.fmt_off import MARK, OFF, ON
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.statement_writers import LONGEST, NodeWriter, ValueWriter, Writer, Written
 from onnxtext.format.templates import interleaved_list
@@ -53,7 +54,7 @@ class IncrementalText:
         self._printer = SourceSpellingPrinter()
         self._writers: list[tuple[ValueWriter, NodeWriter]] = []
         self._plain = source.isascii() and not source.encode().translate(None, _PLAIN)
-        self._marked = "# fmt:" in source
+        self._marked = MARK in source
         self._offs = 0  # number of `# fmt: off` comments in lists
         self._parts: list[str] = []
         self._at = 0
@@ -92,7 +93,7 @@ class IncrementalText:
         for item, following in pairwise(items):
             at = item.at
             text = source[at : following.at]
-            if marked and (kept or "# fmt:" in text):
+            if marked and (kept or MARK in text):
                 kept = self._is_kept(text, kept=kept)
                 self._add(run, at)
                 continue
@@ -152,12 +153,12 @@ class IncrementalText:
             text: the statement and the trivia behind it.
             kept: whether it is in effect at the statement.
         """
-        offs = text.count("# fmt: off")
+        offs = text.count(OFF)
         self._offs += offs
         if offs:
             return True
         code = code_before_trivia(text)
-        return kept and (code is None or "# fmt: on" not in text[len(code) :])
+        return kept and (code is None or ON not in text[len(code) :])
 
     def _enter(self, node: Node, depth: int) -> None:
         """Extract the statements of the graphs in a node."""
@@ -183,7 +184,7 @@ class IncrementalText:
 
     def is_whole(self) -> bool:
         """Whether every `# fmt: off` was found in a list, so no region was split."""
-        return self.source.count("# fmt: off") == self._offs
+        return self.source.count(OFF) == self._offs
 
     def is_proven(self) -> bool:
         """Whether all extracted statements certainly have the same syntax tree."""

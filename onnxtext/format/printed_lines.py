@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 
+from onnxtext.format.fmt_off import MARK
 from onnxtext.format.trivia_spans import BLANK_LINE
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.strings import SPECIAL_WORDS
@@ -40,7 +41,7 @@ def format_by_lines(text: str, printed: str) -> str | None:
     """
     if printed == text:
         return text
-    if "# fmt:" in text:
+    if MARK in text:
         return None
     formatted = _Merger(printed).merge(text)
     if formatted is None and (moved := _use_printed_lines(text, printed)) is not None:

@@ -37,7 +37,7 @@ def review_text(data: bytes) -> str | bytes:
 
 
 def _of_binary(data: bytes) -> str:
-    from onnxtext.printing import print_binary
+    from onnxtext.binary_to_text import print_binary
 
     if len(data) > MOST_BYTES:
         return _unknown(data, "larger than any model can be")

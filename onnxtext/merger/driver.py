@@ -40,7 +40,7 @@ class MergeResult:
         """Return the merged text; that of a binary model is printed."""
         if not self.is_binary:
             return self.content.decode("utf-8", "surrogateescape")
-        from onnxtext.printing import print_binary
+        from onnxtext.binary_to_text import print_binary
 
         return print_binary(self.content, None)[0]
 
@@ -170,9 +170,9 @@ def _read(data: bytes, path: str) -> _Version:
 
 def _lift(data: bytes, path: str) -> _Version:
     """Print a binary model, with its blobs apart."""
+    from onnxtext.binary_to_text import lift_placed
     from onnxtext.errors import invalid_model_error
     from onnxtext.printer import print_model
-    from onnxtext.printing import lift_placed
 
     try:
         model = lift_placed(data)
@@ -201,9 +201,9 @@ def _unreadable(error: OnnxTextError | ValueError) -> _Unreadable:
 
 
 def _encode(text: str, resources: dict[str, bytes | memoryview], path: str) -> bytes:
-    from onnxtext.conversion import encode, joined
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
+    from onnxtext.text_to_binary import encode, joined
 
     source = Source(text, path or "<merge>")
     model = parse_model(source)

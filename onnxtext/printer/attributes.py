@@ -27,8 +27,8 @@ from onnxtext.printer.records import inline_decorators, record_text, value_decor
 from onnxtext.printer.statements import broken_type, column, value_text
 from onnxtext.printer.strings import string_value, word
 from onnxtext.printer.values import tensor_text, type_text
-from onnxtext.tensor.floats import float32_text
-from onnxtext.tensor.format import format_floats
+from onnxtext.tensor.float_literals import float32_text
+from onnxtext.tensor.print_elements import format_floats
 
 GraphText = Callable[[Graph, str, int], str]
 """Prints a graph, given the indentation of its statement and the column of its first line."""

@@ -43,8 +43,8 @@ from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.statements import ATTRIBUTE_WIDTH
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.floats import float32_text
-from onnxtext.tensor.format import format_field_rows, format_floats
+from onnxtext.tensor.float_literals import float32_text
+from onnxtext.tensor.print_elements import format_field_rows, format_floats
 
 _A = AttributeType
 

@@ -33,13 +33,18 @@ from onnxtext.ast.values import (
     TypedBlob,
     TypedData,
 )
+from onnxtext.printer.large_tensors import DEEPEST, flat_parts, nested_parts
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, fill, filled
 from onnxtext.printer.records import inline_decorators
 from onnxtext.printer.statements import column
 from onnxtext.printer.strings import quoted, string_value, value_name, word
-from onnxtext.printer.wrapping import DEEPEST, flat_parts, nested_parts
 from onnxtext.tensor.elements import ELEMENTS, ElementType
-from onnxtext.tensor.format import format_field_rows, format_rows, format_typed_rows, is_splat
+from onnxtext.tensor.print_elements import (
+    format_field_rows,
+    format_rows,
+    format_typed_rows,
+    is_splat,
+)
 
 # ---- Types ----------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.tensor.blobs import PRINTED_DIGITS
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.format import is_splat
+from onnxtext.tensor.print_elements import is_splat
 
 INLINE_ELEMENTS = 32
 """Tensors, and lists in attributes, with more elements than this become blobs."""

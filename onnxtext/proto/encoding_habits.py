@@ -106,9 +106,10 @@ class Encoder:
         return b"".join([part for number in numbers for part in groups[number]] + unknown)
 
     def _list(self, message: str, field: FieldSpec, data: bytes, items: list[WireField]) -> bytes:
-        values = [value for item in items for value in _values(field, data, item)]
         if self.packed[message, field.number]:
-            return delimited(tag(field.number, LENGTH), b"".join(values))
+            lists = [data[item.value : item.end] for item in items]
+            return delimited(tag(field.number, LENGTH), b"".join(lists))
+        values = [value for item in items for value in _values(field, data, item)]
         key = tag(field.number, field.wire_type)
         return b"".join([key + value for value in values])
 
@@ -133,15 +134,13 @@ def _values(field: FieldSpec, data: bytes, item: WireField) -> list[bytes]:
     """Return the encoded values in one wire field of a list of numbers."""
     if item.wire_type == field.wire_type:
         return [data[item.value : item.end]]
-    if item.wire_type != LENGTH:
-        return []
     values = []
     at = item.value
     while at < item.end:
         if field.wire_type == VARINT:
             end = read_varint(data, at, item.end)[1]
         else:
-            end = at + (4 if field.wire_type == FIXED32 else 8)
+            end = min(at + (4 if field.wire_type == FIXED32 else 8), item.end)
         values.append(data[at:end])
         at = end
     return values

@@ -5,9 +5,10 @@ The package does not depend on the grammar or on protobuf messages: its input is
 literal, or the bytes of one field. Import from its modules:
 
 * ``elements``: the element types and the size of their data.
-* ``floats``: one floating-point literal to its bits and back.
-* ``parse``: whole literals ``[...]`` and ``{...}`` to bytes.
-* ``format``: bytes to rows of text.
+* ``float_formats``: the binary formats of floats; bytes to numbers and back.
+* ``float_literals``: one floating-point literal to its bits and back.
+* ``parse_literals``: whole literals ``[...]`` and ``{...}`` to bytes.
+* ``print_elements``: bytes to rows of text.
 * ``varints``: packed protobuf varints.
 * ``blobs``: data that a text refers to by its digest.
 * ``errors``: ``LiteralError``, the exception for invalid literals.

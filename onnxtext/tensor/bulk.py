@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.tensor.bracket_nesting import Body, PlainText, shapes_of
 from onnxtext.tensor.decimals import PAD, Runs, find_runs, read_runs
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.ieee import FORMATS, round_doubles
+from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.lazy import np
 
 if TYPE_CHECKING:

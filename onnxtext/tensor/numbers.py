@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from onnxtext.tensor.bracket_nesting import BLANKS, Body, before
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
-from onnxtext.tensor.floats import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
-from onnxtext.tensor.ieee import FORMATS, round_doubles
+from onnxtext.tensor.float_formats import FORMATS, round_doubles
+from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.lazy import np
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from onnxtext.tensor.ieee import FORMATS, Format, round_doubles, values_of
+from onnxtext.tensor.float_formats import FORMATS, Format, round_doubles, values_of
 from onnxtext.tensor.lazy import np
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.ast.model import Model
-from onnxtext.info import Overview, Value, summarize
+from onnxtext.info import Amount, Overview, Value, summarize
 
 _MOST = 12
 
@@ -14,7 +14,7 @@ Row = tuple[str, list[str]]
 def overview(model: Model) -> list[Row]:
     """Return the title and the lines of each row; the first row is the shortest summary."""
     found = summarize(model)
-    parts = [f"{found.nodes:,} node{'s' * (found.nodes != 1)}"]
+    parts = [_counted(found.nodes, "node")]
     if found.parameters.elements:
         parts.append(f"{_large(found.parameters.elements)} parameters")
     rows: list[Row] = [
@@ -25,9 +25,8 @@ def overview(model: Model) -> list[Row]:
         ("outputs", _values(found.outputs)),
         ("dimensions", [f"{name}: {', '.join(at)}" for name, at in found.dimensions.items()]),
         ("operators", [f"{name} × {count:,}" for name, count in found.operators.items()]),
-        ("functions", [f"{each.name} ({each.nodes:,} nodes)" for each in found.functions]),
-        ("weights", [f"{place}: {amount.tensors:,} tensors, {amount.elements:,} elements"
-                     for place, amount in found.places.items()]),
+        ("functions", [f"{one.name} ({_counted(one.nodes, 'node')})" for one in found.functions]),
+        ("weights", [f"{place}: {_amount(amount)}" for place, amount in found.places.items()]),
         ("largest", [f"{each.name}: {each.type}" for each in found.largest]),
     ]  # fmt: skip
     return [(title, _few(lines)) for title, lines in rows if any(lines)]
@@ -36,6 +35,14 @@ def overview(model: Model) -> list[Row]:
 def _origin(found: Overview) -> str:
     version = "" if found.ir_version is None else f"IR version {found.ir_version}"
     return ", ".join(filter(None, (found.producer, version)))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _amount(amount: Amount) -> str:
+    return f"{_counted(amount.tensors, 'tensor')}, {_counted(amount.elements, 'element')}"
 
 
 def _values(values: tuple[Value, ...]) -> list[str]:

@@ -128,7 +128,7 @@ def canonical(made: Read) -> Read:
 
 def _printed(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> str:
     """Print a binary model without its large weights, which go to `resources`."""
-    from onnxtext.printing import lift_placed
+    from onnxtext.binary_to_text import lift_placed
 
     try:
         # Metadata is behind the graphs: exporters write pages of it.

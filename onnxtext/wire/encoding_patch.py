@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Byte patches, which turn the canonical encoding of a model into the bytes of its file.
+"""Make and apply byte patches, which turn the canonical encoding of a model into its file's bytes.
 
-A patch is a sequence of instructions, each a varint whose lowest bit tells the kind:
+The section `encoding` (SPEC 13.5) of a text holds one; `proto/decode/lift.py` makes the section. A
+patch is a sequence of instructions, each a varint whose lowest bit tells the kind:
 
 - `length << 1`, `offset`: copy `length` bytes of the canonical encoding from `offset`;
 - `length << 1 | 1`, then `length` bytes: insert these.

@@ -26,6 +26,16 @@ class WireError(ValueError):
         self.offset = offset
 
 
+def check_depth(depth: int) -> None:
+    """Enforce the maximum nesting of messages.
+
+    Raises:
+        WireError: they are nested deeper than `MAX_DEPTH`.
+    """
+    if depth > MAX_DEPTH:
+        raise WireError(f"messages are nested more than {MAX_DEPTH} levels deep", 0)
+
+
 class WireField(NamedTuple):
     """A field of a message.
 

@@ -139,12 +139,12 @@ def test_warnings_are_one_line_without_failure(stale: Path) -> None:
 
 
 CRASH = """\
-import onnxtext.printing
+import onnxtext.binary_to_text
 def crash(data, target, name, **options):
     if name.endswith("m.onnx"):
         raise ValueError("something\\x1b[0m impossible\\nand more")
     return "text", None
-onnxtext.printing.print_binary = crash
+onnxtext.binary_to_text.print_binary = crash
 """
 
 

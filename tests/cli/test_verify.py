@@ -93,11 +93,11 @@ def test_usage(tmp_path: Path) -> None:
 
 
 BREAK_BYTES = """
-from onnxtext import conversion
-encode = conversion.encode
+from onnxtext import text_to_binary
+encode = text_to_binary.encode
 def broken(model, source, **options):
     return [bytes(piece).replace(b'Relu', b'Rexu') for piece in encode(model, source, **options)]
-conversion.encode = broken
+text_to_binary.encode = broken
 """
 BREAK_TEXT = """
 from onnxtext import api

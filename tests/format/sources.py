@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import onnxtext
 from onnxtext.api import to_official
-from onnxtext.printing import print_binary
+from onnxtext.binary_to_text import print_binary
 from tests.corpus import (
     REPOSITORY,
     index,

@@ -16,13 +16,13 @@ import pytest
 import onnxtext
 from onnxtext.ast import ValueInfo
 from onnxtext.ast.values import RawData, SplatData
-from onnxtext.conversion import encode
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.differ.model_side import Side
 from onnxtext.printer import print_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.text_to_binary import encode
 from onnxtext.weights.external import ExternalFile
 
 SPLAT = "float[400000000]"

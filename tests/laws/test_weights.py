@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.printing import print_binary
+from onnxtext.binary_to_text import print_binary
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import delimited, varint
 from tests.corpus import shared_model, shared_models
@@ -102,8 +102,8 @@ def test_shared_models(file: str, weights: str, tmp_path: Path) -> None:
 @given(data=weighty_models())
 def test_external_data_and_back(data: bytes) -> None:
     """A model is unchanged after it is externalized and embedded again."""
-    from onnxtext.conversion import encode
     from onnxtext.source import Source
+    from onnxtext.text_to_binary import encode
     from onnxtext.weights import external
 
     text = onnxtext.from_binary(data)

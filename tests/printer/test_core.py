@@ -25,15 +25,15 @@ from onnxtext.ast.values import (
     Tensor,
     TypedData,
 )
+from onnxtext.binary_to_text import lift_placed
 from onnxtext.core import core
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.compiled import CorePrinter
 from onnxtext.printer.graphs import GraphPrinter
-from onnxtext.printing import lift_placed
 from onnxtext.proto.decode.lift import LiftError
 from onnxtext.python_stack import room_for_nesting
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.format import format_floats, format_rows
+from onnxtext.tensor.print_elements import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.running import in_two_threads, interrupt
 from tests.seeds import fresh_seed

@@ -66,3 +66,22 @@ def test_any_bytes() -> None:
         native = outcome(habits, data)
         with mock.patch.object(encoding_habits, "core", return_value="python"):
             assert outcome(habits, data) == native
+
+
+@pytest.mark.parametrize("kind", ["packed", "unpacked"])
+@pytest.mark.parametrize("data", [b"\n\x01\xb3", b"\x22\x03abc"], ids=["dims", "float_data"])
+def test_a_list_that_ends_inside_of_a_number(kind: str, data: bytes) -> None:
+    habits = (
+        EncodingHabit(kind, ("tensor.dims",)),
+        EncodingHabit(kind, ("tensor.float_data",)),
+    )
+
+    def encode() -> bytes | type[WireError]:
+        try:
+            return Encoder(habits).encode("TensorProto", data)
+        except WireError:
+            return WireError
+
+    native = encode()
+    with mock.patch.object(encoding_habits, "core", return_value="python"):
+        assert encode() == native

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onnxtext.binary_to_text import lift_placed
 from onnxtext.core import core
-from onnxtext.printing import lift_placed
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode import messages as lifter
 from onnxtext.proto.decode.lift import LiftError

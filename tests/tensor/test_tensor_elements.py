@@ -16,7 +16,7 @@ from onnx import helper
 from onnxtext.checker.rules import versions
 from onnxtext.syntax.grammar.tables import grammar_path
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
-from onnxtext.tensor.ieee import FORMATS
+from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.packing import pack, unpack
 from onnxtext.weights.statistics import dtype_of
 from tests.corpus import REPOSITORY
@@ -39,7 +39,7 @@ def test_every_table_has_every_element_type() -> None:
     tables = {
         "PRIM in grammar/onnxtext.lark": (words[1].split("|"), ELEMENTS),
         "grammar/SPEC.md": (re.findall(r"`(\w+)`", listed), ELEMENTS),
-        "onnxtext/tensor/ieee.py": (
+        "onnxtext/tensor/float_formats.py": (
             FORMATS,
             [e.name for e in real if e.kind == "float" and e.bits <= 32],
         ),
@@ -98,7 +98,8 @@ def test_packing_agrees_with_numpy_helper(element: ElementType, count: int) -> N
 def test_imports_neither_onnx_nor_ml_dtypes() -> None:
     code = (
         "import sys\n"
-        "import onnxtext.tensor.parse_literals, onnxtext.tensor.format, onnxtext.tensor.varints\n"
+        "import onnxtext.tensor.parse_literals, onnxtext.tensor.print_elements\n"
+        "import onnxtext.tensor.varints\n"
         "print([m for m in ('onnx', 'ml_dtypes', 'google.protobuf') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.floats import narrow_bits
-from onnxtext.tensor.format import format_rows, format_typed_rows, is_splat
-from onnxtext.tensor.ieee import FORMATS, round_double, round_doubles, values_of
+from onnxtext.tensor.float_formats import FORMATS, round_double, round_doubles, values_of
+from onnxtext.tensor.float_literals import narrow_bits
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.parse_literals import parse_scalar, parse_typed
+from onnxtext.tensor.print_elements import format_rows, format_typed_rows, is_splat
 from onnxtext.tensor.shortest import narrow_texts
 from tests.tensor.raw import parse_raw
 
@@ -405,7 +405,7 @@ def test_splats_are_found_block_by_block(
     name: str, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """4,000,000,000 elements of 4 bits fit into a file; unpacked they take twice as many bytes."""
-    monkeypatch.setattr("onnxtext.tensor.format._BLOCK", 2)
+    monkeypatch.setattr("onnxtext.tensor.print_elements._BLOCK", 2)
     element = ELEMENTS[name]
     count = 64 + more
     one = pack(np.full(count, 1, np.uint8), element.bits)

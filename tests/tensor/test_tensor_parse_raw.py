@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from onnxtext.tensor import numbers
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.format import format_rows
 from onnxtext.tensor.parse_literals import parse_scalar
+from onnxtext.tensor.print_elements import format_rows
 from tests.tensor.raw import parse_raw
 
 FLOAT, INT64 = ELEMENTS["float"], ELEMENTS["int64"]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.tensor import parse_literals as parse
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.floats import float32_bits, float64_bits
+from onnxtext.tensor.float_literals import float32_bits, float64_bits
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)

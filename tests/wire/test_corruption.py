@@ -312,7 +312,7 @@ def test_hostile(what: str) -> None:
 def test_too_deep(what: str) -> None:
     diagnostic = refusal(HOSTILE[what])
     assert diagnostic.code == "too-deep"
-    assert "nested more than 100 deep" in diagnostic.message
+    assert "nested more than 100 levels deep" in diagnostic.message
 
 
 def test_as_deep_as_protobuf_reads() -> None:

@@ -17,8 +17,8 @@ from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, visible_graphs
 from onnxtext.checker.context.signatures import Schemas
-from onnxtext.checker.context.suggestions import nearest
 from onnxtext.checker.isolation.pool import Inference
+from onnxtext.suggestions import nearest
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload."""

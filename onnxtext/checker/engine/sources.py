@@ -120,9 +120,9 @@ def encoded_for_checks(
         A function that returns the bytes, or None if the model cannot be encoded; and the errors
         with which `to_binary` refuses it.
     """
-    from onnxtext.conversion import FilesBeside, lower_checked
     from onnxtext.errors import left_out, lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+    from onnxtext.text_to_binary import FilesBeside, lower_checked
 
     refused = left_out(model, source)
     if model.resources_left_out:

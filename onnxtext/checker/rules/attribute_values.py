@@ -20,9 +20,9 @@ from onnxtext.checker.context.resolved_fields import field_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.suggestions import nearest
 from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.context.walk import attributes
+from onnxtext.suggestions import nearest
 
 _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,

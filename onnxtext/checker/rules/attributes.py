@@ -16,9 +16,9 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.suggestions import nearest
 from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.function_needs import float_for_int
+from onnxtext.suggestions import nearest
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -17,10 +17,10 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, counted, qu
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject, plain_domain
-from onnxtext.checker.context.suggestions import nearest
 from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
 from onnxtext.checker.rules.attributes import EXAMPLES
+from onnxtext.suggestions import nearest
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.suggestions import nearest
+from onnxtext.suggestions import nearest
 
 Ranks = ChainMap[str, int]
 """The ranks of values by name, inner scopes first."""

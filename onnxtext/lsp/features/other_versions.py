@@ -64,8 +64,8 @@ def _from_git(path: Path, revision: str) -> bytes:
 
 
 def _as_text(data: bytes, path: Path) -> str:
+    from onnxtext.binary_to_text import print_binary
     from onnxtext.filetype import decode_text, has_binary_content
-    from onnxtext.printing import print_binary
 
     try:
         with warnings.catch_warnings():

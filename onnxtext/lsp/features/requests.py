@@ -71,7 +71,7 @@ async def from_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _from_binary(path: Path) -> dict[str, Any]:
-    from onnxtext.printing import print_binary
+    from onnxtext.binary_to_text import print_binary
 
     data = _read(path)
     try:
@@ -109,8 +109,8 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
-    from onnxtext.conversion import FilesBeside, encode, joined
     from onnxtext.syntax.parse import parse_model
+    from onnxtext.text_to_binary import FilesBeside, encode, joined
 
     data = _read(original)
     if digest is not None and hashlib.sha256(data).hexdigest() != digest:
@@ -134,7 +134,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
 def _bring_blobs(model: Model, data: bytes) -> None:
     """Add the blobs of a binary model to a model whose text was printed without them."""
-    from onnxtext.printing import lift_placed
+    from onnxtext.binary_to_text import lift_placed
 
     model.resources_left_out = False
     try:

@@ -11,6 +11,7 @@ from typing import Any
 
 from onnxtext.ast.model import Graph, Model, Node
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.binary_to_text import lift_placed
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.targets import targets
@@ -20,7 +21,6 @@ from onnxtext.lsp.index.graph_stubs import formal_name
 from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensors import statistics
-from onnxtext.printing import lift_placed
 
 _MOST_ROWS = 64
 _MOST_BYTES = 64 << 20

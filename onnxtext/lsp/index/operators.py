@@ -20,7 +20,7 @@ from onnxtext.checker.context.signatures import (
 )
 from onnxtext.checker.inference.explain import written
 from onnxtext.printer.strings import quoted, word
-from onnxtext.tensor.floats import float32_text
+from onnxtext.tensor.float_literals import float32_text
 
 _QUOTED = re.compile(r"(?<![\w'])'([A-Za-z0-9_]+)[,.]?'(?!\w)|\"([A-Za-z0-9_]+)[,.]?\"")
 _LISTED = re.compile(r"(?:one of|either|modes?|loss|apply):? ((?:[^.;]|\(.*?\))+)")

@@ -26,7 +26,6 @@ from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
 from onnxtext.proto.decode.residual_fields import residual_decorators
 from onnxtext.proto.decode.values import (
     Data,
-    check_depth,
     doc_decorator,
     lift_annotation,
     lift_configuration,
@@ -38,7 +37,7 @@ from onnxtext.proto.decode.values import (
     meta_decorator,
     text_of,
 )
-from onnxtext.wire.reader import read_fields, read_varint, signed
+from onnxtext.wire.reader import check_depth, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ class Lifter(NodeLifter):
             end: the offset after its last byte; None for the end of the data.
         """
         end = len(data) if end is None else end
-        check_depth(depth, 0)
+        check_depth(depth)
         graph = Graph("")
         initializers: list[ValueInfo] = []
         infos: list[ValueInfo] = []

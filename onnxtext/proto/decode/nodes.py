@@ -13,7 +13,6 @@ from onnxtext.proto.decode.attributes import AttributeFields, attribute_value
 from onnxtext.proto.decode.residual_fields import residual_decorators
 from onnxtext.proto.decode.values import (
     Data,
-    check_depth,
     device_decorator,
     doc_decorator,
     lift_entry,
@@ -21,7 +20,7 @@ from onnxtext.proto.decode.values import (
 )
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.wire.reader import read_fields
+from onnxtext.wire.reader import check_depth, read_fields
 from onnxtext.wire.writer import LENGTH
 
 NO_DEFAULTS = Presence(version=1)
@@ -124,7 +123,7 @@ class NodeLifter(ABC):
             attribute = self._attributes.get(small)
             if attribute is not None:
                 return attribute
-        check_depth(depth, 0)
+        check_depth(depth)
         fields = AttributeFields.read(data)
         value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))
         kind = fields.type if value is None or not isinstance(value, Record) else None

@@ -36,10 +36,10 @@ from onnxtext.ast.values import (
     TypedData,
 )
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
-from onnxtext.tensor.format import is_expressible, is_typed_expressible
 from onnxtext.tensor.lazy import np
+from onnxtext.tensor.print_elements import is_expressible, is_typed_expressible
 from onnxtext.tensor.varints import unpack_varints
-from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields, read_varint, signed
+from onnxtext.wire.reader import WireError, check_depth, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
 Data = bytes | memoryview
@@ -48,16 +48,6 @@ Data = bytes | memoryview
 def text_of(data: Data) -> str:
     """Return the text of a string field."""
     return bytes(data).decode("utf-8", "surrogateescape")
-
-
-def check_depth(depth: int, offset: int) -> None:
-    """Enforce protobuf's nesting limit.
-
-    Raises:
-        WireError: messages are nested more than a hundred deep.
-    """
-    if depth > MAX_DEPTH:
-        raise WireError("messages are nested more than a hundred deep", offset)
 
 
 class NotCanonical(ValueError):
@@ -147,7 +137,7 @@ def lift_type(data: Data, depth: int = 0) -> Type | None:
     Raises:
         WireError: the bytes are not a message, or nested too deeply.
     """
-    check_depth(depth, 0)
+    check_depth(depth)
     made: Type | None = None
     decorators: tuple[Decorator, ...] = ()
     for field in read_fields(data, 0, len(data)):

@@ -65,6 +65,10 @@ class _Stop(Exception):
         self.kind = kind
 
 
+def _too_deep(nested: str, offset: int, path: str) -> _Stop:
+    return _Stop(f"{nested} are nested more than {MAX_DEPTH} levels deep", offset, path, "deep")
+
+
 class _Walk:
     """A parser that raises `_Stop` at the first error.
 
@@ -80,7 +84,7 @@ class _Walk:
     def message(self, spec: MessageSpec, start: int, end: int, path: str, depth: int) -> None:
         """Check a message and those inside it."""
         if depth > MAX_DEPTH:
-            raise _Stop(f"messages are nested more than {MAX_DEPTH} deep", start, path, "deep")
+            raise _too_deep("messages", start, path)
         seen: dict[int, int] = {}
         at = start
         while at < end:
@@ -177,7 +181,7 @@ class _Walk:
         open_groups = [number]
         while open_groups:
             if depth + len(open_groups) > MAX_DEPTH:
-                raise _Stop(f"groups are nested more than {MAX_DEPTH} deep", at, path, "deep")
+                raise _too_deep("groups", at, path)
             if at >= end:
                 message = f"the unknown group {open_groups[-1]} of {owner} is never closed"
                 raise _Stop(message, begin, path, "cut" if end == len(self._data) else "wrong")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for attributes: infer the types of values, and convert values to annotated types.
+"""Actions for attributes, and for the attribute parameters of functions and their defaults.
+
+They infer the types of values, and convert values to annotated types.
 
 The rules are the official parser's: the first item of a list determines its type, a singular
 annotation on a list is promoted, and `float` converts an integer literal.
@@ -36,7 +38,7 @@ from onnxtext.ast.values import (
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.floats import float32_bits
+from onnxtext.tensor.float_literals import float32_bits
 from onnxtext.tensor.parse_literals import parse_floats, parse_ints
 
 _TYPES = {kind.name.lower(): kind for kind in AttributeType}
@@ -107,6 +109,11 @@ def bare_graph_name(name: str) -> str:
             help=f'quote the graph\'s name: "{name}"',
         )
     return str(name)
+
+
+def bare_parameter(name: str) -> str:
+    """An attribute parameter of a function without type or default."""
+    return name
 
 
 def attribute_type_only(

@@ -151,14 +151,9 @@ def graph_value(
 
 
 ACTIONS["bare_graph_name"] = attribute_rules.bare_graph_name
+ACTIONS["bare_parameter"] = attribute_rules.bare_parameter
 ACTIONS["function"] = models.function
 LOCATED.add("function")
-
-
-@action
-def bare_parameter(name: str) -> str:
-    """An attribute parameter of a function without type or default."""
-    return name
 
 
 @located

@@ -32,8 +32,8 @@ from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.format import is_typed_expressible
 from onnxtext.tensor.parse_literals import parse_field, parse_scalar, parse_typed, read_raw
+from onnxtext.tensor.print_elements import is_typed_expressible
 from onnxtext.tensor.repetition import Repetition
 
 NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.suggestions import nearest
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, replace
-from onnxtext.syntax.heuristics.suggestions import nearest
 
 Recognizer = Callable[[ErrorContext], Iterator[Diagnosis]]
 

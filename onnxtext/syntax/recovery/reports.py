@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
+from onnxtext.suggestions import nearest
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.heuristics.error_context import Diagnosis
-from onnxtext.syntax.heuristics.suggestions import nearest
 
 _LONGEST_PATH = 8000
 """The most tokens of a path in which to search for a step."""

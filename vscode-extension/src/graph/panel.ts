@@ -140,6 +140,7 @@ class GraphPanel {
       post: (message) => { void this.#isReady.then(() => panel.webview.postMessage(message)); },
       title: () => nameOf(document),
       mostNodes,
+      limit: 'setting onnxtext.graph.maxNodes',
       cursor: () => this.#editor()?.selection.active,
     }, viewOptions());
     const mine = (uri: vscode.Uri) => uri.toString() === document.uri.toString();

@@ -30,6 +30,8 @@ export interface SessionHost {
   post: (message: ToView) => void;
   title: () => string;
   mostNodes: () => number;
+  /** How to draw more nodes, if that can be chosen. */
+  limit?: string;
   /** The cursor, if the text is visible. */
   cursor: () => Position | undefined;
 }
@@ -90,7 +92,8 @@ export class Session {
       post({ type: 'drawing', drawing, title: this.#host.title(), options: this.#options, against: model.against ?? null, focus });
       if (drawing.nodes.length === 0) post({ type: 'notice', text: 'There are no nodes in this text.' });
       else if (model.truncated || drawing.omitted > 0) {
-        post({ type: 'notice', text: `Only ${drawing.nodes.length} nodes are drawn (setting onnxtext.graph.maxNodes).` });
+        const { limit } = this.#host;
+        post({ type: 'notice', text: `Only ${drawing.nodes.length} nodes are drawn${limit === undefined ? '' : ` (${limit})`}.` });
       }
     }
     this.#isFirst = false;

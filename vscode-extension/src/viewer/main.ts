@@ -9,11 +9,12 @@ import type { FromView, ToView } from '../graph/protocol.ts';
 import { Session } from '../graph/session.ts';
 import { startView } from '../webview/app.ts';
 import { html } from '../webview/svg.ts';
-import { type PageData, unpacked } from './data.ts';
+import type { PageData } from './data.ts';
 import { PageLayouter, Superseded } from './layout.ts';
 import { button, changeList, head, splitter } from './parts.ts';
 import { PageSource } from './source.ts';
 import { TextView } from './text.ts';
+import { unpacked } from './unpack.ts';
 
 const MOST_NODES = 5000;
 /** A search waits for so many milliseconds without a key. */
@@ -114,6 +115,10 @@ class Page {
           break;
         case 'revealAt':
           this.#text.go(this.#text.rows.rowOf(message.at.line), { remember: true });
+          break;
+        case 'show':
+          await this.#session.take(message);
+          this.#reveal(message.id, false);
           break;
         default:
           await this.#session.take(message);

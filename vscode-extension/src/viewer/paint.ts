@@ -26,6 +26,8 @@ export interface Painted {
   /** What lies over the colors: matches of a search, uses of a name, changed words. */
   marks: Mark[];
   folded: 'open' | 'closed' | undefined;
+  /** The number of lines that are hidden behind it. */
+  hidden: number;
   /** The number of unchanged lines that it stands for. */
   gap: number;
   selected: boolean;
@@ -34,7 +36,7 @@ export interface Painted {
   note: string | undefined;
 }
 
-export function paint({ row, data, names, marks, folded, gap, selected, finding, note }: Painted): HTMLElement {
+export function paint({ row, data, names, marks, folded, hidden, gap, selected, finding, note }: Painted): HTMLElement {
   const { mark, text, line } = data;
   const made = html('div', { class: `row${mark === '=' ? '' : mark === '+' ? ' plus' : ' minus'}${selected ? ' here' : ''}`, 'data-row': row });
   if (gap > 0) {
@@ -51,7 +53,7 @@ export function paint({ row, data, names, marks, folded, gap, selected, finding,
   made.append(html('span', { class: 'sign' }, mark === '=' ? '' : mark === '-' ? '−' : '+'));
   made.append(html('span', folded ? { class: `fold ${folded}`, role: 'button', 'aria-label': folded === 'open' ? 'Fold' : 'Unfold' } : { class: 'fold' }));
   const code = html('code', {}, ...segments(data, names, marks));
-  if (folded === 'closed') code.append(html('span', { class: 'folded' }, '…'));
+  if (folded === 'closed') code.append(html('span', { class: 'folded' }, `… ${hidden.toLocaleString('en')} ${hidden === 1 ? 'line' : 'lines'}`));
   if (note !== undefined) code.append(html('span', { class: 'note' }, note));
   if (finding) code.append(html('span', { class: `message ${finding[0]}` }, finding[1]));
   made.append(code);

@@ -62,6 +62,7 @@ export function changeList(hunks: Hunk[], go: (place: [number, number]) => void)
       if (hunk.places.length > 1) count.textContent = `${at + 1}/${hunk.places.length}`;
       for (const other of list.querySelectorAll('.chosen')) other.classList.remove('chosen');
       made.classList.add('chosen');
+      made.scrollIntoView({ block: 'nearest' });
       if (place && Math.max(...place) >= 0) go(place);
     };
     const title = html('button', { class: 'title', type: 'button' }, html('span', {}, ...visible(hunk.title)), count);

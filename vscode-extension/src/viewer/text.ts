@@ -184,7 +184,7 @@ export class TextView {
     }
     return paint({
       row, data, marks, names: names?.at(data.line) ?? [], folded: fold ? (fold.closed ? 'closed' : 'open') : undefined,
-      gap: gap ? gap.last - gap.first + 1 : 0, selected: row === this.#cursor,
+      hidden: fold ? fold.last - fold.first : 0, gap: gap ? gap.last - gap.first + 1 : 0, selected: row === this.#cursor,
       finding: data.mark === '-' ? undefined : this.#findings.get(data.line), note: data.text.notes[data.line],
     });
   }

@@ -20,7 +20,7 @@ import orjson
 
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
-from onnxtext.tensor.ieee import FORMATS, Format, round_double, values_of
+from onnxtext.tensor.float_formats import FORMATS, Format, round_double, values_of
 from onnxtext.tensor.lazy import np
 
 FLOAT_PATTERN = (

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.tensor.elements import ElementType
-from onnxtext.tensor.format import format_compact
 from onnxtext.tensor.lazy import np
+from onnxtext.tensor.print_elements import format_compact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

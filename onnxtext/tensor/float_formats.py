@@ -3,9 +3,9 @@
 
 Rounding goes through double. That is safe because every point halfway between two neighbours of a
 narrower format is itself a double: a decimal that is read as a double never crosses such a point,
-but may land on it. These cases are reported as "halfway", and the caller decides them by the digits
-(`floats.py`). So every decimal is rounded once, like by ``std::from_chars<float>`` in the official
-parser.
+but may land on it. These cases are reported as "halfway", and the caller (`float_literals.py`)
+decides them by the digits. So every decimal is rounded once, as by ``std::from_chars<float>`` in
+the official parser.
 """
 
 from __future__ import annotations

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
-from onnxtext.tensor.floats import float32_text, float64_text
-from onnxtext.tensor.format import (
+from onnxtext.tensor.float_literals import float32_text, float64_text
+from onnxtext.tensor.packing import pack
+from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed
+from onnxtext.tensor.print_elements import (
     format_field_rows,
     format_floats,
     format_rows,
@@ -21,8 +23,6 @@ from onnxtext.tensor.format import (
     is_expressible,
     is_splat,
 )
-from onnxtext.tensor.packing import pack
-from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed
 from tests.tensor.raw import parse_raw
 
 RAW = [element for element in ELEMENTS.values() if element.kind != "string"]

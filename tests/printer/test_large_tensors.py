@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import RawData
+from onnxtext.printer import large_tensors
 from onnxtext.printer import values as values_printer
-from onnxtext.printer import wrapping
+from onnxtext.printer.large_tensors import flat_parts, nested_parts
 from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.values import data_text, nested_lines
-from onnxtext.printer.wrapping import flat_parts, nested_parts
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.format import format_rows
+from onnxtext.tensor.print_elements import format_rows
 from tests.laws.test_models import check_layout
 
 INT64 = ELEMENTS["int64"]
@@ -37,7 +37,7 @@ def test_blocks_equal_single_rows(data: st.DataObject, block: int, indent: str) 
     raw = (10 ** np.concatenate(digits)).astype(np.int64).tobytes()
     lines = nested_lines(format_rows(INT64, raw, shape[-1]), shape[:-1], indent)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wrapping, "_BLOCK", block)
+        patch.setattr(large_tensors, "_BLOCK", block)
         found = "".join(nested_parts(INT64, raw, shape, indent))
         count = prod(shape)
         flat = "".join(flat_parts(INT64, raw, count, indent))
@@ -69,7 +69,7 @@ def test_large_tensors(shape: tuple[int, ...], kind: str) -> None:
     for large, block in ((0, 1), (0, 100), (0, 1 << 20), (1 << 20, 1)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(values_printer, "LARGE", large)
-            patch.setattr(wrapping, "_BLOCK", block)
+            patch.setattr(large_tensors, "_BLOCK", block)
             texts.add(data_text(whole, RawData(raw), STEP, 0))
     (text,) = texts
     (value,) = onnxtext.parse(f"g () => () <{kind}{list(shape)} w = {text}> {{}}").graph.values

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suggest the name that a misspelled one probably means."""
+"""Suggest the name or keyword that a misspelled one probably means."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from difflib import SequenceMatcher
 _MOST_COMPARED = 2000
 _LONGEST = 120
 _LEAST_SIMILARITY = 0.8
+_TRANSPOSED = 0.9
+"""The similarity of names with transposed letters, which are one typing error, not two."""
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate most similar to a name; None if none is similar, or several equally.
 
     Args:
-        name: what was written.
+        name: the misspelled name.
         candidates: the valid names. Only `_MOST_COMPARED` of about the same length are compared,
             to bound the time in large models.
     """
@@ -25,6 +27,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     score = _LEAST_SIMILARITY if len(name) > 3 else 0.6
     compared = 0
     lower = name.lower()
+    letters = sorted(lower)
+    matcher = SequenceMatcher(None, "", name)
     for candidate in candidates:
         if abs(len(candidate) - len(name)) > 2 or candidate == name:
             continue
@@ -33,10 +37,13 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
         compared += 1
         if compared > _MOST_COMPARED:
             break
-        matcher = SequenceMatcher(None, candidate, name)
-        if matcher.real_quick_ratio() < score or matcher.quick_ratio() < score:
-            continue
-        ratio = matcher.ratio()
+        if candidate[:1] == name[:1] and sorted(candidate.lower()) == letters:
+            ratio = _TRANSPOSED
+        else:
+            matcher.set_seq1(candidate)
+            if matcher.real_quick_ratio() < score or matcher.quick_ratio() < score:
+                continue
+            ratio = matcher.ratio()
         if ratio > score or (ratio == score and not best):
             best, score = [candidate], ratio
         elif ratio == score:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format the bytes of elements as rows of text, in bulk.
 
-The texts are those of `floats` and `shortest`. One call of orjson writes all numbers; its output is
-then corrected: ``null`` for infinities and NaNs, ``.0`` at the end of integral floats, and the plus
-of exponents in newer versions.
+The texts are those of `float_literals` and `shortest`. One call of orjson writes all numbers; its
+output is then corrected: ``null`` for infinities and NaNs, ``.0`` at the end of integral floats,
+and the plus of exponents in newer versions.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from onnxtext.tensor.elements import ElementType, raw_size
-from onnxtext.tensor.floats import float32_text, float64_text
-from onnxtext.tensor.ieee import FORMATS
+from onnxtext.tensor.float_formats import FORMATS
+from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.lazy import np
 from onnxtext.tensor.packing import pack, unpack
 from onnxtext.tensor.shortest import narrow_texts

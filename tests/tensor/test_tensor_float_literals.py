@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.floats import float32_bits, float32_text, float64_bits, float64_text
-from onnxtext.tensor.format import format_rows
+from onnxtext.tensor.float_literals import float32_bits, float32_text, float64_bits, float64_text
+from onnxtext.tensor.print_elements import format_rows
 from tests.tensor.raw import parse_raw
 
 FLOAT, DOUBLE = ELEMENTS["float"], ELEMENTS["double"]

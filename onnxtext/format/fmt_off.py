@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copy verbatim what the comments `# fmt: off`, `# fmt: on` and `# fmt: skip` exclude."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from onnxtext.format.attach import Item
+from onnxtext.format.tokens import Comment, Token
+from onnxtext.printer.statements import Literal
+
+MARK = "# fmt:"
+OFF, ON, SKIP = f"{MARK} off", f"{MARK} on", f"{MARK} skip"
+
+
+class VerbatimSpans:
+    """Copies spans of a text verbatim and remembers them.
+
+    Attributes:
+        source: the text that is formatted.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        # The copied spans do not overlap.
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def is_kept(self, place: Comment | Token) -> bool:
+        """Whether a comment or token is in a verbatim span."""
+        before = bisect_right(self._starts, place.at) - 1
+        return before >= 0 and place.at < self._ends[before]
+
+    def begins_region(self, comment: Comment, first: Token) -> bool:
+        """Whether a `# fmt: off` region begins with a comment; not inside of a statement."""
+        if comment.at > first.at or self.is_kept(comment):
+            return False
+        if any(other.text == ON and other.at > comment.at for other in first.lead):
+            return False  # the region ends before the item
+        lines = self.source[comment.at : first.at].split("\n")
+        return all(line.strip()[:1] in ("", "#") for line in lines)
+
+    def keep(self, start: int, end: int) -> str:
+        """Copy a span of the source verbatim."""
+        inner = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
+        self._starts[inner] = [start]
+        self._ends[inner] = [end]
+        return self.source[start:end].rstrip()
+
+    def repeatable(self, write: Literal) -> Literal:
+        """Return a function that may write the same literal several times."""
+        starts, ends = list(self._starts), list(self._ends)
+
+        def write_again(indent: str, budget: int) -> str:
+            self._starts, self._ends = list(starts), list(ends)
+            return write(indent, budget)
+
+        return write_again
+
+    def copy_region(self, off: Comment, items: Sequence[Item]) -> str:
+        """Copy the source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
+        comma: Token | None = None  # before the item
+        for item in items:
+            first = item.tree.first()
+            for comment in first.lead if first is not None else ():
+                if comment.text == ON and first is not None and off.at < comment.at < first.at:
+                    text = self.keep(off.at, comment.at)
+                    if comma is None or comma.at < comment.at:
+                        return text
+                    return text + ("\n," if "#" in text.rpartition("\n")[2] else ",")
+            comma = item.comma
+        last: Token | None = items[-1].comma or items[-1].tree.last()
+        assert last is not None
+        end = self.source.find("\n", last.end)
+        line = self.source[last.end : end if end >= 0 else len(self.source)]
+        end = last.end + (len(line) if line.lstrip().startswith("#") else 0)
+        return self.keep(off.at, end)
