@@ -177,7 +177,7 @@ def schemas(words: list[str]) -> int:
 
 
 def release(words: list[str]) -> int:
-    """Build the packages in dist/ and the site, and test the wheel in a new environment."""
+    """Build the packages in dist/ and the site; check them; test the wheel in an environment."""
     draft = words == ["--draft"]
     if words and not draft:
         return usage("release takes nothing but --draft")
@@ -203,6 +203,11 @@ def release(words: list[str]) -> int:
         if not (Path(directory) / "venv" / "share" / "man" / "man1" / "onnxtext.1").exists():
             print("release: the wheel has no manual page", file=sys.stderr)
             return 1
+        # What PyPI would reject: the metadata, and the description that it shows.
+        run(fresh, "-m", "pip", "install", "--quiet", "twine>=5", check=True)
+        packages = sorted(dist.iterdir())
+        if status := run(fresh, "-m", "twine", "check", "--strict", *packages):
+            return status
     if status := docs(["--site"]):
         return status
     print("\n".join(["The packages are in dist:", *sorted(path.name for path in dist.iterdir())]))

@@ -85,6 +85,20 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.thorough
+def test_styles_load_nothing_from_elsewhere(site: Path) -> None:
+    """No font, picture or other style: those in style sheets, and those in pages."""
+    styles = {path: path.read_text("utf-8") for path in site.rglob("*.css")}
+    assert styles
+    for path in site.rglob("*.html"):
+        styles[path] = "".join(
+            re.findall(r"<style[^>]*>(.*?)</style>", path.read_text("utf-8"), re.S)
+        )
+    for path, text in styles.items():
+        loaded = re.findall(r"url\(\s*[\"']?([^)\"']*)", text) + re.findall(r"@import[^;]*", text)
+        assert [each for each in loaded if re.match(r"(?:https?:)?//", each)] == [], path
+
+
+@pytest.mark.thorough
 def test_fences_lists_and_tables_are_rendered(site: Path) -> None:
     for path in site.rglob("*.html"):
         text = path.read_text("utf-8")

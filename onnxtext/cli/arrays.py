@@ -25,7 +25,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
 
         try:
             return np.asarray(json.loads(text))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             raise CommandError(
                 "no-input", f"{text!r} is no array", help="write @x.npy, 3 or [1.5, 2]"
             ) from None

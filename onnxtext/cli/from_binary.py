@@ -15,6 +15,7 @@ from onnxtext.cli.options import (
     BINARY,
     EXIT_STATUSES,
     TEXT,
+    FileName,
     conversion_options,
     reporting_options,
 )
@@ -142,6 +143,7 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
 @click.option(
     "--store",
     metavar="NAME",
+    type=FileName(".safetensors"),
     help="The store or safetensors file, relative to the text: several texts can share a store. "
     "Default: the name of the text with .weights or .safetensors.",
 )

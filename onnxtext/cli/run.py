@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.jobs import STDIN
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import MODEL, FileName, reporting_options
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say
 from onnxtext.diagnostics.safe import safe
@@ -55,7 +55,7 @@ def _pairs(
 
 
 @click.command("run", epilog=EXPLANATION)
-@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
+@click.argument("file", metavar="FILE", type=MODEL)
 @click.option(
     "--input",
     "inputs",
@@ -65,7 +65,13 @@ def _pairs(
     help="An input: @x.npy, a number, or numbers in brackets. It gets the declared element type.",
 )
 @click.option("--random", is_flag=True, help="Make the other inputs at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of random inputs.",
+)
 @click.option(
     "--dim",
     "dims",
@@ -86,6 +92,7 @@ def _pairs(
     "outputs",
     multiple=True,
     metavar="[NAME=]FILE",
+    type=FileName(".npy"),
     help="Write an output to a .npy file. Without NAME it is the output that the file is named "
     "after, or the only one.",
 )
@@ -93,7 +100,7 @@ def _pairs(
     "--compare",
     "other",
     metavar="OTHER",
-    type=click.Path(readable=False),
+    type=MODEL,
     help="Run another model on the same inputs, and show where their values differ.",
 )
 @click.option("--rtol", type=float, default=1e-4, show_default=True, help="Relative tolerance.")
@@ -144,7 +151,8 @@ def command(
         from onnxtext.engines import fill_inputs, run_both, run_model
 
         model = _load(file, name)
-        given = {key: read_array(value) for key, value in inputs}
+        names = [value.name for value in model.graph.input]
+        given = {key: read_array(value) for key, value in [_split(*one, names) for one in inputs]}
         values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
         limits: dict[str, Any] = {
             "timeout": timeout or None,
@@ -156,8 +164,8 @@ def command(
             say(json.dumps(_as_object(made), indent=2) if as_json else _shown(made))
         else:
             second = _load(other, other)
-            names = (name, other)
-            made, _, found = run_both(model, second, values, engine=engine, names=names, **limits)
+            files = (name, other)
+            made, _, found = run_both(model, second, values, engine=engine, names=files, **limits)
             _write({o.name: made[o.name] for o in model.graph.output}, outputs)
             say(_differences_as_json(found) if as_json else _differences(found, name, other))
             if any(one.is_output and one.exceeds(rtol, atol) for one in found):
@@ -169,6 +177,14 @@ def _size(name: str, text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise click.UsageError(f"The size of {name} is not a number: {text!r}.")
     return int(text)
+
+
+def _split(name: str, value: str, known: list[str]) -> tuple[str, str]:
+    """Split `NAME=VALUE` behind a known name, which may contain equals signs."""
+    whole = f"{name}={value}"
+    fitting = [each for each in known if whole.startswith(f"{each}=")]
+    longest = max(fitting, key=len, default=name)
+    return longest, whole[len(longest) + 1 :]
 
 
 def _load(file: str, name: str) -> onnx.ModelProto:
@@ -198,7 +214,14 @@ def _write(values: Values, files: Iterable[str]) -> None:
         if not isinstance(values[name], np.ndarray):
             raise CommandError("cannot-write", f"the output {name} is no array")
         with io_errors("write", file), Path(file).open("wb") as opened:
-            np.save(opened, values[name], allow_pickle=False)
+            np.save(opened, _plain(values[name]), allow_pickle=False)
+
+
+def _plain(array: Any) -> Any:
+    """Return an array that a .npy file can hold: strings, and the bits of types of ml_dtypes."""
+    if array.dtype.kind == "O":
+        return array.astype(str)
+    return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
 
 
 # ---- What is shown --------------------------------------------------------------------------

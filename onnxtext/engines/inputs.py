@@ -71,13 +71,17 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     wanted = _dtype(type.tensor_type.elem_type)
     if value.dtype == wanted:
         return value
+    if value.dtype.kind == "V":  # .npy files have no names of the types of ml_dtypes
+        if value.dtype.names or wanted.isbuiltin == 1 or value.dtype.itemsize != wanted.itemsize:
+            raise _refused(f"`{name}` is {wanted.name}, not {value.dtype}")
+        return value.view(wanted)
     if wanted == np.dtype(object):
         return value.astype(str).astype(object)
     try:
         with np.errstate(all="ignore"):
             made = value.astype(wanted)
             back = made.astype(value.dtype)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _refused(f"`{name}` is {wanted.name}, not {value.dtype.name}") from None
     exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
     if not exact or (value.dtype.kind in "fc" and wanted.kind in "iub"):

@@ -28,7 +28,7 @@ def write_values(directory: Path, values: dict[str, Any]) -> None:
         kind = array.dtype.name
         if array.dtype.kind in "OSU":
             array, kind = array.astype(str), "str"
-        elif array.dtype.kind == "V" or not array.dtype.isbuiltin:  # a type of ml_dtypes
+        elif array.dtype.isbuiltin != 1:  # a type of ml_dtypes
             array = array.view(f"u{array.dtype.itemsize}")
         np.save(directory / name, array, allow_pickle=False)
         return {"file": name, "type": kind}

@@ -123,9 +123,9 @@ class _Splice:
                 for one, other in zip(graphs, edited, strict=True):
                     self.graph(one, other, indent + STEP * 2)
                 return
-        old = partial(self._printer.node_text, before, indent)
-        new = self._printer.node_text(after, indent)
-        self._restate(spans.span.start, spans.span.end, old, new)
+        start, end = spans.span.start, spans.span.end
+        printed = partial(self._printer.node_text, before, indent)
+        self._restate(start, end, printed, self._printer.node_text(after, indent))
 
     def _types(
         self, spans: SpanMap, before: Node, after: Node

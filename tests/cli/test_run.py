@@ -110,6 +110,9 @@ def test_comparison(files: Path) -> None:
         (["--random", "--output", "z.npy"], 2, "error[no-input]: there is no output z"),
         (["--random", "--output", "y=no/y.npy"], 2, "error[cannot-write]"),
         (["--random", "--dim", "N=x"], 2, "The size of N is not a number"),
+        (["--random", "--seed", "-1"], 2, "-1 is not in the range x>=0"),
+        (["--random", "--input", f"x={'[' * 5000}"], 2, "is no array"),
+        (["--random", "--input", f"n={'9' * 20}"], 1, "error[run-input]: `n` is int64"),
         (["--input", "x"], 2, "'x' is not of the form NAME=VALUE"),
         (["--engine", "nothing"], 2, "'nothing' is not one of"),
         (["--random", "--compare", "none.onnx"], 2, "error[cannot-read]: cannot read none.onnx"),
@@ -126,6 +129,31 @@ def test_models_that_the_engine_rejects(files: Path) -> None:
     done = run("run", "m.onnxtxt", "--random", cwd=files)
     assert (done.status, done.out) == (1, b"")
     assert "error[run-failed]: onnx cannot run m.onnxtxt: " in done.err
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "bfloat16",
+        "float8e4m3fn",
+        "float8e5m2",
+        "int4",
+        "uint4",
+        "float16",
+        "bool",
+        "string",
+        "complex64",
+    ],
+)
+def test_outputs_are_inputs(element: str, tmp_path: Path) -> None:
+    """What `--output` writes is read again, also of types that .npy files have no name for."""
+    header = "<ir_version: 10, opset_import: [21]>"
+    text = f'{header} g ({element}[2] "a=b") => ({element}[2] y) {{ y = Identity ("a=b") }}'
+    (tmp_path / "m.onnxtxt").write_text(text)
+    first = run("run", "m.onnxtxt", "--random", "--output", "y.npy", cwd=tmp_path)
+    assert (first.status, first.err) == (0, "")
+    again = run("run", "m.onnxtxt", "--input", "a=b=@y.npy", cwd=tmp_path)
+    assert (again.status, again.err, again.out) == (0, "", first.out)
 
 
 ENDLESS = """\

@@ -112,7 +112,7 @@ def drawn(draw: random.Random, tree: ast.Model) -> tuple[str, Options]:
         ("insert", {"text": draw.choice(NODES).format(quoted), **where}),
         ("remove", {"node": node}),
         ("replace_weight", {"name": draw.choice(weights), "array": draw.choice(ARRAYS)}),
-        ("set_opset", {"version": draw.randrange(1, 25), "domain": draw.choice(["", "x.y"])}),
+        ("set_opset", {"version": draw.randrange(1, 25), "domain": "x.y"}),
         ("strip", {"what": draw.choice(["metadata", "doc", "value-info"])}),
     ]  # fmt: skip
     return draw.choice(edits)
