@@ -9,7 +9,9 @@ from math import prod
 
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.values import Attribute, RawData, SparseTensor, TensorData, TypedData
+from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.values import Value
 
@@ -64,3 +66,11 @@ def is_small(type: Type | None, data: object) -> bool:
         return False
     dims = [dim for dim in shape if isinstance(dim, int)]
     return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
+
+
+def input_symbols(subject: Subject) -> frozenset[str]:
+    """Return the symbolic dimensions of the inputs of the main graph."""
+    types = [value.type for value in subject.main.inputs] if subject.main is not None else []
+    shapes = [type.shape or () for type in types if isinstance(type, TensorType)]
+    dims = [plain_dim(dim) for shape in shapes for dim in shape]
+    return frozenset([dim for dim in dims if isinstance(dim, str) and dim])

@@ -17,7 +17,6 @@ from onnxtext.ast.values import (
     Tensor,
     TensorData,
 )
-from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -35,7 +34,7 @@ from onnxtext.checker.inference.objections import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.shape_environment import Shapes, is_small
+from onnxtext.checker.inference.shape_environment import Shapes, input_symbols, is_small
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.steps import SymbolicStep, Values
@@ -55,7 +54,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self._inference = NodeInference.of(subject)
-        self._merger = TypeMerger(_input_symbols(subject))
+        self._merger = TypeMerger(input_symbols(subject))
         self._defaults = not 0 < subject.ir_version < 4
         self._step = SymbolicStep()
         self._targets = dict(self._targets)
@@ -380,14 +379,6 @@ class ShapeInference(ScopeWalk[Shapes]):
             value = attribute.value
             if isinstance(value, Tensor) and is_small(value.type, value.data) and node.outputs:
                 environment.constants[node.outputs[0]] = value.type, value.data
-
-
-def _input_symbols(subject: Subject) -> frozenset[str]:
-    """Return the symbolic dimensions of the inputs of the main graph."""
-    types = [value.type for value in subject.main.inputs] if subject.main is not None else []
-    shapes = [type.shape or () for type in types if isinstance(type, TensorType)]
-    dims = [plain_dim(dim) for shape in shapes for dim in shape]
-    return frozenset([dim for dim in dims if isinstance(dim, str) and dim])
 
 
 def _names_in(bodies: Iterable[Scope]) -> set[str]:

@@ -9,9 +9,10 @@ if it has that value. A test compares the tables with the schemas of the install
 from __future__ import annotations
 
 from onnxtext.ast.values import Float32, Reference
+from onnxtext.editing.opsets.facts import Obstacle
 from onnxtext.editing.opsets.schemas import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
-from onnxtext.editing.opsets.work import Obstacle, Work
+from onnxtext.editing.opsets.work import Work
 
 Step = tuple[str, str, int]
 """The domain, the operator, and the version that changed it."""

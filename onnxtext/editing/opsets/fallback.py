@@ -8,8 +8,9 @@ from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import nested_graphs
 from onnxtext.checker.isolation.pool import Inference
 from onnxtext.checker.isolation.worker_client import Failure
+from onnxtext.editing.opsets.facts import Obstacle
 from onnxtext.editing.opsets.tensors import make_tensor, read_numbers
-from onnxtext.editing.opsets.work import Obstacle, Work
+from onnxtext.editing.opsets.work import Work
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from onnxtext.ast.values import Attribute, AttributeType, Reference
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.automatic import carry_over
+from onnxtext.editing.opsets.facts import Obstacle
 from onnxtext.editing.opsets.tensors import integer, ints
-from onnxtext.editing.opsets.work import Dims, Obstacle, Work
+from onnxtext.editing.opsets.work import Dims, Work
 from onnxtext.tensor.elements import ELEMENTS
 
 # ---- Softmax --------------------------------------------------------------------------------

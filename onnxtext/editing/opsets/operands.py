@@ -6,8 +6,9 @@ from __future__ import annotations
 from onnxtext.ast.values import Attribute, Reference
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.automatic import carry_over
+from onnxtext.editing.opsets.facts import Obstacle
 from onnxtext.editing.opsets.tensors import Number
-from onnxtext.editing.opsets.work import Obstacle, Work
+from onnxtext.editing.opsets.work import Work
 
 
 def _to_input(work: Work, name: str, index: int) -> bool:

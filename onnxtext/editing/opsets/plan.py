@@ -13,11 +13,12 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.checker.context.subject import Subject, plain_domain
 from onnxtext.editing.errors import refused
+from onnxtext.editing.opsets.facts import Facts, Obstacle
 from onnxtext.editing.opsets.fallback import Converter
 from onnxtext.editing.opsets.ir_versions import needed_ir_version
 from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Remark
 from onnxtext.editing.opsets.steps import Stepper
-from onnxtext.editing.opsets.work import Facts, Obstacle, Place
+from onnxtext.editing.opsets.work import Place
 
 Targets = Mapping[str, int]
 """Versions by domain, "" for the standard one."""

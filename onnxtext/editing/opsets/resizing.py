@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.automatic import carry_over
-from onnxtext.editing.opsets.work import Obstacle, Work
+from onnxtext.editing.opsets.facts import Obstacle
+from onnxtext.editing.opsets.work import Work
 
 
 def scales_from_sizes(work: Work) -> None:

@@ -13,11 +13,12 @@ from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
+from onnxtext.editing.opsets.facts import Facts, Obstacle
 from onnxtext.editing.opsets.fallback import Converter
 from onnxtext.editing.opsets.inlining import inline
 from onnxtext.editing.opsets.schemas import changes_between, unfit
 from onnxtext.editing.opsets.table import FIRST, is_reviewed, reviewed_version, rule_of
-from onnxtext.editing.opsets.work import Facts, Obstacle, Place, Work
+from onnxtext.editing.opsets.work import Place, Work
 
 _DEEPEST = 12
 """More than any definition of an operator by others needs."""

@@ -17,7 +17,8 @@ from onnxtext.editing.opsets import meanings as m
 from onnxtext.editing.opsets import operands as o
 from onnxtext.editing.opsets import resizing as r
 from onnxtext.editing.opsets.automatic import Step, carry_over
-from onnxtext.editing.opsets.work import Obstacle, Work
+from onnxtext.editing.opsets.facts import Obstacle
+from onnxtext.editing.opsets.work import Work
 
 Change = Callable[[Work], None]
 
