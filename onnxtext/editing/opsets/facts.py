@@ -13,6 +13,7 @@ from onnxtext.ast.values import (
 )
 from onnxtext.checker.context.elements import type_text
 from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.value_types import known_types
@@ -43,6 +44,7 @@ class Facts:
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
+        self.schemas = Schemas()  # those of onnx: there are no rules for others
         model = subject.model
         assert model is not None
         self.model: Model = model

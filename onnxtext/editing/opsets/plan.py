@@ -198,6 +198,7 @@ class _Conversion:
         self._collected = collected
         assert scope.opsets is not None
         self._versions = scope.opsets.versions
+        self._schemas = facts.schemas
         self._stepper = Stepper(facts, Place(scope), plan.targets, converter)
         self._touched: dict[tuple[str, str], bool] = {}
 
@@ -236,9 +237,8 @@ class _Conversion:
         current, target = self._versions.get(domain), self._plan.targets.get(domain)
         if current is None or target is None or current == target:
             return False
-        schemas = self._plan.subject.schemas
-        before = schemas.find(domain, name, current)
-        after = schemas.find(domain, name, target)
+        before = self._schemas.find(domain, name, current)
+        after = self._schemas.find(domain, name, target)
         return before is not None and (after is None or before.since != after.since)
 
     def _is_call(self, domain: str, node: Node) -> bool:

@@ -43,7 +43,7 @@ class Stepper:
         self._place = place
         self._targets = targets
         self._converter = converter
-        self._schemas: Schemas = facts.subject.schemas
+        self._schemas: Schemas = facts.schemas
         self._said: list[str] = []
         self._made = 0
 
