@@ -144,9 +144,14 @@ def _known(files: tuple[str, ...]) -> Schemas:
     return Schemas(read_schema_tables(read_settings(None), files))
 
 
+_more = click.option(
+    "--schemas", "files", multiple=True, metavar="FILE", type=SCHEMAS, help="Another schema file."
+)
+
+
 @command.command("list")
 @click.argument("domain", required=False, shell_complete=one_of(_domains))
-@click.option("--schemas", "files", multiple=True, metavar="FILE", help="Another schema file.")
+@_more
 @reporting_options
 def list_(domain: str | None, files: tuple[str, ...], output_format: str, color: str) -> int:
     """List the domains with known operators, or the operators of a DOMAIN."""
@@ -177,7 +182,7 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
 
 @command.command("show")
 @click.argument("operator", shell_complete=one_of(_operators))
-@click.option("--schemas", "files", multiple=True, metavar="FILE", help="Another schema file.")
+@_more
 @reporting_options
 def show(operator: str, files: tuple[str, ...], output_format: str, color: str) -> int:
     """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""

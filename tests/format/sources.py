@@ -64,7 +64,11 @@ def written_texts() -> list[str]:
         path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
     ]
     # A message as a record has no place in a model, except in the list of nodes.
-    texts += [whole(b) for b in TEXTS if not b.text.startswith("{") or b.kind in ("model", "nodes")]
+    # A schema is no part of a model.
+    texts += [
+        whole(b) for b in TEXTS
+        if b.kind in ("model", "nodes") or (b.kind != "schema" and not b.text.startswith("{"))
+    ]  # fmt: skip
     if index("official_texts"):
         texts += [text for _, text in official_models()]
     return [text for text in texts if len(text) <= LARGEST and is_text(text)]
