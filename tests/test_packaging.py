@@ -76,6 +76,7 @@ def sources() -> set[str]:
     package = REPOSITORY / "onnxtext"
     modules = [*package.rglob("*.py"), *package.rglob("*.pyi")]
     files = [*modules, *package.glob("diagnostics/pages/*.md"), *package.glob("viewer/assets/*")]
+    files += package.glob("schemas/*.onnxschema")
     return {path.relative_to(REPOSITORY).as_posix() for path in files}
 
 

@@ -143,7 +143,7 @@ def check_streams(place: Path, name: str, streams: str) -> None:
         assert done.status == 2
     if streams == "no output" and name in TO_STDOUT:
         assert "standard output" in done.err or "standard input" in done.err
-    made = ("made.onnx", "made.onnxtxt", "sink")
+    made = ("made.onnx", "made.onnxtxt", "made.html", "sink")
     assert all(path.read_bytes() == data for path, data in before.items())
     assert all(path in before or path.name in made for path in place.iterdir() if path.is_file())
 
