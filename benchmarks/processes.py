@@ -42,7 +42,8 @@ def run(command: Sequence[str | Path], *, timeout: float) -> Finished:
         process = subprocess.Popen(
             command,
             cwd=REPOSITORY,
-            env={**os.environ, "PYTHONHASHSEED": "0"},
+            # Idle threads of numpy's OpenBLAS spin, and count as processor time.
+            env={**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,

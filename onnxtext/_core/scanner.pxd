@@ -13,7 +13,6 @@ cdef class Scanner:
     cdef uint8_t[256] classes
     cdef int16_t* moves
     cdef int16_t* accepts
-    cdef uint64_t* loops  # by state, a bit set of the character classes that stay in it
     cdef int width
     cdef int nested
     cdef int scan(self, int size, const void* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end) noexcept

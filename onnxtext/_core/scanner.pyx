@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scan tokens with the automaton of `onnxtext.syntax.grammar.dfa`."""
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
 
 cdef extern from "Python.h":
@@ -42,22 +42,18 @@ cdef class Scanner:
             self.classes[at] = classes[min(at, 128)]
         self.moves = <int16_t*>PyMem_Malloc(len(moves))
         self.accepts = <int16_t*>PyMem_Malloc(states * sizeof(int16_t))
-        self.loops = <uint64_t*>PyMem_Calloc(states, sizeof(uint64_t))
-        if self.moves is NULL or self.accepts is NULL or self.loops is NULL:
+        if self.moves is NULL or self.accepts is NULL:
             raise MemoryError
         memcpy(self.moves, <const char*>moves, len(moves))
         for at in range(states * self.width):
             if not -1 <= self.moves[at] < states:
                 raise ValueError("invalid token tables")
-            if self.width <= 64 and self.moves[at] == at // self.width:
-                self.loops[at // self.width] |= 1ULL << (at % self.width)
         for at in range(states):
             self.accepts[at] = accepts[at]
 
     def __dealloc__(self):
         PyMem_Free(self.moves)
         PyMem_Free(self.accepts)
-        PyMem_Free(self.loops)
 
     cdef int scan(
         self, int size, const void* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end
@@ -105,15 +101,11 @@ cdef int find_token(
 ) noexcept:
     cdef const int16_t* moves = tables.moves
     cdef const int16_t* accepts = tables.accepts
-    cdef const uint64_t* loops = tables.loops
-    cdef uint64_t loop
+    cdef const int16_t* row
     cdef int width = tables.width
     cdef Py_ssize_t at, stop
     cdef int state, found, depth
     cdef bint is_nested
-    cdef uint64_t brackets = (
-        1ULL << class_of(tables, <Character>c"[") | 1ULL << class_of(tables, <Character>c"]")
-    )
     while True:  # skip whitespace and comments
         at = start[0]
         if at >= length:
@@ -138,8 +130,11 @@ cdef int find_token(
                     end[0] = at
                 if depth == 0:
                     break
-                loop = loops[state] & ~brackets
-                while loop and at < stop and loop >> class_of(tables, text[at]) & 1:
+                row = moves + state * width
+                while (
+                    at < stop and row[class_of(tables, text[at])] == state
+                    and text[at] != c"[" and text[at] != c"]"
+                ):
                     at += 1
         else:
             while at < stop:
@@ -147,8 +142,8 @@ cdef int find_token(
                 if state < 0:
                     break
                 at += 1
-                loop = loops[state]
-                while loop and at < stop and loop >> class_of(tables, text[at]) & 1:
+                row = moves + state * width
+                while at < stop and row[class_of(tables, text[at])] == state:
                     at += 1
                 if accepts[state] != NOTHING:
                     found = accepts[state]
