@@ -159,7 +159,7 @@ def _with_element(stored: bytes, index: int, number: int) -> bytes:
 def obstacles(
     model: Model, now: Bare, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
-    """Return what allows only the old size of a dimension, or is not known to follow.
+    """Return messages on what accepts only the old size, and on sizes that become unknown.
 
     Args:
         model: the edited model.

@@ -64,7 +64,7 @@ def _broadcast(one: Sizes | None, other: Sizes | None) -> bool:
 
 
 def _into(one: Sizes | None, whole: Sizes) -> bool:
-    """Whether a shape can be broadcast to a whole one."""
+    """Whether a shape can be broadcast to another one, all of whose sizes are known."""
     if one is None:
         return True
     if len(one) > len(whole):

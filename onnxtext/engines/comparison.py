@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.engines.inputs import default_inputs, input_error, needed_inputs
 from onnxtext.engines.run import TIMEOUT, Values, run_model
 
 if TYPE_CHECKING:
@@ -68,8 +69,9 @@ def run_both(
 
     Args:
         first: a model.
-        second: the other one; it may have fewer inputs.
-        inputs: the inputs of the first.
+        second: the other one. Each input that it needs is an input of the first.
+        inputs: the inputs of the first. The second gets the same ones, and default values of the
+            first that it has no default for.
         engine: as for `run_model`.
         names: the names of the models in messages.
         timeout: as for `run_model`, for each of them.
@@ -79,11 +81,18 @@ def run_both(
         The values of both models, and the differences in the order of the first.
 
     Raises:
-        OnnxTextError: a model cannot be run.
+        OnnxTextError: a model cannot be run, or the second one has an input of its own.
     """
     common = [name for name in _computed(first) if name in set(_computed(second))]
     taken = {value.name for value in second.graph.input}
     theirs = {name: value for name, value in inputs.items() if name in taken}
+    missing = [name for name in needed_inputs(second) if name not in theirs]
+    if missing:
+        defaults = default_inputs(first)
+        for name in missing:
+            if name not in defaults:
+                raise input_error(f"{names[1]} has the input `{name}`, and {names[0]} does not")
+            theirs[name] = defaults[name]
 
     def run(also: Sequence[str]) -> tuple[Values, Values]:
         return (

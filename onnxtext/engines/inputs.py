@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import onnx
 
 
-def _refused(message: str, help: str | None = None) -> OnnxTextError:
+def input_error(message: str, help: str | None = None) -> OnnxTextError:
+    """Return the error of an input that is missing, unknown or does not fit."""
     return OnnxTextError(Diagnostic("run-input", message, help=help))
 
 
@@ -24,6 +25,18 @@ def needed_inputs(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     return {value.name: value.type for value in model.graph.input if value.name not in stored}
+
+
+def default_inputs(model: onnx.ModelProto) -> dict[str, Any]:
+    """Return the values of the inputs with default values, by name."""
+    import onnx.numpy_helper
+
+    stored = {tensor.name: tensor for tensor in model.graph.initializer}
+    return {
+        value.name: onnx.numpy_helper.to_array(stored[value.name])
+        for value in model.graph.input
+        if value.name in stored
+    }
 
 
 def fill_inputs(
@@ -52,13 +65,13 @@ def fill_inputs(
             near = nearest(name, declared)
             known = ", ".join(f"`{each}`" for each in declared) or "none"
             help = f"did you mean `{near}`?" if near else f"its inputs: {known}"
-            raise _refused(f"the model has no input `{name}`", help)
+            raise input_error(f"the model has no input `{name}`", help)
     made = {name: _cast(name, value, declared[name]) for name, value in given.items()}
     needed = needed_inputs(model)
     missing = [name for name in needed if name not in made]
     if missing and not random:
         names = ", ".join(f"`{name}`" for name in missing)
-        raise _refused(f"inputs are missing: {names}", "give them, or choose random ones")
+        raise input_error(f"inputs are missing: {names}", "give them, or choose random ones")
     found = random_inputs(model, missing, seed=seed, sizes=sizes)
     return {name: made[name] if name in made else found[name] for name in {**needed, **made}}
 
@@ -73,7 +86,7 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
         return value
     if value.dtype.kind == "V":  # .npy files have no names of the types of ml_dtypes
         if value.dtype.names or wanted.isbuiltin == 1 or value.dtype.itemsize != wanted.itemsize:
-            raise _refused(f"`{name}` is {wanted.name}, not {value.dtype}")
+            raise input_error(f"`{name}` is {wanted.name}, not {value.dtype}")
         return value.view(wanted)
     if wanted == np.dtype(object):
         return value.astype(str).astype(object)
@@ -82,10 +95,10 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
             made = value.astype(wanted)
             back = made.astype(value.dtype)
     except (TypeError, ValueError, OverflowError):
-        raise _refused(f"`{name}` is {wanted.name}, not {value.dtype.name}") from None
+        raise input_error(f"`{name}` is {wanted.name}, not {value.dtype.name}") from None
     exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
     if not exact or (value.dtype.kind in "fc" and wanted.kind in "iub"):
-        raise _refused(f"`{name}` is {wanted.name}: the given {value.dtype.name} would change")
+        raise input_error(f"`{name}` is {wanted.name}: the given {value.dtype.name} would change")
     return made
 
 
@@ -105,7 +118,7 @@ def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> Non
         return
     declared = ", ".join([str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?"
                           for d in dims])  # fmt: skip
-    raise _refused(f"`{name}` has the shape [{declared}], not {list(shape)}")
+    raise input_error(f"`{name}` has the shape [{declared}], not {list(shape)}")
 
 
 def _dtype(element: int) -> np.dtype[Any]:
@@ -141,13 +154,13 @@ def random_inputs(
 
 def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]) -> Any:
     if type.WhichOneof("value") != "tensor_type" or not type.tensor_type.HasField("shape"):
-        raise _refused(f"`{name}` has no tensor type with a shape", "give this input")
+        raise input_error(f"`{name}` has no tensor type with a shape", "give this input")
     shape = [
         dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
         for dim in type.tensor_type.shape.dim
     ]
     if any(size < 0 for size in shape):
-        raise _refused(f"`{name}` has a negative dimension", "give this input")
+        raise input_error(f"`{name}` has a negative dimension", "give this input")
     draw = np.random.default_rng([seed, *name.encode()])
     wanted = _dtype(type.tensor_type.elem_type)
     if wanted == np.dtype(object):

@@ -15,7 +15,7 @@ from onnxtext.checker.context.elements import type_of
 from onnxtext.proto.decode.lift import LiftError, lift_fragment
 
 LONGEST_DOC = 160
-"""The maximum length of a summary; only the first sentence of documentation is kept."""
+"""The maximum length of a summary, which is the first sentence of the documentation."""
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
 
 
@@ -41,7 +41,7 @@ def schema_file(
 
 
 def converted(schema: Any) -> OperatorSchema:
-    """Return a schema of onnx or onnxruntime as one of a schema file."""
+    """Convert a schema of onnx or onnxruntime to the form that schema files have."""
     made = OperatorSchema(
         schema.name,
         "" if schema.domain == "ai.onnx" else schema.domain,

@@ -141,7 +141,7 @@ def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
 
 
 def _cut(pieces: Iterable[tuple[int, str, str]], cuts: list[Cut]) -> Iterator[tuple[str, str]]:
-    """Yield the kind and text of what is shown."""
+    """Yield the token kind and the text of each piece of a line."""
     waiting = iter([*cuts, None])
     cut = next(waiting)
     for at, kind, text in pieces:

@@ -170,9 +170,10 @@ def test_files_side_by_side(tmp_path: Path) -> None:
     assert ["Relu", "1", "Relu", "-"] in lines
 
 
-def test_json(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [["--output-format", "json"], ["--json"]], ids="-".join)
+def test_json(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "a.onnx").write_bytes(binary())
-    result = run("info", "--output-format", "json", "a.onnx", cwd=tmp_path)
+    result = run("info", *words, "a.onnx", cwd=tmp_path)
     [found] = json.loads(result.out)
     assert found["file"] == "a.onnx"
     assert found["operators"] == {"Relu": 1}

@@ -242,3 +242,16 @@ def test_run_both() -> None:
     assert [each.name for each in found if each.differs] == ["f", "y"]
     assert [each.name for each in found if each.is_output] == ["y"]
     np.testing.assert_allclose(one["y"] * 4, two["y"] * 3, rtol=1e-5)
+
+
+def test_inputs_that_only_the_second_model_needs() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]>
+    g (float[1] x, float[1] w = [3]) => (float[1] y) { y = Mul (x, w) }"""
+    first, second = engines.load_model(text), engines.load_model(text.replace(" = [3]", ""))
+    inputs = engines.random_inputs(first)
+    assert list(inputs) == ["x"]
+    _, _, found = engines.run_both(first, second, inputs, engine="onnx")
+    assert [(each.name, each.differs) for each in found] == [("y", False)]
+    other = engines.load_model(text.replace(" = [3]", "").replace("w", "v"))
+    with pytest.raises(onnxtext.OnnxTextError, match="B has the input `v`, and A does not"):
+        engines.run_both(first, other, inputs, engine="onnx", names=("A", "B"))

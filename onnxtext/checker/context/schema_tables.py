@@ -103,7 +103,7 @@ class BundledTable:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
-        """For each operator its versions, and the ranges of their signatures in the text."""
+        """The versions of each operator, with the range of each version's signature in the text."""
         found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
         for match in _BLOCK.finditer(self._text):
             domain, _, name = match["name"].rpartition(".")

@@ -198,7 +198,7 @@ def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
 
 
 def _aligned(facts: NodeFacts, part: Part) -> list[Influence]:
-    """Return the dimensions of inputs that are aligned with one of the output for broadcasting."""
+    """Return the input dimensions that broadcasting aligns with a dimension of the output."""
     most = max([len(shape) for shape in facts.shapes if shape is not None], default=0)
     return [
         Influence(index, Part("dimension", part.at - most + len(shape)))

@@ -8,7 +8,10 @@ if it has that value. A test compares the tables with the schemas of the install
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from onnxtext.ast.values import Float32, Reference
+from onnxtext.checker.context.signatures import Parameter
 from onnxtext.editing.opsets.facts import Obstacle
 from onnxtext.editing.opsets.schemas import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
@@ -89,7 +92,7 @@ def carry_over(work: Work) -> None:
     for name in work.new.attributes:
         if work.attribute(name) is None:
             _make_explicit(work, step, name)
-    _inputs(work, since)
+    _drop_trailing(work, since)
 
 
 def _allowed_values(work: Work, step: Step) -> None:
@@ -159,26 +162,28 @@ def _versions(work: Work, step: Step) -> str:
     return f"version {step[2]}" if work.is_up else f"version {work.new.since}"
 
 
-def _inputs(work: Work, since: int) -> None:
-    """Remove trailing inputs that are left out if the next version does not have them."""
-    names = list(work.node.inputs)
-    while len(names) > work.new.most_inputs and not names[-1]:
-        names.pop()
-    if len(names) > work.new.most_inputs:
-        formal = work.old.input(work.new.most_inputs)
+def _drop_trailing(work: Work, since: int) -> None:
+    """Remove omitted inputs and outputs at the end that the next version does not have."""
+    node, old, new = work.node, work.old, work.new
+    node.inputs = _at_most(work, since, "input", node.inputs, new.most_inputs, old.input)
+    node.outputs = _at_most(work, since, "output", node.outputs, new.most_outputs, old.output)
+    node.output_types = node.output_types[: len(node.outputs)]
+
+
+def _at_most(
+    work: Work,
+    since: int,
+    kind: str,
+    names: tuple[str, ...],
+    most: int,
+    formal_of: Callable[[int], Parameter | None],
+) -> tuple[str, ...]:
+    """Return the names without omitted ones beyond a number; refuse others beyond it."""
+    while len(names) > most and not names[-1]:
+        names = names[:-1]
+    if len(names) > most:
+        formal = formal_of(most)
         name = formal.name if formal is not None else names[-1]
         when = "was removed in" if work.is_up else "exists since"
-        raise Obstacle(f"its input `{name}` {when} version {since}")
-    if len(names) != len(work.node.inputs):
-        work.node.inputs = tuple(names)
-    outputs = list(work.node.outputs)
-    while len(outputs) > work.new.most_outputs and not outputs[-1]:
-        outputs.pop()
-    if len(outputs) > work.new.most_outputs:
-        formal = work.old.output(work.new.most_outputs)
-        name = formal.name if formal is not None else outputs[-1]
-        when = "was removed in" if work.is_up else "exists since"
-        raise Obstacle(f"its output `{name}` {when} version {since}")
-    if len(outputs) != len(work.node.outputs):
-        work.node.outputs = tuple(outputs)
-        work.node.output_types = work.node.output_types[: len(outputs)]
+        raise Obstacle(f"its {kind} `{name}` {when} version {since}")
+    return names

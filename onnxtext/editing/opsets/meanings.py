@@ -52,7 +52,7 @@ def _only_axis(shape: Dims, axis: int) -> int | None:
 
 
 def softmax_down(work: Work) -> None:
-    """The way back: an axis that is not the last one is moved there."""
+    """Reverse `softmax_up`: an axis that is not the last one is moved there."""
     name = work.input(0)
     axis = work.integer("axis", -1)
     assert axis is not None
@@ -144,7 +144,7 @@ def broadcast_up(work: Work) -> None:
 
 
 def broadcast_down(work: Work) -> None:
-    """The way back, without broadcasting or with a second input of fewer axes."""
+    """Reverse `broadcast_up`, without broadcasting or with a second input of fewer axes."""
     left, right = work.shape(work.input(0)), work.shape(work.input(1))
     if left is None or right is None or None in left or None in right:
         raise Obstacle("the shapes of its inputs are not known")
@@ -179,7 +179,7 @@ def prelu_up(work: Work) -> None:
 
 
 def prelu_down(work: Work) -> None:
-    """The way back, for one slope."""
+    """Reverse `prelu_up`, for one slope."""
     if work.shape(work.input(1)) != (1,):
         raise Obstacle("its slope broadcasts, which exists since version 7")
     carry_over(work)
@@ -192,7 +192,7 @@ def gemm_up(work: Work) -> None:
 
 
 def gemm_down(work: Work) -> None:
-    """The way back."""
+    """Reverse `gemm_up`."""
     shape = work.shape(work.input(2))
     if shape is None or len(shape) != 2:
         work.set(integer("broadcast", 1))
@@ -241,7 +241,7 @@ def batch_normalization_up(work: Work) -> None:
 
 
 def batch_normalization_down(work: Work) -> None:
-    """The way back, for inference only."""
+    """Reverse `batch_normalization_up`, for inference only."""
     if work.integer("training_mode", 0):
         raise Obstacle("`training_mode` exists since version 14")
     carry_over(work)
@@ -358,6 +358,6 @@ def scatter_up(work: Work) -> None:
 
 
 def scatter_down(work: Work) -> None:
-    """The way back."""
+    """Reverse `scatter_up`."""
     work.node.op_type = "Scatter"
     work.say("it becomes a `Scatter`")

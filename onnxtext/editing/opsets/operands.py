@@ -55,7 +55,7 @@ def axes_to_input(work: Work) -> None:
 
 
 def axes_to_attribute(work: Work) -> None:
-    """The way back; a reduction over no axes at all becomes an `Identity`."""
+    """Reverse `axes_to_input`; a reduction over no axes at all becomes an `Identity`."""
     noop = work.integer("noop_with_empty_axes", 0)
     numbers = work.numbers(work.input(1)) if work.input(1) else ()
     if numbers == () and "noop_with_empty_axes" in work.old.attributes:
@@ -71,13 +71,13 @@ def axes_to_attribute(work: Work) -> None:
 
 
 def split_to_input(work: Work) -> None:
-    """`Split` (13)."""
+    """Convert `Split` to version 13."""
     _to_input(work, "split", 1)
     carry_over(work)
 
 
 def split_to_attribute(work: Work) -> None:
-    """The way back."""
+    """Reverse `split_to_input`."""
     _to_attribute(work, "split", 1)
     carry_over(work)
 
@@ -91,7 +91,7 @@ def split_count(work: Work) -> None:
 
 
 def split_without_count(work: Work) -> None:
-    """The way back: older versions split into equal parts only."""
+    """Reverse `split_count`: older versions split into equal parts only."""
     if work.attribute("num_outputs") is not None:
         count = len(work.node.outputs)
         if work.integer("num_outputs") != count:
@@ -119,7 +119,7 @@ def split_without_count(work: Work) -> None:
 
 
 def slice_to_inputs(work: Work) -> None:
-    """`Slice` (10)."""
+    """Convert `Slice` to version 10."""
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
         _to_input(work, name, index)
     if not (work.input(1) and work.input(2)):
@@ -128,7 +128,7 @@ def slice_to_inputs(work: Work) -> None:
 
 
 def slice_to_attributes(work: Work) -> None:
-    """The way back, without steps."""
+    """Reverse `slice_to_inputs`, without steps."""
     if work.input(4):
         if any(step != 1 for step in work.needed_numbers(4, "input `steps`")):
             raise Obstacle("it has steps, which exist since version 10")
@@ -139,7 +139,7 @@ def slice_to_attributes(work: Work) -> None:
 
 
 def pad_to_inputs(work: Work) -> None:
-    """`Pad` (11)."""
+    """Convert `Pad` to version 11."""
     value = work.real("value") or 0.0
     if not _to_input(work, "pads", 1):
         raise Obstacle("it pads nothing")
@@ -151,7 +151,7 @@ def pad_to_inputs(work: Work) -> None:
 
 
 def pad_to_attributes(work: Work) -> None:
-    """The way back."""
+    """Reverse `pad_to_inputs`."""
     _to_attribute(work, "pads", 1)
     if work.input(2):
         value = work.needed_numbers(2, "input `constant_value`")
@@ -192,14 +192,14 @@ def pads_renamed(work: Work) -> None:
 
 
 def reshape_to_input(work: Work) -> None:
-    """`Reshape` (5)."""
+    """Convert `Reshape` to version 5."""
     if not _to_input(work, "shape", 1):
         raise Obstacle("it has no `shape`")
     carry_over(work)
 
 
 def reshape_to_attribute(work: Work) -> None:
-    """The way back."""
+    """Reverse `reshape_to_input`."""
     _to_attribute(work, "shape", 1)
     carry_over(work)
 
@@ -240,7 +240,7 @@ def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
 
 
 def clip_to_inputs(work: Work) -> None:
-    """`Clip` (11)."""
+    """Convert `Clip` to version 11."""
     for index, name in ((1, "min"), (2, "max")):
         if work.attribute(name) is not None:
             value = work.real(name) or 0.0
@@ -252,7 +252,7 @@ def clip_to_inputs(work: Work) -> None:
 
 
 def clip_to_attributes(work: Work) -> None:
-    """The way back."""
+    """Reverse `clip_to_inputs`."""
     for index, name in ((1, "min"), (2, "max")):
         if work.input(index):
             work.set(_real(name, work.needed_numbers(index, f"input `{name}`")))
@@ -262,7 +262,7 @@ def clip_to_attributes(work: Work) -> None:
 
 
 def top_k_to_input(work: Work) -> None:
-    """`TopK` (10)."""
+    """Convert `TopK` to version 10."""
     count = work.integer("k")
     if count is None:
         raise Obstacle("it has no `k`")
@@ -273,7 +273,7 @@ def top_k_to_input(work: Work) -> None:
 
 
 def top_k_to_attribute(work: Work) -> None:
-    """The way back."""
+    """Reverse `top_k_to_input`."""
     numbers = _whole(work.needed_numbers(1, "input `K`"))
     if len(numbers) != 1:
         raise Obstacle("its `K` is no single number")
@@ -284,7 +284,7 @@ def top_k_to_attribute(work: Work) -> None:
 
 
 def dropout_to_inputs(work: Work) -> None:
-    """`Dropout` (12)."""
+    """Convert `Dropout` to version 12."""
     if work.attribute("ratio") is not None:
         ratio = work.real("ratio") or 0.0
         work.drop("ratio")
@@ -294,7 +294,7 @@ def dropout_to_inputs(work: Work) -> None:
 
 
 def dropout_to_attributes(work: Work) -> None:
-    """The way back, for inference only."""
+    """Reverse `dropout_to_inputs`, for inference only."""
     if work.input(2):
         training = work.numbers(work.input(2))
         if training is None or any(training):
@@ -325,7 +325,7 @@ def dropout_mask(work: Work) -> None:
 
 
 def dft_to_input(work: Work) -> None:
-    """`DFT` (20)."""
+    """Convert `DFT` to version 20."""
     axis = work.integer("axis", 1)
     assert axis is not None
     work.drop("axis")
@@ -335,7 +335,7 @@ def dft_to_input(work: Work) -> None:
 
 
 def dft_to_attribute(work: Work) -> None:
-    """The way back."""
+    """Reverse `dft_to_input`."""
     axis = -2
     if work.input(2):
         axis = _whole(work.needed_numbers(2, "input `axis`"))[0]

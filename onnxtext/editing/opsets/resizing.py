@@ -24,7 +24,7 @@ def scales_from_sizes(work: Work) -> None:
 
 
 def scales_to_input(work: Work) -> None:
-    """`Upsample` (9)."""
+    """Convert `Upsample` to version 9."""
     scales = work.floats("scales")
     if scales is None:
         raise Obstacle("it has no `scales`")
@@ -35,7 +35,7 @@ def scales_to_input(work: Work) -> None:
 
 
 def scales_to_attribute(work: Work) -> None:
-    """The way back."""
+    """Reverse `scales_to_input`."""
     scales = work.needed_numbers(1, "input `scales`")
     work.leave_out(1)
     work.set(tensors.reals("scales", scales))
@@ -50,7 +50,7 @@ def upsample_to_resize(work: Work) -> None:
 
 
 def resize_to_upsample(work: Work) -> None:
-    """The way back, if nothing gets smaller."""
+    """Reverse `upsample_to_resize`, if nothing gets smaller."""
     scales = work.numbers(work.input(1))
     if scales is None or min(scales, default=1) < 1:
         raise Obstacle("it may make the image smaller, which exists since version 10")
@@ -80,7 +80,7 @@ def resize_up(work: Work) -> None:
 
 
 def resize_down(work: Work) -> None:
-    """The way back."""
+    """Reverse `resize_up`."""
     scales = work.numbers(work.input(2)) if work.input(2) else ()
     if work.input(3) or not scales:
         raise Obstacle("its sizes are given, which is possible since version 11")

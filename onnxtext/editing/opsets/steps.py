@@ -99,7 +99,7 @@ class Stepper:
         self._infer(node, old)
         self._made += 1
         if depth > _DEEPEST * 4 or self._made > _MOST_NODES:
-            raise Obstacle("its definition is too large")
+            raise Obstacle("its conversion makes too many nodes")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:
             work, born = self._up(node, old, since, version)

@@ -9,7 +9,7 @@ from onnxtext.lsp.index.names import Statement
 
 
 def node_of(drawing: Drawing, statement: Statement) -> str | None:
-    """Return the id of the drawn node of a statement; of its first user for a constant."""
+    """Return the id of the graph node that shows a statement; for a constant, its first user."""
     scope: Scope = statement.scope
     number = drawing.index.number(scope)
     if statement.group == "node":

@@ -160,7 +160,7 @@ def to_depth(call: OperatorCall) -> SymbolicShape:
 
 
 def to_space(call: OperatorCall) -> SymbolicShape:
-    """Infer `DepthToSpace`: channels become blocks."""
+    """Infer `DepthToSpace`, which moves channels to height and width."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
