@@ -25,8 +25,9 @@ from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
-from onnxtext.printer.layout import STEP, WIDTH, base64_lines, base64_parts, bracketed
+from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import decorator_lines, inline_decorators, record_text
+from onnxtext.printer.resources import base64_lines, resources_parts
 from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import quoted, string_value
 from onnxtext.printer.values import tensor_text, type_text
@@ -97,18 +98,8 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
         parts += ["\n", *section, "\n"]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")
-    if model.resources_left_out:
-        parts.append("\nresources none\n")
     yield from parts
-    if not model.resources_left_out and (model.resources or model.places):
-        yield "\nresources {\n"
-        yield from [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
-        for digest, data in model.resources.items():
-            yield f'{STEP}"{digest}": base64 """\n'
-            # The lines have a fixed width, so that an edit in place changes few of them.
-            yield from base64_parts(data, STEP * 2)
-            yield f'{STEP * 2}"""\n'
-        yield "}\n"
+    yield from resources_parts(model)
 
 
 def print_fragment(fragment: Fragment) -> str:

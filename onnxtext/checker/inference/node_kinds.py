@@ -32,7 +32,7 @@ from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes, decl
 from onnxtext.checker.inference.type_merging import merged
 from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 
 _LEAST_NODES = 200
 """Smaller models are checked node by node."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.symbols import Statement
 
 _AT_ONCE = 100
 """Number of entries made before other tasks may run: a few milliseconds."""
