@@ -78,6 +78,15 @@ MANY: dict[str, Callable[[], bytes]] = {
             ]
         ),
     ),
+    "blobs": lambda: field(
+        7,
+        b"".join(
+            [
+                field(5, b"\x08\x21\x10\x02" + field(8, b"w%d" % i) + field(9, b"%033d" % i))
+                for i in range(COUNT // 2)
+            ]
+        ),
+    ),
     "unknown": lambda: b"".join([tag(999, 0) + varint(i) for i in range(COUNT)]),
     "groups": lambda: (tag(999, 3) * 90 + tag(999, 4) * 90) * 20,
 }
