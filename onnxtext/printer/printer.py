@@ -30,7 +30,7 @@ from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, inline_decorators, record_text
 from onnxtext.printer.resources import base64_lines, resources_parts
 from onnxtext.printer.sections import section_parts
-from onnxtext.printer.strings import quoted, string_value
+from onnxtext.printer.strings import string_value
 from onnxtext.printer.values import tensor_text, type_text
 
 
