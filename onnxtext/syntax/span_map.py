@@ -3,7 +3,7 @@
 
 The AST keeps one offset for each statement: its start. To mark an input or an attribute, the
 statement is parsed again by a machine that builds spans instead of values. This is exact, because
-it uses the same grammar, and costs time only for what is shown.
+it uses the same grammar, and costs time only for statements that are shown.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ NODE_PARTS = {
 
 
 def _placed(rule: Rule) -> Reduction:
-    """Return a reduction that builds `SpanMap` from those of all its symbols."""
+    """Return a reduction that builds a `SpanMap` from the span maps of all its symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
         return Reduction(rule, None)

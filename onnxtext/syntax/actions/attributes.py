@@ -99,7 +99,7 @@ def attribute_type(token: str) -> AttributeType:
 
 @action
 def bare_graph_name(name: str) -> str:
-    """Return the unquoted name of a graph in an attribute.
+    """Check and return the unquoted name of a graph in an attribute.
 
     Raises:
         SemanticError: the official lexer would read a float, as in `nan_`.
@@ -173,7 +173,7 @@ def repeated_attribute(
     if one not in (_A.FLOAT, _A.INT, _A.STRING):
         raise SemanticError(
             "only lists of floats, ints and strings are repeated",
-            help="write the length behind their type, as in `xs: ints[64] = [0, ...]`",
+            help="write the length after the type, as in `xs: ints[64] = [0, ...]`",
             code="attribute-type-mismatch",
         )
     length = count[1:-1].strip(" \t\n\v\f\r")
@@ -203,7 +203,7 @@ def repeated_numbers(token: str) -> list[Number]:
         raise SemanticError(
             "a list with a length ends in `...`",
             token=token,
-            help="remove the length behind the type, or write `...` after the last item",
+            help="remove the length after the type, or write `...` after the last item",
         )
     for text in texts:
         if _NUMBER.fullmatch(text) is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for what a header begins: models, functions and fragments."""
+"""Actions for the constructs with a header: models, functions and fragments."""
 
 from __future__ import annotations
 

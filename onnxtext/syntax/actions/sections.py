@@ -272,7 +272,7 @@ def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, l
     """`order { @value_info("b", "a") }`.
 
     Raises:
-        SemanticError: another decorator stands there.
+        SemanticError: there is another decorator.
     """
     for decorator in decorators or ():
         if decorator.name not in ORDERS:

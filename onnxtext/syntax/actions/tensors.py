@@ -95,7 +95,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
     if element is None:
         raise SemanticError(
             "a tensor with data needs an element type",
-            help='where none is stored, name the field: raw_data(b"…")',
+            help='write the type, or name the field of the data: raw_data(b"…")',
         )
     if isinstance(data, TypedBlob):
         return data
