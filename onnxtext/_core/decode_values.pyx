@@ -10,25 +10,15 @@ from libc.string cimport memcpy
 
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
-    ATTRIBUTE,
-    OF_ATTRIBUTE,
-    OF_RAW,
-    OF_TENSOR,
-    OF_TENSOR_TYPE,
-    OF_TYPED,
-    OF_VALUE,
-    RAW_DATA,
-    TENSOR,
-    TENSOR_TYPE,
-    TYPED_DATA,
-    VALUE_INFO,
-    PyType_GenericAlloc,
-    put,
+    ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR,
+    TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, put,
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
 from onnxtext.ast.assemble import meta_of
-from onnxtext.ast.values import AttributeType, Float32, Floats, Reference
+from onnxtext.ast.values import (
+    AttributeType, ExternalData, Float32, Floats, Reference, StringData,
+)
 from onnxtext.proto.decode.values import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
 
@@ -80,7 +70,7 @@ cdef class Head:
     cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
     cdef Py_ssize_t count  # of their elements
     cdef int typed_key
-    cdef bint is_bool
+    cdef bint is_bool, is_string
 
     def __cinit__(self, bytes data):
         """Decode the dims and the element type."""
@@ -90,8 +80,11 @@ cdef class Head:
         self.size = -1
         element = ELEMENTS.get(self.type.element)
         if element is None or element.bits < 8 or not all(
-            0 < dim < 1 << 40 for dim in self.type.shape
+            0 <= dim < 1 << 40 for dim in self.type.shape
         ):
+            return
+        self.is_string = element.kind == "string"
+        if self.is_string:
             return
         count = 1
         for dim in self.type.shape:
@@ -166,8 +159,9 @@ cdef class Values:
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
         """Decode such a tensor, with an optional name, or metadata; return False for other forms."""
         cdef Field field
-        cdef list metadata = []
+        cdef list metadata = [], strings = [], external = []
         cdef Py_ssize_t at = start, index
+        cdef uint64_t location = 0
         cdef Head head = None
         self.name = self.held = None
         while at < end:
@@ -182,8 +176,6 @@ cdef class Values:
         head = self.heads.get(prefix)
         if head is None:
             head = self.heads[prefix] = Head(prefix)
-        if head.size < 0:
-            return False
         while at < end:
             if not read_field(data, at, end, &field):
                 return False
@@ -194,7 +186,16 @@ cdef class Values:
             if field.key == TENSOR_METADATA_PROPS and is_entry(data, field.value, at):
                 metadata.append(entry_of(data, field.value, at))
                 continue
-            if self.held is not None or field.value == at:
+            if field.key == TENSOR_STRING_DATA and head.is_string:
+                strings.append(copied(data, field.value, at))
+                continue
+            if field.key == TENSOR_EXTERNAL_DATA and is_entry(data, field.value, at):
+                external.append(entry_of(data, field.value, at))
+                continue
+            if field.key == TENSOR_DATA_LOCATION:
+                location = field.number
+                continue
+            if self.held is not None or head.size < 0 or (field.value == at and head.size):
                 return False
             if field.key == TENSOR_RAW_DATA:
                 if at - field.value != head.size:
@@ -207,7 +208,7 @@ cdef class Values:
                 self.held = PyType_GenericAlloc(RAW_DATA, 0)
                 held = view[field.value:at] if head.size > SMALL else copied(data, field.value, at)
                 put(self.held, OF_RAW, held)
-            elif field.key == head.typed_key:
+            elif field.key == head.typed_key and head.size:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
                     return False
@@ -216,6 +217,14 @@ cdef class Values:
                 put(self.held, OF_TYPED, entries)
             else:
                 return False
+        if external or strings or location:
+            if self.held is not None or (strings and (external or location)):
+                return False
+            if strings:
+                self.most = max(self.most, len(strings))
+                self.held = StringData(tuple(strings))
+            elif external and location == 1:
+                self.held = ExternalData(tuple(external))
         self.tensor_type = head.type
         self.decorators = self._meta(metadata)
         return self.held is not None

@@ -13,7 +13,9 @@ from onnxtext._core.slots cimport (
 )
 
 from onnxtext.ast.model import Graph
-from onnxtext.ast.values import Attribute, Float32, Floats, Reference, SparseTensor, Tensor
+from onnxtext.ast.values import (
+    Attribute, ExternalData, Float32, Floats, Reference, SparseTensor, StringData, Tensor,
+)
 from onnxtext.proto.encode.fields import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -233,20 +235,34 @@ cdef class ValueEncoder:
         return 0
 
     cdef bint tensor(self, type_, name, data) except -1:
-        """Add a tensor with short plain data; return False for others."""
+        """Add a tensor with short plain data, strings or external data; return False for others."""
         cdef Buffer out = self.out
         cdef TensorForm form
-        cdef bint raw = type(data) is RAW_DATA
+        cdef type kind = type(data)
+        cdef bint raw = kind is RAW_DATA
         cdef int key = TENSOR_RAW_DATA
-        if self.tensors_in_python or not (raw or type(data) is TYPED_DATA):
+        if self.tensors_in_python:
             return False
-        held = get(data, OF_RAW if raw else OF_TYPED)
-        if len(held) > SMALL:
+        if raw or kind is TYPED_DATA:
+            held = get(data, OF_RAW if raw else OF_TYPED)
+            if len(held) > SMALL:
+                return False
+        elif kind is not StringData and kind is not ExternalData:
             return False
         form = self.forms.get(identity(type_))
         if form is None:
             form = self.forms[identity(type_)] = self.form(type_)
             self.alive.append(type_)
+        if kind is StringData or kind is ExternalData:
+            out.add_bytes(form.head)
+            if kind is StringData:
+                for item in data.values:
+                    out.field(TENSOR_STRING_DATA, item)
+            self.some_text(TENSOR_NAME, name)
+            if kind is ExternalData:
+                self.entries(TENSOR_EXTERNAL_DATA, data.entries)
+                out.number(TENSOR_DATA_LOCATION, 1)
+            return True
         if not raw:
             key = form.key
             if not key:

@@ -48,7 +48,7 @@ cdef class Layout:
         self.rank = len(dims)
         self.count = 1
         for axis, size in enumerate(dims):
-            if not 0 < size < 1 << 31 or self.count >> 31:
+            if not 0 <= size < 1 << 31 or self.count >> 31:
                 return
             self.dims[axis] = size
             self.count *= size
@@ -80,6 +80,8 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
         layout = layout.entries
     if layout is None or not layout.kind:
         return None
+    if not layout.count:
+        return b"" if size == 2 and text[0] == c"[" and text[1] == c"]" else None
     if layout.count > FEW_ELEMENTS and layout.count > size // 2:
         return None
     made = PyBytes_FromStringAndSize(NULL, layout.count * layout.width)

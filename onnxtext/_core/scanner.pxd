@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t, uint16_t, uint32_t
 
 cdef enum:
     # Results that are not terminal numbers.

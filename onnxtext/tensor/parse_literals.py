@@ -67,6 +67,8 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     if element.kind == "string":
         raise _string_error(text)
     count = product(dims)
+    if text == "[]" and not count:
+        return b""
     short = flatten(text, dims) if text.find("[", 1, LONGEST) > 0 else text
     small = None if short is None else parse_small(element, short, count)
     if small is not None:

@@ -38,6 +38,20 @@ g (@meta("a": "1") float[2] x) => (@meta("a": "2", "b": "") float[N] y) <
 }
 """)
 
+TENSORS = onnxtext.to_binary("""
+<ir_version: 10, opset_import: ["": 20]>
+g () => () <
+  string[2] s = {"a", ""},
+  @meta("a": "1") string[0, 3] none,
+  float[2, 0] e = [],
+  int64[0] t = {},
+  float[3, 4] x = external("w.data", 0, 48),
+  int4[2] n = external("w.data"),
+> {
+  y = A <t = string[1] u = {"b"}, e = float[0] = [], x = float[2] v = external("w", 1)> ()
+}
+""")
+
 
 def outcome(data: bytes) -> Any:
     """Return the model or the error; small tensors are moved too."""
@@ -63,7 +77,12 @@ def assert_same_tree(data: bytes) -> None:
 def models() -> list[bytes]:
     found = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::20]]
     files = [*shared_models()[::40], *[one for one in shared_models() if "dynamo" in str(one)]]
-    return [METADATA, *found, *[data for one in files if len(data := shared_model(one)) < 9000]]
+    return [
+        METADATA,
+        TENSORS,
+        *found,
+        *[data for one in files if len(data := shared_model(one)) < 9000],
+    ]
 
 
 def test_models() -> None:
