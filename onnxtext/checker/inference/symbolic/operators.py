@@ -41,7 +41,7 @@ def _require_broadcast(call: OperatorCall, extents: list[Extent], back: int) -> 
 
 
 def _spread(call: OperatorCall, index: int, target: Extents) -> None:
-    """Require an input to be broadcast to a shape, which stays the same."""
+    """Require that an input can be broadcast to a shape without changing the shape."""
     shape = call.shape(index)
     if shape is None:
         return
