@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from onnxtext.source import Source, Span
-from onnxtext.syntax.actions.statements import ACTIONS, LOCATED
+from onnxtext.syntax.actions import ACTIONS, LOCATED
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import Rule

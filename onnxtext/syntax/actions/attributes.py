@@ -36,6 +36,7 @@ from onnxtext.ast.values import (
     TypedBlob,
 )
 from onnxtext.syntax.actions import integers
+from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_literals import float32_bits
@@ -96,6 +97,7 @@ def attribute_type(token: str) -> AttributeType:
     return kind
 
 
+@action
 def bare_graph_name(name: str) -> str:
     """Check and return the unquoted name of a graph in an attribute.
 
@@ -111,6 +113,7 @@ def bare_graph_name(name: str) -> str:
     return str(name)
 
 
+@action
 def bare_parameter(name: str) -> str:
     """An attribute parameter of a function without type or default."""
     return name
@@ -354,3 +357,15 @@ def _number_list(
         token=items.token,
         code="attribute-type-mismatch",
     )
+
+
+ACTIONS.update(
+    attribute=attribute,
+    attribute_type_only=attribute_type_only,
+    repeated_attribute=repeated_attribute,
+    repeated_numbers=repeated_numbers,
+    repeated_items=lambda items, _: items,
+    dataless_attribute=attribute,
+    attribute_type=attribute_type,
+    number_list=NumberList,
+)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from typing import Any
 
-from onnxtext.syntax.actions import statements as actions
+from onnxtext.syntax import actions
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import plain
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
