@@ -132,7 +132,7 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         name: the name of the data in messages, such as its file name.
 
     Returns:
-        The text, and what it loses. If fields are only stored differently, the last loss is
+        The text, and its losses. If fields are only stored differently, the last loss is
         `harmless` and sums them up.
 
     Raises:

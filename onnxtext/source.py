@@ -67,7 +67,7 @@ class Source:
 
         Args:
             offset: character offset; clamped to the text.
-            unit: what columns count: characters (code points), UTF-8 bytes or UTF-16 code units.
+            unit: the unit of columns: characters (code points), UTF-8 bytes or UTF-16 code units.
         """
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self.line_starts, offset)

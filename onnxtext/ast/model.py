@@ -3,7 +3,7 @@
 
 Strings of protobuf `string` fields are `str`; bytes that are not UTF-8 are lone surrogates
 (`surrogateescape`), so every byte string has exactly one `str`. A field is None if the text omits
-it: what is stored then is a presence default of the file (`Model.presence`).
+it: a presence default of the file (`Model.presence`) then decides what is stored.
 
 `at` is the character offset of a statement in its text, -1 if it has none; comparisons ignore it.
 The spans of parts of a statement are computed from it on demand (`syntax.span_map`).
@@ -247,7 +247,7 @@ class Training:
     """How a model is trained (`TrainingInfoProto`).
 
     Attributes:
-        initialization: the graph that makes the first values; None if there is none.
+        initialization: the graph that computes the initial values; None if there is none.
         algorithm: the graph of one training step; None if there is none.
         initialization_binding: initializer and the output that sets it, in order.
         update_binding: likewise for a step.

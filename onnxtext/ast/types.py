@@ -14,7 +14,7 @@ class DecoratedDim:
 
     Attributes:
         value: as in `Dim`.
-        decorators: what is written before it.
+        decorators: the decorators before it.
     """
 
     value: int | str | None

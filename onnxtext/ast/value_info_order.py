@@ -249,7 +249,7 @@ def _statements(
 
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]]:
-    """Return an order that names the entries, up to those at the end that follow by default."""
+    """Return an order that names each entry, except entries at the end that follow by default."""
     made = _repeated(graph, infos)
     if made is not None:
         return made

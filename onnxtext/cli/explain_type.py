@@ -291,7 +291,7 @@ class _Model:
 
 
 def _values(scope: Scope, name: str) -> list[str]:
-    """Return the values with a name; or those that the node with this label defines."""
+    """Return the values with a name; or the outputs of the node with this label."""
     if name in scope.position:
         return [name]
     return [

@@ -138,7 +138,7 @@ def _is_directory(name: str) -> bool:
 
 
 def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
-    """Mark inputs whose output is that of an earlier input."""
+    """Mark inputs that would be written to the same file as an earlier input."""
     written: dict[str, Job] = {}
     for job in jobs:
         if job.target is None or job.source is None:

@@ -210,7 +210,9 @@ def _write(values: Values, files: Iterable[str]) -> None:
                 name = next(iter(values))
         if name not in values:
             known = ", ".join(values)
-            raise CommandError("no-input", f"there is no output {name}", f"it has {known}")
+            raise CommandError(
+                "no-input", f"there is no output {name}", f"the outputs are: {known}"
+            )
         if not isinstance(values[name], np.ndarray):
             raise CommandError("cannot-write", f"the output {name} is no array")
         with io_errors("write", file), Path(file).open("wb") as opened:

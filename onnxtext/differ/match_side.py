@@ -44,7 +44,7 @@ class MatchSide:
         return node.op_type, node.domain or ""
 
     def first_output(self, index: int) -> str:
-        """Return the first output of a node with a name; "" if there is none."""
+        """Return the first named output of a node; "" if it has none."""
         return next(filter(None, self.body.nodes[index].outputs), "")
 
 

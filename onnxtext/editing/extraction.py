@@ -111,7 +111,7 @@ def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
 def _needed(
     graph: Graph, flow: Flow, first: Sequence[str], last: Sequence[str], weights: set[str]
 ) -> tuple[set[int], list[str]]:
-    """Return the nodes that compute some values, and their inputs besides the first values."""
+    """Return the nodes that compute `last` from `first`, and the other inputs that they need."""
     chosen: set[int] = set()
     missing: dict[str, None] = {}
     stack = list(last)

@@ -200,7 +200,7 @@ def _outputs(data: bytes) -> set[str]:
 
 
 def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]) -> bool:
-    """Sort the nodes of the graphs in which some are out of order; False if there is a cycle."""
+    """Sort the nodes of graphs with misordered nodes; return False if there is a cycle."""
     wanted = {id(place.item) for finding in findings for place in finding.places}
     owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}
     changes = []

@@ -80,8 +80,8 @@ class _Rows:
 
         Args:
             items: in the order of the side.
-            moved: items that the other side has moved. A missing item whose predecessor was moved
-                is put before its successor if that was not moved.
+            moved: items that the other side has moved. If the predecessor of a missing item is
+                among them, but its successor is not, the item is put before the successor.
 
         Returns:
             Whether an item was inserted elsewhere than at the end.

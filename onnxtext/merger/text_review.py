@@ -179,7 +179,7 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
 
 
 def _sort(subject: Subject, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
-    """Sort the nodes of the graphs in which some are out of order; False if that is impossible."""
+    """Sort the nodes of graphs with misordered nodes; return False if that is impossible."""
     wanted = {id(place.item) for finding in findings for place in finding.places}
     for scope in subject.scopes:
         if not any(id(node) in wanted for node in scope.nodes):

@@ -124,7 +124,7 @@ def _function_path(function: Function) -> str:
 
 
 def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
-    """Return the lines of entries; `above` has those of the block directly above.
+    """Return the lines of entries; `above` has the entries of the block directly above.
 
     A value of several lines that this block has too is written `above`.
     """

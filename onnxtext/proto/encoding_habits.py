@@ -200,7 +200,7 @@ def observe(data: bytes) -> tuple[EncodingHabit, ...]:
 
 @cache
 def _names() -> dict[str, str]:
-    """Return the names in habits by those of the schema."""
+    """Return the names in habits by the names in the schema."""
     return {message: name for name, message in spelled_messages().items()}
 
 

@@ -106,13 +106,13 @@ def newer_field(name: str, number: int, type: str) -> FieldSpec:
 
 @cache
 def message_names() -> dict[str, str]:
-    """Map the message names in `explicit: [node.domain]` to those of the schema."""
+    """Map the message names in `explicit: [node.domain]` to names of the schema."""
     return {_short_name(name): name for name in _all_names() if "." not in name}
 
 
 @cache
 def spelled_messages() -> dict[str, str]:
-    """Map the message names in `encoding: [order(node, 1, 2)]` to those of the schema."""
+    """Map the message names in `encoding: [order(node, 1, 2)]` to names of the schema."""
     return {".".join(_short_name(part) for part in name.split(".")): name for name in _all_names()}
 
 

@@ -16,7 +16,7 @@ class WireError(ValueError):
     """The bytes are not a protobuf message.
 
     Attributes:
-        message: what is wrong.
+        message: the problem.
         offset: byte offset.
     """
 

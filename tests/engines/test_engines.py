@@ -76,7 +76,7 @@ def test_random_inputs_depend_on_name_and_seed_only() -> None:
     [
         ({}, "inputs are missing: `x`"),
         ({"xx": np.ones(1)}, "the model has no input `xx`"),
-        ({"x": np.ones((1, 2)), "n": np.array(1.5)}, "`n` is int64: the given float64 would"),
+        ({"x": np.ones((1, 2)), "n": np.array(1.5)}, "`n` is int64, which cannot hold"),
         ({"x": np.array([["a", "b"]])}, "`x` is float32, not"),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define what a rule reports: findings, their places and their repairs."""
+"""Define the results of rules: findings, their places and their repairs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Repair:
     """How to fix a finding in the text.
 
     Attributes:
-        kind: what to do with `item`.
+        kind: the change of `item`.
             `sort` sorts the nodes of a graph, `remove` removes a value, `import` adds an import to
             a model or function, `rename` replaces a name, `respell` replaces a text. The last is a
             guess: editors offer it, `--fix` does not apply it.
@@ -52,7 +52,7 @@ class Finding:
         places: the first is the primary one.
         help: how to fix it.
         notes: further facts.
-        severity: overrides that of the rule.
+        severity: overrides the severity of the rule.
         repair: the edit that `--fix` or an editor applies, if there is one.
     """
 
@@ -72,7 +72,7 @@ def according_to(
 
     Args:
         finding: the finding.
-        origin: what has the schema; `""` for the standard.
+        origin: the file or package with the schema; `""` for the standard.
         tentative: whether other versions of the origin may differ; then it is a warning.
         is_certain: whether it is an error in all versions.
     """

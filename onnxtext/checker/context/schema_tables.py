@@ -151,7 +151,7 @@ def bundled_table() -> BundledTable:
 
 
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
-    """Return the operator sets of bodies: those of the header, else the newest ones."""
+    """Return the operator sets of bodies: from the header, else the newest versions."""
     given = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}
     for schema in file.schemas:

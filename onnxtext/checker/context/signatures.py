@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache operator schemas as small signatures: those of the installed onnx, and of schema files."""
+"""Cache operator schemas as small signatures, from the installed onnx and from schema files."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class Signature:
         deprecated: whether that version removed the operator.
         inputs: its formal inputs.
         outputs: its formal outputs.
-        least_inputs: the minimum number; likewise the maximum, and those of outputs.
+        least_inputs: the minimum number of inputs; likewise the maximum, and for outputs.
         attributes: by name.
         variables: the types that each type variable may stand for.
-        origin: what has this schema; `""` for the installed onnx.
+        origin: the file or package with this schema; `""` for the installed onnx.
         tentative: whether other versions of the origin may differ.
         is_open: whether a node may have other attributes, too.
         source: the schema in a schema file; None for one of onnx.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resolve what each node calls: an operator of the standard or a function of the model."""
+"""Resolve the target of each node: a standard operator or a function of the model."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Repaired:
 
 
 def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Repaired:
-    """Apply all safe repairs; if they fail verification together, those that pass one by one.
+    """Apply all safe repairs; if verification fails, only the repairs that pass one by one.
 
     Args:
         source: the text.

@@ -200,7 +200,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
 
 
 def severity_of(finding: Finding) -> Severity:
-    """Return the severity of a finding: its own or that of its rule."""
+    """Return the severity of a finding, by default the severity of its rule."""
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check what users pass in: a text, bytes, a path or a message of onnx."""
+"""Check the input of a user: a text, bytes, a path or a message of onnx."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ Visit = Callable[[Types], Outputs]
 
 
 def common_type(one: Type | None, other: Type | None) -> Type | None:
-    """Return what two types of a value have in common; None if nothing."""
+    """Return a type with the common parts of two types of a value; None if there are none."""
     if one is None or other is None or one == other:
         return one if one == other else None
     if not isinstance(one, TensorType) or not isinstance(other, TensorType):

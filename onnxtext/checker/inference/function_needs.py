@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what function bodies require of a call: inputs, attributes and the types of attributes.
+"""Find the inputs, attributes and attribute types that function bodies require of a call.
 
 Requirements propagate through calls in bodies, from the called function to the caller.
 """

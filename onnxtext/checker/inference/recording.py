@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes and keep the details: every visit of a graph, and what each node computes."""
+"""Infer shapes and record every visit of a graph, and the computed types of each node."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RecordedInference(ShapeInference):
     """Infers shapes like its base class, and records how.
 
     Attributes:
-        visits: what is known in each visit of a graph or body, by the id of its scope. A body of a
+        visits: the facts from each visit of a graph or body, by the id of its scope. A body of a
             function has one for each kind of call.
         made: the types that a node computes, regardless of declared ones, by the ids of the
             environment and the node.
-        calls: what is known in a called function, likewise.
+        calls: the facts from each called function, likewise.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -95,6 +95,6 @@ class RecordedInference(ShapeInference):
         """Return where a function body was called first: the graph, what is known there, the node.
 
         Args:
-            facts: what is known in a visit of the body.
+            facts: the facts from a visit of the body.
         """
         return self._callers.get(id(facts))

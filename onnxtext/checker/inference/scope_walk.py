@@ -17,7 +17,7 @@ W = TypeVar("W", bound="ScopeWalk[Any]")
 
 
 def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E]) -> None:
-    """Visit all top-level graphs; a training algorithm sees the types of the main graph."""
+    """Visit all top-level graphs; a training algorithm may use the types of the main graph."""
     main: E | None = None
     for scope in scopes:
         if scope.parent is None and scope.kind != "function":

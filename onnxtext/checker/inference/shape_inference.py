@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes node by node: with the inference functions of onnx, and with those of `symbolic`.
+"""Infer shapes node by node: with the inference functions of onnx and of `symbolic`.
 
 onnx infers element types and reports errors. The functions of `symbolic` add dimensions that are
 expressions of symbols, such as `2*seq`, and dimensions from shapes that the model computes.
@@ -216,7 +216,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     def _bodies(
         self, node: Node, bodies: list[Scope], inputs: list[Type | None], environment: Shapes
     ) -> Outputs:
-        """Visit the bodies of a node and return what the node gives."""
+        """Visit the bodies of a node and return the outputs of the node."""
         values = [environment.value(name) if name else None for name in node.inputs]
 
         def visit(body: Scope, given: inner.Types, quiet: bool = False) -> Outputs:

@@ -141,11 +141,11 @@ class Inference:
         return self._ask("model", len(data), data)
 
     def shapes(self, data: bytes) -> Answer:
-        """Return an encoded model with all shapes that can be inferred, as the only result."""
+        """Return a list of one item: an encoded model with all shapes that can be inferred."""
         return self._ask("shapes", len(data), data)
 
     def convert(self, data: bytes, version: int) -> Answer:
-        """Convert an encoded model to a version of the standard operators, the only result."""
+        """Return a list of one item: a model converted to a version of the standard operators."""
         return self._ask("convert", len(data), data, version)
 
     def body(

@@ -31,7 +31,7 @@ class Failure:
     Attributes:
         kind: the child crashed, ran out of time or memory, or could not be started; or the request
             was not sent because too many had failed.
-        detail: the signal, or what the child wrote before it died; may be empty.
+        detail: the signal, or the last error output of the child; may be empty.
     """
 
     kind: Kind

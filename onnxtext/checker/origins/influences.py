@@ -25,7 +25,7 @@ _MOST_REPLACED = 96
 
 
 class Part(NamedTuple):
-    """A part of what is known about a value.
+    """A size, rank or element that is a fact about a value.
 
     Attributes:
         kind: a dimension, an element of a small tensor, or the rank.
@@ -58,7 +58,7 @@ class Influence(NamedTuple):
 
 
 class NodeFacts(NamedTuple):
-    """A node and what is known about its inputs.
+    """A node and the facts about its inputs.
 
     Attributes:
         signature: its operator.
@@ -143,7 +143,7 @@ def _equal(
 
 
 def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None:
-    """Return the unknown sizes of inputs because of which a size is unknown.
+    """Return the unknown sizes of inputs that make a size unknown.
 
     Returns:
         The sizes; None if the node would not tell the size in any case.

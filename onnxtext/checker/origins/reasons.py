@@ -43,7 +43,7 @@ def operator_reason(
     Args:
         node: the node.
         scope: its graph.
-        facts: what is known of its inputs; None for an unknown operator.
+        facts: the facts about its inputs; None for an unknown operator.
         part: which size.
     """
     called = quoted(node.op_type)

@@ -151,7 +151,7 @@ class Stories:
         return []
 
     def _passed(self, step: Step, index: int) -> list[Wanted] | None:
-        """Explain an input of a function or nested graph by what is passed to it."""
+        """Explain an input of a function or nested graph by the value passed to it."""
         view, scope = step.view, step.view.scope
         if scope.kind == "function":
             found = view.caller()
@@ -278,7 +278,7 @@ def chain(step: Step) -> Iterator[Step]:
 def _disagreement(
     step: Step, declared: int | str | None, found: Type | None, called: str
 ) -> list[str]:
-    """Return how a declared size and what a node gives differ in spelling."""
+    """Describe how the spelling of a declared size differs from the computed size."""
     given = part_of(found, step.part)
     if declared is None or given is None or declared == given:
         return []

@@ -99,7 +99,7 @@ FAMILY = Family(
             "subgraph-initializer-is-input",
             "error",
             "no name is both an initializer and an input of a nested graph; before IR version 4 "
-            "such inputs come last",
+            "inputs with initializers come last",
             "IR Nodes",
         ),
     ),

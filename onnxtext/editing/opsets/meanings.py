@@ -36,8 +36,8 @@ def softmax_up(work: Work) -> None:
     work.set(integer("axis", -1))
     old = work.divert("normalized")
     work.append("Reshape", (work.node.outputs[0], size), (old,))
-    work.say("it normalizes over all axes from `axis` on, so a `Flatten` is before it and a "
-             "`Reshape` behind it")  # fmt: skip
+    work.say("it normalizes over all axes from `axis` on, so `Flatten` and `Reshape` are "
+             "added around it")  # fmt: skip
     carry_over_axis(work)
 
 

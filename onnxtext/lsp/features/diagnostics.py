@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert diagnostics to those of the protocol."""
+"""Convert diagnostics to diagnostics of the protocol."""
 
 from __future__ import annotations
 

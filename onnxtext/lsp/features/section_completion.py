@@ -97,7 +97,7 @@ class _SectionItems:
             yield from self.keys()
 
     def keys(self) -> Iterator[t.CompletionItem]:
-        """Yield keys: in metadata those that the text has elsewhere, the most frequent first."""
+        """Yield keys; for metadata, the keys elsewhere in the text, the most frequent first."""
         if self.section.section != "metadata":
             for key, snippet in _KEYS.get(self.section.section, {}).items():
                 text = f"{key}(" if key.startswith("@") else f"{key}: "
@@ -120,7 +120,7 @@ class _SectionItems:
                 )
 
     def values(self) -> Iterator[t.CompletionItem]:
-        """Yield values: `above`, and those that the key has elsewhere."""
+        """Yield values: `above`, and the values of the key elsewhere in the text."""
         if self.section.section == "quantization":
             pairs = ", ".join(f'"{name}": "${at}"' for at, name in enumerate(_ANNOTATION, 1))
             yield self.item(f"[{_ANNOTATION[0]}, …]", _VALUE, text="[", snippet=f"[{pairs}]")

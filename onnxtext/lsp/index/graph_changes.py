@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the drawing of a document with that of another version of its model.
+"""Compare the drawing of a document with the drawing of another version of its model.
 
 The diff of the models lists the nodes that differ. Removed nodes are drawn in the new graph: in the
 group with the name of their old one, with edges from the makers of their inputs and to the former

@@ -80,7 +80,7 @@ def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
 
 
 def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Describe a removed node by what its box shows."""
+    """Describe a removed node by the data of its box."""
     item = None if drawing.changes is None else drawing.changes.items.get(identity)
     if item is None:
         return None
@@ -183,7 +183,7 @@ def _statistics(document: Document, type: Any, data: Any) -> str:
 
 
 def _with_weights(document: Document) -> Model | None:
-    """Return the model; with the weights of the binary if the text is that of one."""
+    """Return the model; if its text is from a binary model, with the weights of that model."""
     model = document.version.index.model
     if model is None or model.resources or not document.uri.startswith("onnx:"):
         return model

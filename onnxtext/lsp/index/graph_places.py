@@ -53,7 +53,7 @@ class Places:
         return Span(start, max(start, self._index.scope_end(scope)))
 
     def range(self, span: Span | None) -> dict[str, Any]:
-        """Return the range of a span; that of the start of the text for None."""
+        """Return the range of a span; for None, the range of the start of the text."""
         start, end = map(self._version.lines.place, span if span is not None else Span(0, 0))
         return {
             "start": {"line": start[0], "character": start[1]},

@@ -162,7 +162,7 @@ def _dotted(node: Node) -> Path:
 
 
 def _adopt(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
-    """Give nodes that depend only on constants, and have no path, that of their users."""
+    """Give nodes without a path that depend only on constants the path of their users."""
     fixed = set(constants)
     lonely: list[int] = []
     for number, node in enumerate(scope.nodes):

@@ -168,7 +168,7 @@ class Index:
         self._calls(statement, item)
 
     def _head(self, scope: Scope) -> None:
-        """Add the names in a function's head: its own, and those of its parameters."""
+        """Add the names of a function and its parameters."""
         for key, span in self.function_heads(scope):
             name = key[2][1] if key[0] == "function" else key[2]
             self._mark(key, name, Occurrence("definition", None, known=span))

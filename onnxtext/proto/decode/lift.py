@@ -3,7 +3,7 @@
 
 The fast path lifts every item, ignores unknown fields and lowers the result. If this gives the
 same bytes (nearly always), the AST is complete and the encoding canonical. Otherwise the careful
-path compares each item with its own bytes and adds `residual_decorators` for what is missing.
+path compares each item with its own bytes and adds `residual_decorators` for missing fields.
 """
 
 from __future__ import annotations

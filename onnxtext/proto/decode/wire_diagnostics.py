@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locate the first error in corrupt bytes, and describe what the schema expected there.
+"""Locate the first error in corrupt bytes, and describe the field that the schema expects.
 
 Protobuf reports only that bytes are corrupt. After that, this parses them in the same order and
 with the same limits, and stops at the same place.

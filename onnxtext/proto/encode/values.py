@@ -225,7 +225,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto`; a sparse initializer's name is that of its values."""
+        """Return a `SparseTensorProto`; a sparse initializer has the name of its values."""
         values = sparse.values
         if name is not None and values.name is None:
             values = Tensor(values.type, values.data, name, values.decorators)

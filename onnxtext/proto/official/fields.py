@@ -19,7 +19,7 @@ from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag
 Data = bytes | memoryview
 Fields = Mapping[str, list[Data]]
 
-STRINGS = r"a string cannot contain NUL or invalid UTF-8: these bytes become \x00 and the like"
+STRINGS = r"a string cannot contain NUL or invalid UTF-8: these bytes become escapes such as \x00"
 UNKNOWN = "a field that the schema does not know is not part of the official syntax"
 GRAPH_NAME = (
     "the name of a graph in an attribute must be an identifier, but not a type or number: "

@@ -167,7 +167,7 @@ def repeated_attribute(
     """`name: ints[64] = [0, ...]`: a list whose last item is repeated.
 
     Raises:
-        SemanticError: the type is not that of the items, or the length is invalid.
+        SemanticError: the type does not fit the items, or the length is invalid.
     """
     one = ITEM_OF.get(wanted)
     if one not in (_A.FLOAT, _A.INT, _A.STRING):

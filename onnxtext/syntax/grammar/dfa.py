@@ -32,7 +32,7 @@ class Scanner:
     """The tables of the automaton, which starts in state 0.
 
     Attributes:
-        classes: the class of each ASCII character, and last that of all others.
+        classes: the class of each ASCII character; last, the class of all other characters.
         moves: for each state and class the next state, or -1: 16-bit integers in base64, which
             load fast.
         accepts: for each state the terminal that ends there, or "".

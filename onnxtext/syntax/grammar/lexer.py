@@ -265,7 +265,7 @@ def _special_words(terminal: Terminal) -> list[str]:
 
 
 def _guarded(terminal: Terminal) -> str:
-    """Return the pattern of a terminal; that of NESTED rejects too many opening brackets."""
+    """Return the pattern of a terminal; for NESTED it rejects too many opening brackets."""
     guard = r"(?!(?:\[[ \t\n\v\f\r]*){100})" if terminal.name == "NESTED" else ""
     return guard + terminal.pattern
 

@@ -140,7 +140,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _closed(context: ErrorContext, at: int) -> int:
-    """Return the offset of the `}` that closes a `{`; that of the `{` if there is none."""
+    """Return the offset of the `}` that closes a `{`; without one, the offset of the `{`."""
     depth = 0
     for token in context.lexer.tokens(context.text, at, at + _LONGEST_HEADER):
         depth += (token == "{") - (token == "}")

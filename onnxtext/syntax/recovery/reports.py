@@ -69,7 +69,7 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
 
 
 def step_place(text: str, span: Span, step: int) -> Span:
-    """Return the range of a step of a path, which begins after the keyword in `span`, if any."""
+    """Return the range of a step of a path; a keyword at the start of `span` is skipped."""
     lexer = load_lexer()
     start = span.end if len(text[slice(*span)]) > 1 else span.start
     for _ in range(_LONGEST_PATH):

@@ -152,7 +152,7 @@ def _either(left: Extent, right: Extent) -> Extent:
 
 
 def where(call: OperatorCall) -> Value | None:
-    """Return the chosen elements; where the choice is unknown, those that are equal."""
+    """Return the chosen elements; for an unknown choice, the element if both are equal."""
     known = [value for value in call.values if value is not None]
     shape = joint_shape([value.shape for value in known])
     if len(known) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:

@@ -115,7 +115,7 @@ class OperatorCall:
         """Record that the node does not accept its inputs.
 
         Args:
-            message: what does not fit; `{0}` stands for the first input.
+            message: the mismatch; `{0}` stands for the first input.
             certain: whether the specification forbids it, and not only runtimes.
         """
         self.sizes.reject(self.node, message, self.shapes, certain=certain)

@@ -182,7 +182,7 @@ def scattered(call: OperatorCall) -> SymbolicShape:
 
 
 def scattered_slices(call: OperatorCall) -> SymbolicShape:
-    """Infer `ScatterND`: the last dimension of the indices is a depth in the data."""
+    """Infer `ScatterND`: each index selects in the first dimensions; updates have the others."""
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     depth = chosen[-1] if chosen else None
     if shape is None or not chosen or not isinstance(depth, int) or updates is None:
@@ -198,7 +198,7 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
 
 
 def gathered(call: OperatorCall) -> SymbolicShape:
-    """Infer `GatherND`: the last dimension of the indices is a depth in the data."""
+    """Infer `GatherND`: each index selects in the first dimensions; the result has the others."""
     data, chosen = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims", 0)
     if data is None or not chosen or not isinstance(chosen[-1], int):

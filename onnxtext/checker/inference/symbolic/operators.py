@@ -35,11 +35,13 @@ def _require_broadcast(call: OperatorCall, extents: list[Extent], back: int) -> 
     sizes = {extent for extent in extents if isinstance(extent, int) and extent != 1}
     if len(sizes) > 1:
         one, other, *_ = sorted(sizes)
-        call.reject(f"dimension -{back} is {one} in one and {other} in another, and neither is 1")
+        call.reject(
+            f"dimension -{back} is {one} in one input and {other} in another, and neither is 1"
+        )
 
 
 def _spread(call: OperatorCall, index: int, target: Extents) -> None:
-    """Require an input to be broadcast to a shape, which stays the same."""
+    """Require that an input can be broadcast to a shape without changing the shape."""
     shape = call.shape(index)
     if shape is None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of recurrent layers, and what they require."""
+"""Infer symbolic shapes of recurrent layers, and their requirements."""
 
 from __future__ import annotations
 

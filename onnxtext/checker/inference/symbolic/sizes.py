@@ -64,7 +64,7 @@ class Mismatch(NamedTuple):
 
     Attributes:
         node: the node.
-        message: what does not fit; `{0}` stands for its first input.
+        message: the mismatch; `{0}` stands for its first input.
         shapes: the shapes of its inputs.
         certain: whether the specification forbids it, and the node runs whenever the model runs:
             it is not in a branch or loop.

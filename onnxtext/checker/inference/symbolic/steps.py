@@ -142,7 +142,7 @@ def without_shape(type: Type | None) -> Type | None:
 
 
 def refined(found: Type | None, shape: SymbolicShape) -> Type | None:
-    """Return a type with the dimensions of a shape that it lacks."""
+    """Return a type whose unknown dimensions are filled in from a shape."""
     if not isinstance(found, TensorType) or shape is None:
         return found
     own: tuple[Dim, ...] = (None,) * len(shape) if found.shape is None else found.shape

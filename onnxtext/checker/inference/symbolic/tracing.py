@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace how a symbolic size reaches a node, and what the size is compared with there."""
+"""Trace how a symbolic size reaches a node that restricts it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Trace:
     # ---- Constant shapes ------------------------------------------------------------------
 
     def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
-        """Return which number in a constant shape fixes a symbol, and what to write instead.
+        """Return which number in a constant shape fixes a symbol, and its replacement.
 
         Args:
             place: the place that fixes the symbol.
