@@ -13,6 +13,7 @@ from onnx import AttributeProto, GraphProto
 import onnxtext
 from benchmarks.check_models import OPERATORS, VARIANTS, layered
 from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference import kind_walk
 from onnxtext.checker.inference import node_kinds as kinds
 from onnxtext.checker.inference.value_types import value_types
 from onnxtext.proto.decode.lift import lift_model
@@ -94,7 +95,7 @@ def test_the_fast_path_is_used() -> None:
     subject, found = find_in(lift_model(layered(COUNT)))
     assert not found
     assert subject.memo["fits"] == (True, True)
-    assert len(OPERATORS) * kinds._LEAST_REPEATS < COUNT
+    assert len(OPERATORS) * kind_walk._LEAST_REPEATS < COUNT
 
 
 def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
@@ -144,7 +145,7 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
 def test_types_by_kind_equal_those_of_a_walk(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
-    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
     found = value_types(find_in(model)[0])
     monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert value_types(find_in(model)[0]) == found
@@ -221,7 +222,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
 ) -> None:
     model = onnx.ModelProto.FromString(VARIANTS[variant](COUNT))
     _mutate(model, seed)
-    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
     _test_equal_findings(model, monkeypatch)
 
 
@@ -238,7 +239,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
 def test_which_models_use_the_fast_path(
     variant: str, fits: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
     subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
     assert not found
     assert subject.memo["fits"] == fits
