@@ -24,6 +24,7 @@ cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef tuple EMPTY = ()
+cdef Layout FLOAT32 = Layout(None, "float", 32, 23, None, ())
 cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
 
@@ -54,29 +55,34 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     """Return the data of a plain literal."""
     cdef Layout layout
     cdef Entry* entry = &stack.entries[place]
-    cdef const char* start
-    cdef bytes copy
     if entry.form < 0 or entry.end < entry.start:  # Python parsed its end
         return None
     key = <Py_ssize_t><void*>type
     layout = layouts.get(key)
     if layout is None:
         layout = layouts[key] = stack.grammar.layout(type)
-    if PyUnicode_KIND(stack.text) == 1:
-        start = <const char*>PyUnicode_DATA(stack.text) + entry.start
-    else:
-        copy = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
-        start = PyBytes_AS_STRING(copy)
-    data = read_literal(layout, start, entry.end - entry.start)
+    data = literal_data(stack, entry, layout)
     if data is None:
         return None
-    if start[0] == c"{":
+    if stack.text[entry.start] == "{":
         made = PyType_GenericAlloc(TYPED_DATA, 0)
         put(made, OF_TYPED, data)
     else:
         made = PyType_GenericAlloc(RAW_DATA, 0)
         put(made, OF_RAW, data)
     return made
+
+
+cdef bytes literal_data(Stack stack, Entry* entry, Layout layout):
+    """Return the elements of a literal; None if it is not plain."""
+    cdef const char* start
+    cdef bytes copy
+    if PyUnicode_KIND(stack.text) == 1:
+        start = <const char*>PyUnicode_DATA(stack.text) + entry.start
+    else:
+        copy = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
+        start = PyBytes_AS_STRING(copy)
+    return read_literal(layout, start, entry.end - entry.start)
 
 
 cdef tuple one_name(Stack stack, Py_ssize_t place):
@@ -169,7 +175,7 @@ cdef object integer_of(Stack stack, Py_ssize_t place):
     cdef Py_ssize_t at = entry.start
     cdef int64_t number = 0
     cdef bint is_negative
-    if entry.form != TOKEN or entry.end <= at or entry.end - at > 18:
+    if (entry.form < 0 and entry.form != TOKEN) or entry.end <= at or entry.end - at > 18:
         return None
     is_negative = PyUnicode_READ(kind, data, at) == c"-"
     at += is_negative
@@ -181,6 +187,28 @@ cdef object integer_of(Stack stack, Py_ssize_t place):
         number = number * 10 + <int>PyUnicode_READ(kind, data, at) - c"0"
         at += 1
     return -number if is_negative else number
+
+
+cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
+    """Build an attribute of a number of at most 18 characters, whose type is not declared."""
+    cdef Entry* entry
+    if rule.count != 4 or rule.take[0] >= 0 or rule.take[2] >= 0 or rule.take[3] < 0:
+        return None
+    entry = &stack.entries[base + rule.take[3]]
+    if entry.form < 0 or entry.end - entry.start > 18:  # longer ones may be integers
+        return None
+    value, kind = integer_of(stack, base + rule.take[3]), AttributeType.INT
+    if value is None:
+        bits = literal_data(stack, entry, FLOAT32)
+        if bits is None:
+            return None
+        value, kind = Float32(int.from_bytes(bits, "little")), AttributeType.FLOAT
+    made = PyType_GenericAlloc(ATTRIBUTE, 0)
+    put(made, OF_ATTRIBUTE.name, stack.child(rule, base, 1))
+    put(made, OF_ATTRIBUTE.type, kind)
+    put(made, OF_ATTRIBUTE.value, value)
+    put(made, OF_ATTRIBUTE.decorators, EMPTY)
+    return made
 
 
 cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):

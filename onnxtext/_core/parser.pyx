@@ -8,12 +8,13 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.build cimport (
-    integer_of, is_plain_node, is_shareable, make_node, make_opset, make_tensor, make_value_info,
+    integer_of, is_plain_node, is_shareable, make_attribute, make_node, make_opset, make_tensor,
+    make_value_info,
 )
 from onnxtext._core.grammar cimport (
-    DECORATED, DEFER, ENTRY, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE,
-    NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS, REMEMBER,
-    STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
+    ASSIGNED, DECORATED, DEFER, ENTRY, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST,
+    LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS,
+    REMEMBER, STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.memo cimport Memo
 from onnxtext._core.scanner cimport END, LONG
@@ -246,7 +247,7 @@ cdef class LalrLoop(Stack):
             return self.child(rule, base, 0) if rule.take[0] >= 0 else ""
         elif op == PAIR:
             return (self.child(rule, base, 1), self.child(rule, base, 0))
-        elif op == REMEMBER:
+        elif op == REMEMBER or op == ASSIGNED:
             return self._remember(number, base, start, end)
         elif op == NODES:
             node = self.child(rule, base, 1)
@@ -314,7 +315,10 @@ cdef class LalrLoop(Stack):
             made = self.grammar.known.get(key)
         if made is None:
             self.is_faulty = False
-            made = self._call(number, base, start)
+            if self.grammar.rules[number].op == ASSIGNED:
+                made = make_attribute(self, &self.grammar.rules[number], base)
+            if made is None:
+                made = self._call(number, base, start)
             if self.placed >= start or self.is_faulty:  # it contains an offset
                 return made
             if key is not None and is_shareable(made):

@@ -214,7 +214,7 @@ def test_more_mutated_functions_have_the_same_findings(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "variant", ["layers", "no value infos", "unknown sizes", "nested", "mixed"]
+    "variant", ["layers", "no value infos", "unknown sizes", "nested", "mixed", "reshaped"]
 )
 @pytest.mark.parametrize("seed", range(20))
 def test_mutants_have_the_same_findings_without_the_fast_path(
@@ -234,6 +234,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
         ("nested", (True, True)),
         ("functions", (True, True)),
         ("mixed", (True, True)),
+        ("reshaped", (True, True)),
     ],
 )
 def test_which_models_use_the_fast_path(

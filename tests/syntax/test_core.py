@@ -130,6 +130,26 @@ def test_literals(name: str) -> None:
                 assert bytes(getattr(data, "data", getattr(data, "entries", wanted))) == wanted
 
 
+def number(chance: random.Random) -> str:
+    """Return a number as it may be written: plain, long, rounded twice, out of range, or wrong."""
+    sign = chance.choice(["", "-"])
+    word = chance.choice(["0", "00", "inf", "nan", "nan(0x7fc00001)", "1.", "1.5E3", "1e400", "0.0"])
+    double = chance.gauss(0, 1) * 10.0 ** chance.randrange(-50, 45)
+    bits = np.uint32(chance.getrandbits(30))
+    between = (float(bits.view(np.float32)) + float((bits + np.uint32(1)).view(np.float32))) / 2
+    integer = chance.randrange(10 ** chance.randrange(1, 22))
+    return sign + chance.choice([word, repr(abs(double)), repr(between), str(integer)])
+
+
+@pytest.mark.parametrize("name", ["alpha", '"a b"', '"\u4e2d"'])
+def test_numbers_of_attributes(name: str) -> None:
+    chance = seeded()
+    for _ in range(8):
+        items = [f"y = Op <{name} = {number(chance)}, k: float = 1> ()" for _ in range(60)]
+        text = "\n".join(items)
+        assert_same_in_both(f'<ir_version: 8, opset_import: ["": 17]> g () => () {{\n{text}\n}}')
+
+
 # ---- Bytes ------------------------------------------------------------------------------------
 
 

@@ -153,11 +153,15 @@ def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:
 
 
 class FactTable:
-    """Makes one object of equal facts, so that keys can use ids."""
+    """Makes one object of equal facts, so that keys can use ids.
+
+    Attributes:
+        known: the facts that declared types (by id) tell.
+    """
 
     def __init__(self) -> None:
         self._types: dict[Type, Type] = {}
-        self._declared: dict[int, Fact] = {}
+        self.known: dict[int, Fact] = {}
         self._facts: dict[tuple[int, SymbolicShape], Fact] = {}
         self._values: dict[Value, Value] = {}
         self._tensors: dict[tuple[object, ...], Tensor] = {}
@@ -165,9 +169,9 @@ class FactTable:
 
     def declared(self, type: Type) -> Fact:
         """Return the fact that a declaration tells."""
-        known = self._declared.get(id(type))
+        known = self.known.get(id(type))
         if known is None:
-            known = self._declared[id(type)] = self.fact(type, declared_shape(type))
+            known = self.known[id(type)] = self.fact(type, declared_shape(type))
             self._kept.append(type)
         return known
 

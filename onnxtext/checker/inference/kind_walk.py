@@ -177,13 +177,17 @@ class Kinds:
 
     def _nodes(self, scope: Scope, declared: dict[str, Fact]) -> None:
         types, values, children = self._types, self._values, scope.children
+        known_types = self._table.known.__getitem__
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
             outputs = node.outputs
             typed: Facts = ()
             if node.output_types:
-                typed = self._typed(node, declared)
+                try:
+                    typed = tuple(map(known_types, map(id, node.output_types)))
+                except KeyError:
+                    typed = self._typed(node, declared)
             elif declared:
                 typed = tuple(map(declared.get, outputs))
             if children and index in children:

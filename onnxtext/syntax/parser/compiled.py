@@ -24,7 +24,7 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.parse_literals import ENTRIES_ARE_ELEMENTS
 
 OPERATIONS = {
-    "attribute": "REMEMBER",
+    "attribute": "ASSIGNED",
     "attribute_type": "REMEMBER",
     "bracket_item": "ITSELF",
     "coarse_type": "REMEMBER",
