@@ -15,6 +15,7 @@ from benchmarks.check_models import OPERATORS, VARIANTS, layered
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference import kind_walk
 from onnxtext.checker.inference import node_kinds as kinds
+from onnxtext.checker.inference.kind_facts import FIRST_KEEPING, KEEPING_TYPE
 from onnxtext.checker.inference.value_types import value_types
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.source import Source
@@ -150,6 +151,29 @@ def test_types_by_kind_equal_those_of_a_walk(variant: str, monkeypatch: pytest.M
     monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert value_types(find_in(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
+
+
+def _versions() -> list[onnx.defs.OpSchema]:
+    """Return the schemas of all versions of the operators that keep the type of their input."""
+    return [
+        schema
+        for schema in onnx.defs.get_all_schemas_with_history()
+        if schema.name in KEEPING_TYPE and not schema.domain and not schema.deprecated
+        if schema.since_version >= FIRST_KEEPING
+    ]
+
+
+@pytest.mark.parametrize("schema", _versions(), ids=lambda s: f"{s.name}-{s.since_version}")
+def test_onnx_infers_the_type_of_the_input(schema: onnx.defs.OpSchema) -> None:
+    (types,) = [t for t in schema.type_constraints if t.type_param_str == schema.inputs[0].type_str]
+    element = 9 if "tensor(bool)" in types.allowed_type_strs else 1
+    element = element if element == 9 or "tensor(float)" in types.allowed_type_strs else 7
+    node = onnx.helper.make_node(schema.name, ["x"], ["y"])
+    shapes: list[list[str | int | None] | None] = [["batch", 3, None], None, [0, "x"], ["a"] * 4]
+    for shape in shapes:
+        given = onnx.helper.make_tensor_type_proto(element, shape)
+        made = onnx.shape_inference.infer_node_outputs(schema, node, {"x": given})
+        assert made["y"] == given
 
 
 def _mutate_function(model: onnx.ModelProto, choose: random.Random) -> None:

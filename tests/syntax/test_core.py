@@ -133,7 +133,9 @@ def test_literals(name: str) -> None:
 def number(chance: random.Random) -> str:
     """Return a number as it may be written: plain, long, rounded twice, out of range, or wrong."""
     sign = chance.choice(["", "-"])
-    word = chance.choice(["0", "00", "inf", "nan", "nan(0x7fc00001)", "1.", "1.5E3", "1e400", "0.0"])
+    word = chance.choice(
+        ["0", "00", "inf", "nan", "nan(0x7fc00001)", "1.", "1.5E3", "1e400", "0.0"]
+    )
     double = chance.gauss(0, 1) * 10.0 ** chance.randrange(-50, 45)
     bits = np.uint32(chance.getrandbits(30))
     between = (float(bits.view(np.float32)) + float((bits + np.uint32(1)).view(np.float32))) / 2

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import TypeVar
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.ast.values import NoData, RawData, Tensor, TypedData
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
@@ -36,6 +37,9 @@ LARGE = Tensor(TensorType("undefined"), NoData())
 """A constant that is too large to be read."""
 
 
+F = TypeVar("F")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fact:
     """What the kind of a node depends on, for one of its inputs or outputs.
@@ -51,8 +55,26 @@ class Fact:
     is_small: bool
 
 
+Types = tuple[Type | None, ...]
 Facts = tuple[Fact | None, ...]
 Values = tuple[Value | None, ...]
+
+
+@dataclass(slots=True)
+class Kind:
+    """The first node of a kind.
+
+    Attributes:
+        node: the node, with normalized names.
+        given: the types of its inputs; None for omitted ones.
+        constants: those of its inputs whose elements matter, by name.
+        declared: the declared types of its outputs; empty if there are none.
+    """
+
+    node: Node
+    given: Types
+    constants: dict[str, Tensor]
+    declared: Types
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +113,33 @@ def reads(target: Target) -> Reads:
         # Shapes, axes and pads are never the first input.
         return Reads(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
     return Reads(values=name in FOLLOWING_VALUES, all_values=name in SHAPES_ALONE)
+
+
+_KEEPING_TYPE = """
+    Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu
+    HardSigmoid HardSwish Hardmax Identity LeakyRelu Log LogSoftmax LpNormalization Mish Neg Not
+    Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish
+    Tan Tanh ThresholdedRelu
+"""
+KEEPING_TYPE = frozenset(_KEEPING_TYPE.split())
+"""Operators of one input for which onnx infers the type of the input, or rejects the node."""
+FIRST_KEEPING = 6
+"""Older versions of some have no inference in onnx."""
+
+
+def keeps_type(signature: Signature, node: Node, given: Types) -> bool:
+    """Whether onnx infers the type of a node's only input for its only output."""
+    if signature.name not in KEEPING_TYPE or signature.since < FIRST_KEEPING:
+        return False
+    type = given[0] if len(given) == 1 and len(node.outputs) == 1 else None
+    if not isinstance(type, TensorType) or type.decorators or type.element == "undefined":
+        return False
+    return all(dim is None or is_plain_dim(dim) for dim in type.shape or ())
+
+
+def is_plain_dim(dim: Dim) -> bool:
+    """Whether a dimension is a number or a name, without decorators."""
+    return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0
 
 
 class Symbols:
@@ -150,6 +199,17 @@ class Symbols:
 def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:
     """Return the symbolic shapes of facts."""
     return tuple([None if fact is None else fact.shape for fact in facts])
+
+
+def types_of(facts: Facts) -> Types:
+    """Return the types of facts."""
+    return tuple([None if fact is None else fact.type for fact in facts])
+
+
+def named(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
+    """Return known facts by name."""
+    pairs = zip(names, facts, strict=False)
+    return {name: fact for name, fact in pairs if fact is not None}
 
 
 class FactTable:

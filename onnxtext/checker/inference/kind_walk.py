@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
@@ -27,14 +25,19 @@ from onnxtext.checker.inference.kind_facts import (
     Fact,
     Facts,
     FactTable,
+    Kind,
     Reads,
     Symbols,
+    Types,
     Values,
+    keeps_type,
+    named,
     reads,
     shapes_of,
+    types_of,
     value_of,
 )
-from onnxtext.checker.inference.node_inference import NodeInference
+from onnxtext.checker.inference.node_inference import Answer, NodeInference
 from onnxtext.checker.inference.symbolic.call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
@@ -50,29 +53,14 @@ _FEW_KINDS = 50
 _NODES_PER_FURTHER_KIND = 40
 """A model has few kinds if it has at most `_FEW_KINDS`, and one more for each so many nodes."""
 
-Types = tuple[Type | None, ...]
-F = TypeVar("F")
+_LONGEST = 16
+"""Longer lists in attributes are compared by their identity."""
+
+Tensors = tuple[Tensor | None, ...]
 
 
 class Inconclusive(Exception):
     """Raised if the kinds prove nothing: they are too many, or incomplete, or have errors."""
-
-
-@dataclass(slots=True)
-class Kind:
-    """The first node of a kind.
-
-    Attributes:
-        node: the node, with normalized names.
-        given: the types of its inputs; None for omitted ones.
-        constants: those of its inputs whose elements matter, by name.
-        declared: the declared types of its outputs; empty if there are none.
-    """
-
-    node: Node
-    given: Types
-    constants: dict[str, Tensor]
-    declared: Types
 
 
 class Kinds:
@@ -194,9 +182,10 @@ class Kinds:
                 found, known = self._branches(node, target, children[index], typed)
             else:
                 found, known = self._node(node, target, typed, self._seen + index)
-            for name, fact in zip(outputs, found, strict=True):
-                if name:
-                    types[name] = fact
+            if len(found) == 1:
+                types[outputs[0]] = found[0]
+            else:
+                types.update(zip(outputs, found, strict=True))
             if known:
                 for name, value in zip(outputs, known, strict=False):
                     if value is not None:
@@ -215,31 +204,32 @@ class Kinds:
         own = self._reads.get(id(target))
         if own is None:
             own = self._reads[id(target)] = reads(target)
+        if own is TENSOR:
+            return self._constant(node, target, typed)
         names = node.inputs
         try:
             given = tuple(map(self._types.__getitem__, names))
         except KeyError:
             raise Inconclusive from None
-        if own is TENSOR:
-            return self._constant(node, target, typed)
         passed: Values = ()
-        read: tuple[Tensor | None, ...] = ()
+        read: Tensors = ()
         if own.values and self.symbols.fits:
             passed = tuple(map(self._values.get, names))
             if own.all_values and None in passed:
                 passed = ()
         if own.constants is not None:
             read = tuple(map(self._constants.get, names[own.constants :]))
-        key = (
-            id(target), len(given), len(node.outputs), *map(id, given), *map(id, typed),
-            *map(id, passed), *map(id, read), *map(self._attribute_key, node.attributes),
-        )  # fmt: skip
-        try:
-            return self._made[key]
-        except KeyError:
+        # Facts are hashed by their identity, which is fast.
+        key: tuple[object, ...] = id(target), len(node.outputs), given, typed
+        if node.attributes:
+            key += tuple(map(self._attribute_key, node.attributes))
+        if passed or read:
+            key += (*map(id, passed), *map(id, read))
+        known = self._made.get(key)
+        if known is None:
             self._check_count(before)
-        made = self._made[key] = self._new(node, target, given, typed, passed, read)
-        return made
+            known = self._made[key] = self._new(node, target, given, typed, passed, read)
+        return known
 
     def _check_count(self, before: int) -> None:
         """Raise `Inconclusive` if so many kinds among the nodes before save no time."""
@@ -254,7 +244,7 @@ class Kinds:
             fact = self._table.declared(tensor.type)
             kind = (id(fact),)
             constant = self._table.constant(fact, tensor.data)
-        key = (id(target), len(node.outputs), *map(id, typed), *kind)
+        key = (id(target), typed, *kind)
         made = self._made.get(key)
         if made is None:
             self._check_count(self._seen)
@@ -268,7 +258,7 @@ class Kinds:
 
     def _new(
         self, node: Node, target: Target, given: Facts, typed: Facts, passed: Values,
-        read: tuple[Tensor | None, ...],
+        read: Tensors,
     ) -> tuple[Facts, Values]:  # fmt: skip
         """Infer the types and values of the outputs of the first node of a kind."""
         if type(target) is Scope:
@@ -286,14 +276,16 @@ class Kinds:
                       node.domain, node.overload)  # fmt: skip
         pairs = zip(reversed(names), reversed(read), strict=False)
         constants = {name: tensor for name, tensor in pairs if name and tensor is not None}
-        encoded = {name: _encoded(tensor) for name, tensor in constants.items()}
-        inputs = _types(given)
-        computed = self._inference.plain(target, sample, inputs, encoded, self._opsets)
+        inputs = types_of(given)
+        computed: Answer = (inputs[0],) if keeps_type(target, node, inputs) else ()
+        if not computed:
+            encoded = {name: _encoded(tensor) for name, tensor in constants.items()}
+            computed = self._inference.plain(target, sample, inputs, encoded, self._opsets)
         if not isinstance(computed, tuple):
             raise Inconclusive
         self._kept.append(sample)
         shapes, values = self.symbols.step(node, target, typed, given, passed)
-        self.kinds.append(Kind(sample, inputs, constants, _types(typed)))
+        self.kinds.append(Kind(sample, inputs, constants, types_of(typed)))
         made = self._all_joined(node, typed, computed, shapes)
         return made, tuple(map(self._table.value, values))
 
@@ -309,11 +301,15 @@ class Kinds:
                 return attribute.name, id(given)
         if type(value) is Float32:
             return attribute.name
-        return (attribute.name, value) if type(value) is int else id(attribute)
+        if type(value) is int:
+            return attribute.name, value
+        if type(value) is tuple and 0 < len(value) <= _LONGEST and type(value[0]) is int:
+            return attribute.name, value
+        return id(attribute)
 
     def _call(
         self, node: Node, function: Scope, given: Facts, typed: Facts, passed: Values,
-        read: tuple[Tensor | None, ...],
+        read: Tensors,
     ) -> tuple[Facts, Values]:  # fmt: skip
         """Infer the types and values of the outputs of the first call of a kind."""
         opsets, own = self._opsets, function.opsets
@@ -332,8 +328,8 @@ class Kinds:
         self._kept += self._parameters.values()
         names = [value.name for value in function.inputs]
         self._types = {"": None, **dict(zip(names, given, strict=True))}
-        self._values = _known(names, passed)
-        self._constants = _known(names, read)
+        self._values = named(names, passed)
+        self._constants = named(names, read)
         self._nodes(function, {})
         self._nested.setdefault(id(function), self._types_of(function))
         results = [value.name for value in function.outputs]
@@ -342,7 +338,7 @@ class Kinds:
         self._types, self._values, self._constants, self._parameters = before
         self._calls.leave()
         shapes = self.symbols.unified(node, typed, shapes_of(made))
-        return self._all_joined(node, typed, _types(made), shapes), values
+        return self._all_joined(node, typed, types_of(made), shapes), values
 
     def _all_joined(
         self, node: Node, typed: Facts, computed: Types, shapes: tuple[SymbolicShape, ...]
@@ -369,7 +365,7 @@ class Kinds:
         if bind(target, (type_text(given.type),), node)[1] is not None:
             raise Inconclusive
         (one, first), (other, second) = map(self._body, bodies)
-        if _types(one) != _types(other) or len(one) != len(node.outputs):
+        if types_of(one) != types_of(other) or len(one) != len(node.outputs):
             raise Inconclusive
         shapes, values = shapes_of(one), first
         live = live_branch(node, self._values.get(node.inputs[0]))
@@ -380,7 +376,7 @@ class Kinds:
         elif bodies[0].attribute != live:
             shapes, values = shapes_of(other), second
         shapes = self.symbols.unified(node, typed, shapes)
-        return self._all_joined(node, typed, _types(one), shapes), values
+        return self._all_joined(node, typed, types_of(one), shapes), values
 
     def _body(self, body: Scope) -> tuple[Facts, Values]:
         """Return the types and values of the outputs of a branch."""
@@ -391,15 +387,6 @@ class Kinds:
             self._values.pop(name, None)
             self._constants.pop(name, None)
         return found
-
-
-def _types(facts: Facts) -> Types:
-    return tuple([None if fact is None else fact.type for fact in facts])
-
-
-def _known(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
-    pairs = zip(names, facts, strict=False)
-    return {name: fact for name, fact in pairs if fact is not None}
 
 
 def _merged(declared: Type, found: Type) -> Type:
