@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.graph_match import GraphMatch
+from onnxtext.differ.match_graphs import GraphMatch
 from onnxtext.differ.operators import operator_name
 from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
 

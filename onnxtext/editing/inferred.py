@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import reduce
 
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
+from onnxtext.ast.output_types import place_type
 from onnxtext.ast.types import (
     DecoratedDim,
     Dim,
@@ -23,7 +24,6 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.ast.value_info_order import place_type
 from onnxtext.checker.context.declarations import contradiction, plain_dim
 from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.scopes import GIVEN, Scope

@@ -115,7 +115,7 @@ def _clean(data: bytes, name: str) -> Converted:
 
 def _complete(data: bytes, name: str) -> Converted:
     """Complete a text: the comment that was removed, weights that were left out of a conflict."""
-    from onnxtext.git.left_out import has_left_out, put_back
+    from onnxtext.git.conflict_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
         # Without the comment, the model of this text would be a change after a checkout.

@@ -27,7 +27,7 @@ from onnxtext.merger.reprint_comments import add_comments
 from onnxtext.merger.statement_merge import Merger
 from onnxtext.merger.text_review import NeedsFullSplit, Reviewed, Unmergeable, review
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 

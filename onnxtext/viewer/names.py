@@ -9,8 +9,8 @@ from typing import Any
 from onnxtext.ast.values import ExternalData, SparseTensor, Tensor
 from onnxtext.excerpt.html import MOST_OPEN
 from onnxtext.lsp.index.folds import find_folds
-from onnxtext.lsp.index.names import Symbol
 from onnxtext.lsp.index.section_context import SECTION
+from onnxtext.lsp.index.symbols import Symbol
 from onnxtext.viewer.lines import Text
 from onnxtext.viewer.reading import Read
 

@@ -20,7 +20,7 @@ from onnxtext.filetype import HEAD, decode_text, is_binary
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.analysis import Analysis, analyse
 from onnxtext.printer.printer import print_model
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.weights.statistics import describe, describe_entries
 
 ENCODING = "utf-16"

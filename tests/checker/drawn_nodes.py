@@ -158,6 +158,14 @@ def _elementwise(draft: Draft) -> None:
     draft.tensor(draft.like(other[draft.choose.choice([0, 0, 1]) :]))
 
 
+def _sloped(draft: Draft) -> None:
+    """Draw no slope that broadcasts the data: runtimes compute it, but the standard forbids it."""
+    shape = draft.tensor(draft.shape(1, 4))
+    slope = draft.like([draft.choose.choice([size, size, 1]) for size in shape])[-len(shape) :]
+    pairs = zip(slope, shape[-len(slope) :], strict=True)
+    draft.tensor([1 if size == 1 else wanted for wanted, size in pairs])
+
+
 def _where(draft: Draft) -> None:
     shape = draft.shape()
     draft.tensor(draft.like(shape), TensorProto.BOOL)
@@ -422,7 +430,7 @@ DRAWERS: dict[str, Callable[[Draft], None]] = {
     "InstanceNormalization": _instance_normalized, "LSTM": _recurrent(4),
     "LayerNormalization": _layer_normalized, "LinearRegressor": _linear, "MatMul": _matmul,
     "MaxPool": _pool, "Normalizer": _same, "OneHotEncoder": _one_hot_encoder,
-    "PRelu": _elementwise, "Pad": _pad, "QLinearMatMul": _quantized_matmul,
+    "PRelu": _sloped, "Pad": _pad, "QLinearMatMul": _quantized_matmul,
     "QuantizeLinear": _quantized, "RNN": _recurrent(1), "ReduceMax": _reduce, "Reshape": _reshape,
     "Resize": _resize, "Scaler": _scaler, "ScatterElements": _scatter_elements,
     "ScatterND": _scatter_nd, "Slice": _slice, "Softmax": _with_axis, "SpaceToDepth": _blocks,

@@ -26,7 +26,7 @@ from onnxtext.checker.inference.kind_walk import Inconclusive, Kinds
 from onnxtext.checker.inference.objections import errors_of, whole_model
 from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 
 _LEAST_NODES = 200
 """Smaller models are checked node by node."""

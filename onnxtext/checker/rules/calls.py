@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject, plain_domain
 from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
-from onnxtext.checker.rules.attributes import EXAMPLES
+from onnxtext.checker.rules.operator_attributes import EXAMPLES
 from onnxtext.suggestions import nearest
 
 

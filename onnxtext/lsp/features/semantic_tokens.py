@@ -12,8 +12,8 @@ from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
-from onnxtext.lsp.index.names import Statement
 from onnxtext.lsp.index.reuse import common_start, fill
+from onnxtext.lsp.index.symbols import Statement
 from onnxtext.lsp.index.token_kinds import (
     MODIFIERS,
     TYPES,

@@ -25,7 +25,7 @@ from onnxtext.source import Span
 
 if TYPE_CHECKING:
     from onnxtext.editing import Edited
-    from onnxtext.lsp.index.names import Statement
+    from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.server import Server
 
 KIND = t.CodeActionKind.RefactorRewrite

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from onnxtext.lsp.index.sections import name_of
+from onnxtext.lsp.index.section_names import name_of
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 

@@ -21,7 +21,7 @@ from onnxtext.proto.decode.attributes import (
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.values import Data, lift_entry
 from onnxtext.proto.encode.lower import LowerError, lower_fragment
-from onnxtext.proto.generic import lift_record
+from onnxtext.proto.generic_records import lift_record
 from onnxtext.proto.schema import message_spec
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute, NoData, TensorData
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.tensor.blob_lookup import Elsewhere
 from onnxtext.wire.writer import Piece
 
 T = TypeVar("T")
