@@ -15,7 +15,7 @@ from onnxtext._core.slots cimport (
 from onnxtext._core.stack cimport Entry, Stack
 
 from onnxtext.ast.model import OpsetImport
-from onnxtext.ast.values import AttributeType, Float32, Floats
+from onnxtext.ast.values import PLAIN_VALUES, AttributeType, Float32
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -25,7 +25,6 @@ cdef extern from "Python.h":
 
 cdef tuple EMPTY = ()
 cdef Layout FLOAT32 = Layout(None, "float", 32, 23, None, ())
-cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
 
 cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts):
