@@ -10,12 +10,13 @@ from onnxtext._core.grammar cimport ONE_INNER, ONE_STRING, TOKEN, Rule
 from onnxtext._core.literals cimport Layout, read_literal
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE,
-    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, put,
+    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, make_float32,
+    put,
 )
 from onnxtext._core.stack cimport Entry, Stack
 
 from onnxtext.ast.model import OpsetImport
-from onnxtext.ast.values import PLAIN_VALUES, AttributeType, Float32
+from onnxtext.ast.values import PLAIN_VALUES, AttributeType
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -24,6 +25,7 @@ cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef tuple EMPTY = ()
+cdef object INT = AttributeType.INT, FLOAT = AttributeType.FLOAT
 cdef Layout FLOAT32 = Layout(None, "float", 32, 23, None, ())
 
 
@@ -191,17 +193,20 @@ cdef object integer_of(Stack stack, Py_ssize_t place):
 cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
     """Build an attribute of a number of at most 18 characters, whose type is not declared."""
     cdef Entry* entry
+    cdef const unsigned char* data
     if rule.count != 4 or rule.take[0] >= 0 or rule.take[2] >= 0 or rule.take[3] < 0:
         return None
     entry = &stack.entries[base + rule.take[3]]
     if entry.form < 0 or entry.end - entry.start > 18:  # longer ones may be integers
         return None
-    value, kind = integer_of(stack, base + rule.take[3]), AttributeType.INT
+    value, kind = integer_of(stack, base + rule.take[3]), INT
     if value is None:
         bits = literal_data(stack, entry, FLOAT32)
         if bits is None:
             return None
-        value, kind = Float32(int.from_bytes(bits, "little")), AttributeType.FLOAT
+        data = <const unsigned char*>PyBytes_AS_STRING(bits)
+        value = make_float32(data[0] | data[1] << 8 | data[2] << 16 | <uint32_t>data[3] << 24)
+        kind = FLOAT
     made = PyType_GenericAlloc(ATTRIBUTE, 0)
     put(made, OF_ATTRIBUTE.name, stack.child(rule, base, 1))
     put(made, OF_ATTRIBUTE.type, kind)

@@ -5,7 +5,7 @@ Each function returns None for rare forms, which are decoded in Python.
 """
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.keys cimport *
@@ -23,12 +23,13 @@ from onnxtext._core.slots cimport (
     TYPED_DATA,
     VALUE_INFO,
     PyType_GenericAlloc,
+    make_float32,
     put,
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
 from onnxtext.ast.assemble import meta_of
-from onnxtext.ast.values import AttributeType, Float32, Floats, Reference
+from onnxtext.ast.values import AttributeType, Floats, Reference
 from onnxtext.proto.decode.values import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
 
@@ -307,8 +308,8 @@ cdef class Values:
         if key == ATTRIBUTE_S:
             return copied(data, field.value, at)
         if key == ATTRIBUTE_F:
-            return Float32(
-                data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint64_t>data[at - 1] << 24
+            return make_float32(
+                data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint32_t>data[at - 1] << 24
             )
         if not self._tensor(data, view, field.value, at):
             return None

@@ -112,7 +112,9 @@ def reads(target: Target) -> Reads:
     if name in CONSTANT_INPUTS:
         # Shapes, axes and pads are never the first input.
         return Reads(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
-    return Reads(values=name in FOLLOWING_VALUES, all_values=name in SHAPES_ALONE)
+    if name not in FOLLOWING_VALUES:
+        return NOTHING
+    return Reads(values=True, all_values=name in SHAPES_ALONE)
 
 
 _KEEPING_TYPE = """

@@ -21,6 +21,7 @@ from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.kind_facts import (
     LARGE,
+    NOTHING,
     TENSOR,
     Fact,
     Facts,
@@ -213,17 +214,16 @@ class Kinds:
             raise Inconclusive from None
         passed: Values = ()
         read: Tensors = ()
-        if own.values and self.symbols.fits:
-            passed = tuple(map(self._values.get, names))
-            if own.all_values and None in passed:
-                passed = ()
-        if own.constants is not None:
-            read = tuple(map(self._constants.get, names[own.constants :]))
+        attributes = map(self._attribute_key, node.attributes)
         # Facts are hashed by their identity, which is fast.
-        key: tuple[object, ...] = id(target), len(node.outputs), given, typed
-        if node.attributes:
-            key += tuple(map(self._attribute_key, node.attributes))
-        if passed or read:
+        key = (id(target), len(node.outputs), given, typed, *attributes)
+        if own is not NOTHING:
+            if own.values and self.symbols.fits:
+                passed = tuple(map(self._values.get, names))
+                if own.all_values and None in passed:
+                    passed = ()
+            if own.constants is not None:
+                read = tuple(map(self._constants.get, names[own.constants :]))
             key += (*map(id, passed), *map(id, read))
         known = self._made.get(key)
         if known is None:
