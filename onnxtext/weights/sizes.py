@@ -49,10 +49,19 @@ def declared_size(model: Model | Fragment) -> tuple[int, int]:
         The sum in bytes over all uses of blobs, and the offset of the largest statement.
     """
     resources = model.resources if isinstance(model, Model) else {}
+    raw: dict[int, int] = {}
     total = largest = at = 0
     for graph in walk_graphs(model):
         values = [] if isinstance(graph, Function) else [*graph.inputs, *graph.values]
-        sizes = [(_value(value.data, value.type), value.at) for value in values if value.data]
+        sizes = []
+        for value in values:
+            if type(value.data) is RawData:  # many have the same type
+                size = raw.get(id(value.type))
+                if size is None:
+                    size = raw[id(value.type)] = _value(value.data, value.type)
+                sizes.append((size, value.at))
+            elif value.data:
+                sizes.append((_value(value.data, value.type), value.at))
         if isinstance(graph, Function):
             sizes.append((_attributes(graph.attributes, resources), graph.at))
         rich = rich_lists(graph.nodes)

@@ -92,6 +92,35 @@ def test_one_different_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch)
     assert onnxtext.check(data) == found
 
 
+def test_one_different_constant_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small values of inputs belong to the kind of a node."""
+    model = onnx.ModelProto.FromString(VARIANTS["reshaped"](COUNT))
+    make = onnx.helper.make_tensor
+    model.graph.initializer.append(make("four", 1, [4], [1.0] * 4))
+    for at, shape in enumerate([[2, 2], [2, 2], [4, 1], [3, 7]]):
+        model.graph.initializer.append(make(f"shape_{at}", 7, [2], shape))
+        node = onnx.helper.make_node("Reshape", ["four", f"shape_{at}"], [f"reshaped_{at}"])
+        model.graph.node.append(node)
+    data = model.SerializeToString()
+    found = onnxtext.check(data)
+    assert {item.code for item in found if item.severity == "error"} == {"shape-mismatch"}
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    assert onnxtext.check(data) == found
+
+
+def test_omitted_outputs_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A constant without a name is not the value of omitted inputs."""
+    model = onnx.ModelProto.FromString(VARIANTS["reshaped"](COUNT))
+    nodes = model.graph.node
+    tensor = onnx.helper.make_tensor("", 7, [1], [5])
+    nodes.insert(0, onnx.helper.make_node("Constant", [], [""], value=tensor))
+    nodes.append(onnx.helper.make_node("Squeeze", [nodes[1].output[0], ""], ["squeezed"]))
+    data = model.SerializeToString()
+    found = onnxtext.check(data)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    assert onnxtext.check(data) == found
+
+
 def test_the_fast_path_is_used() -> None:
     subject, found = find_in(lift_model(layered(COUNT)))
     assert not found

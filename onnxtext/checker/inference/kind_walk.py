@@ -189,7 +189,7 @@ class Kinds:
                 types.update(zip(outputs, found, strict=True))
             if known:
                 for name, value in zip(outputs, known, strict=False):
-                    if value is not None:
+                    if name and value is not None:
                         values[name] = value
         self._seen += len(scope.nodes)
 
@@ -207,9 +207,8 @@ class Kinds:
             own = self._reads[id(target)] = reads(target)
         if own is TENSOR:
             return self._constant(node, target, typed)
-        names = node.inputs
         try:
-            given = tuple(map(self._types.__getitem__, names))
+            given = tuple(map(self._types.__getitem__, node.inputs))
         except KeyError:
             raise Inconclusive from None
         passed: Values = ()
@@ -219,11 +218,11 @@ class Kinds:
         key = (id(target), len(node.outputs), given, typed, *attributes)
         if own is not NOTHING:
             if own.values and self.symbols.fits:
-                passed = tuple(map(self._values.get, names))
+                passed = tuple(map(self._values.get, node.inputs))
                 if own.all_values and None in passed:
                     passed = ()
             if own.constants is not None:
-                read = tuple(map(self._constants.get, names[own.constants :]))
+                read = tuple(map(self._constants.get, node.inputs[own.constants :]))
             key += (*map(id, passed), *map(id, read))
         known = self._made.get(key)
         if known is None:
@@ -249,8 +248,7 @@ class Kinds:
         if made is None:
             self._check_count(self._seen)
             made = self._made[key] = self._new(node, target, (), typed, (), ())
-        for name in node.outputs:
-            self._constants[name] = constant
+        self._constants |= {name: constant for name in node.outputs if name}
         if constant is LARGE:
             return made
         value = self._table.value(value_of(constant))
@@ -274,13 +272,12 @@ class Kinds:
         attributes = bound_node(node, self._parameters).attributes
         sample = Node(node.op_type, tuple(names), tuple(results), attributes, None,
                       node.domain, node.overload)  # fmt: skip
-        pairs = zip(reversed(names), reversed(read), strict=False)
-        constants = {name: tensor for name, tensor in pairs if name and tensor is not None}
+        constants = named(names[len(names) - len(read) :], read)
         inputs = types_of(given)
         computed: Answer = (inputs[0],) if keeps_type(target, node, inputs) else ()
         if not computed:
-            encoded = {name: _encoded(tensor) for name, tensor in constants.items()}
-            computed = self._inference.plain(target, sample, inputs, encoded, self._opsets)
+            data = {name: _encoded(tensor) for name, tensor in constants.items()}
+            computed = self._inference.plain(target, sample, inputs, data, self._opsets)
         if not isinstance(computed, tuple):
             raise Inconclusive
         self._kept.append(sample)
