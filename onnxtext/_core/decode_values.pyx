@@ -5,20 +5,18 @@ Each function returns None for rare forms, which are decoded in Python.
 """
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR,
-    TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, put,
+    TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, make_float32, put,
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
 from onnxtext.ast.assemble import meta_of
-from onnxtext.ast.values import (
-    AttributeType, ExternalData, Float32, Floats, Reference, StringData,
-)
+from onnxtext.ast.values import AttributeType, ExternalData, Floats, Reference, StringData
 from onnxtext.proto.decode.values import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
 
@@ -316,8 +314,8 @@ cdef class Values:
         if key == ATTRIBUTE_S:
             return copied(data, field.value, at)
         if key == ATTRIBUTE_F:
-            return Float32(
-                data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint64_t>data[at - 1] << 24
+            return make_float32(
+                data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint32_t>data[at - 1] << 24
             )
         if not self._tensor(data, view, field.value, at):
             return None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from cpython.object cimport PyObject
+from libc.stdint cimport uint32_t
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
 
@@ -53,6 +54,8 @@ cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE
 cdef Py_ssize_t OF_RAW, OF_TYPED
+
+cdef object make_float32(uint32_t bits)
 
 
 cdef inline void put(object made, Py_ssize_t slot, object value) noexcept:

@@ -7,7 +7,7 @@ from types import MemberDescriptorType
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import Attribute, RawData, Tensor, TypedData
+from onnxtext.ast.values import Attribute, Float32, RawData, Tensor, TypedData
 
 cdef extern from "structmember.h":
     cdef enum:
@@ -47,3 +47,12 @@ OF_VALUE = slots_of(ValueInfo)
 OF_ATTRIBUTE = slots_of(Attribute)
 OF_RAW = slot_of(RawData, "data")
 OF_TYPED = slot_of(TypedData, "entries")
+cdef type FLOAT32 = Float32
+cdef Py_ssize_t OF_FLOAT32 = slot_of(Float32, "bits")
+
+
+cdef object make_float32(uint32_t bits):
+    """Return a `Float32`."""
+    made = PyType_GenericAlloc(FLOAT32, 0)
+    put(made, OF_FLOAT32, bits)
+    return made

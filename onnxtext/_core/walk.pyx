@@ -6,7 +6,7 @@ from onnxtext._core.slots cimport (
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import RawData
+from onnxtext.ast.values import PLAIN_VALUES, RawData
 from onnxtext.tensor.elements import ELEMENTS
 
 
@@ -20,6 +20,25 @@ def attribute_lists(nodes):
             last = attributes
             found[<size_t><void*>attributes] = attributes
     return list(found.values())
+
+
+def rich_lists(nodes):
+    """Return the distinct attribute tuples of nodes with more than numbers and strings."""
+    return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes)]
+
+
+cdef bint is_plain(attributes) except -1:
+    for attribute in attributes:
+        if type(attribute) is not ATTRIBUTE:
+            return False
+        value = get(attribute, OF_ATTRIBUTE.value)
+        if type(value) is tuple:
+            for item in <tuple>value:
+                if type(item) not in PLAIN_VALUES:
+                    return False
+        elif type(value) not in PLAIN_VALUES:
+            return False
+    return True
 
 
 def count_domains(nodes):

@@ -305,6 +305,9 @@ class Attribute:
     decorators: tuple[Decorator, ...] = ()
 
 
+PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
+"""The classes of numbers and strings in attributes, and of lists of floats."""
+
 AttributeValue = Union[
     int,
     Float32,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import Attribute, RawData
+from onnxtext.ast.values import PLAIN_VALUES, Attribute, RawData
 from onnxtext.core import core, core_module
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -20,6 +20,22 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     return list(
         {id(node.attributes): node.attributes for node in nodes if node.attributes}.values()
     )
+
+
+def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
+    """Return the distinct attribute lists of some nodes with more than numbers and strings."""
+    if core() == "native":
+        found: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
+        return found
+    return [held for held in attribute_lists(nodes) if not all(map(_is_plain, held))]
+
+
+def _is_plain(attribute: Attribute) -> bool:
+    if type(attribute) is not Attribute:
+        return False
+    value = attribute.value
+    items = value if type(value) is tuple else (value,)
+    return all(type(item) in PLAIN_VALUES for item in items)
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:

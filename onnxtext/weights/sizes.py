@@ -20,7 +20,7 @@ from onnxtext.ast.values import (
     Tensor,
     TypedBlob,
 )
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.visit import rich_lists, walk_graphs
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
@@ -49,21 +49,26 @@ def declared_size(model: Model | Fragment) -> tuple[int, int]:
         The sum in bytes over all uses of blobs, and the offset of the largest statement.
     """
     resources = model.resources if isinstance(model, Model) else {}
-    known: dict[int, int] = {}
+    raw: dict[int, int] = {}
     total = largest = at = 0
     for graph in walk_graphs(model):
         values = [] if isinstance(graph, Function) else [*graph.inputs, *graph.values]
-        sizes = [(_value(value.data, value.type), value.at) for value in values if value.data]
+        sizes = []
+        for value in values:
+            if type(value.data) is RawData:  # many have the same type
+                size = raw.get(id(value.type))
+                if size is None:
+                    size = raw[id(value.type)] = _value(value.data, value.type)
+                sizes.append((size, value.at))
+            elif value.data:
+                sizes.append((_value(value.data, value.type), value.at))
         if isinstance(graph, Function):
             sizes.append((_attributes(graph.attributes, resources), graph.at))
-        for node in graph.nodes:
-            if node.attributes:
-                size = known.get(id(node.attributes))
-                if size is None:
-                    size = _attributes(node.attributes, resources)
-                    known[id(node.attributes)] = size
-                if size:
-                    sizes.append((size, node.at))
+        rich = rich_lists(graph.nodes)
+        known = {id(held): size for held in rich if (size := _attributes(held, resources))}
+        for node in graph.nodes if known else ():
+            if id(node.attributes) in known:
+                sizes.append((known[id(node.attributes)], node.at))
         for size, place in sizes:
             total += size
             if size > largest:

@@ -13,7 +13,9 @@ from onnx import AttributeProto, GraphProto
 import onnxtext
 from benchmarks.check_models import OPERATORS, VARIANTS, layered
 from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference import kind_walk
 from onnxtext.checker.inference import node_kinds as kinds
+from onnxtext.checker.inference.kind_facts import FIRST_KEEPING, KEEPING_TYPE
 from onnxtext.checker.inference.value_types import value_types
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.source import Source
@@ -90,11 +92,40 @@ def test_one_different_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch)
     assert onnxtext.check(data) == found
 
 
+def test_one_different_constant_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small values of inputs belong to the kind of a node."""
+    model = onnx.ModelProto.FromString(VARIANTS["reshaped"](COUNT))
+    make = onnx.helper.make_tensor
+    model.graph.initializer.append(make("four", 1, [4], [1.0] * 4))
+    for at, shape in enumerate([[2, 2], [2, 2], [4, 1], [3, 7]]):
+        model.graph.initializer.append(make(f"shape_{at}", 7, [2], shape))
+        node = onnx.helper.make_node("Reshape", ["four", f"shape_{at}"], [f"reshaped_{at}"])
+        model.graph.node.append(node)
+    data = model.SerializeToString()
+    found = onnxtext.check(data)
+    assert {item.code for item in found if item.severity == "error"} == {"shape-mismatch"}
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    assert onnxtext.check(data) == found
+
+
+def test_omitted_outputs_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A constant without a name is not the value of omitted inputs."""
+    model = onnx.ModelProto.FromString(VARIANTS["reshaped"](COUNT))
+    nodes = model.graph.node
+    tensor = onnx.helper.make_tensor("", 7, [1], [5])
+    nodes.insert(0, onnx.helper.make_node("Constant", [], [""], value=tensor))
+    nodes.append(onnx.helper.make_node("Squeeze", [nodes[1].output[0], ""], ["squeezed"]))
+    data = model.SerializeToString()
+    found = onnxtext.check(data)
+    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    assert onnxtext.check(data) == found
+
+
 def test_the_fast_path_is_used() -> None:
     subject, found = find_in(lift_model(layered(COUNT)))
     assert not found
     assert subject.memo["fits"] == (True, True)
-    assert len(OPERATORS) * kinds._LEAST_REPEATS < COUNT
+    assert len(OPERATORS) * kind_walk._LEAST_REPEATS < COUNT
 
 
 def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
@@ -144,11 +175,34 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
 def test_types_by_kind_equal_those_of_a_walk(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
-    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
     found = value_types(find_in(model)[0])
     monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert value_types(find_in(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
+
+
+def _versions() -> list[onnx.defs.OpSchema]:
+    """Return the schemas of all versions of the operators that keep the type of their input."""
+    return [
+        schema
+        for schema in onnx.defs.get_all_schemas_with_history()
+        if schema.name in KEEPING_TYPE and not schema.domain and not schema.deprecated
+        if schema.since_version >= FIRST_KEEPING
+    ]
+
+
+@pytest.mark.parametrize("schema", _versions(), ids=lambda s: f"{s.name}-{s.since_version}")
+def test_onnx_infers_the_type_of_the_input(schema: onnx.defs.OpSchema) -> None:
+    (types,) = [t for t in schema.type_constraints if t.type_param_str == schema.inputs[0].type_str]
+    element = 9 if "tensor(bool)" in types.allowed_type_strs else 1
+    element = element if element == 9 or "tensor(float)" in types.allowed_type_strs else 7
+    node = onnx.helper.make_node(schema.name, ["x"], ["y"])
+    shapes: list[list[str | int | None] | None] = [["batch", 3, None], None, [0, "x"], ["a"] * 4]
+    for shape in shapes:
+        given = onnx.helper.make_tensor_type_proto(element, shape)
+        made = onnx.shape_inference.infer_node_outputs(schema, node, {"x": given})
+        assert made["y"] == given
 
 
 def _mutate_function(model: onnx.ModelProto, choose: random.Random) -> None:
@@ -213,7 +267,7 @@ def test_more_mutated_functions_have_the_same_findings(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "variant", ["layers", "no value infos", "unknown sizes", "nested", "mixed"]
+    "variant", ["layers", "no value infos", "unknown sizes", "nested", "mixed", "reshaped"]
 )
 @pytest.mark.parametrize("seed", range(20))
 def test_mutants_have_the_same_findings_without_the_fast_path(
@@ -221,7 +275,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
 ) -> None:
     model = onnx.ModelProto.FromString(VARIANTS[variant](COUNT))
     _mutate(model, seed)
-    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
     _test_equal_findings(model, monkeypatch)
 
 
@@ -233,12 +287,13 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
         ("nested", (True, True)),
         ("functions", (True, True)),
         ("mixed", (True, True)),
+        ("reshaped", (True, True)),
     ],
 )
 def test_which_models_use_the_fast_path(
     variant: str, fits: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
     subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
     assert not found
     assert subject.memo["fits"] == fits

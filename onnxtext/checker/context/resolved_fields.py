@@ -23,7 +23,7 @@ from onnxtext.ast.values import (
     Tensor,
     TypedBlob,
 )
-from onnxtext.ast.visit import attribute_lists
+from onnxtext.ast.visit import rich_lists
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.values import lift_tensor
 from onnxtext.proto.encode.lower_error import LowerError
@@ -124,7 +124,7 @@ class ResolvedFields:
     def whole_lists(self, nodes: list[Node]) -> list[Node]:
         """Return nodes with the lists in attributes that are blobs, or end in `...`, as values."""
         made: dict[int, tuple[Attribute, ...]] = {}
-        held = attribute_lists(nodes)  # keeps the lists alive, so that identities stay unique
+        held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
         for attributes in held:
             if any(isinstance(item.value, _STORED) for item in attributes):
                 made[id(attributes)] = tuple([self._whole(item) for item in attributes])

@@ -13,6 +13,7 @@ from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.value_infos import DECORATOR, ValueInfoError, entries, order_of
 from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.visit import rich_lists
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
 from onnxtext.checker.context.schema_tables import bundled_table
@@ -226,8 +227,10 @@ class Subject:
         scope.nodes = nodes
         scope.find_definitions()
         self.scopes.append(scope)
-        for index, node in enumerate(nodes):
-            if node.attributes:
+        held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
+        rich = set(map(id, held))
+        for index, node in enumerate(nodes) if rich else ():
+            if id(node.attributes) in rich:
                 for place, graph in attribute_graphs(node):
                     child = self._add_graph(graph, "nested", scope, node, scope.opsets)
                     child.holder_index = index

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Blob, Reference, TypedBlob
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -24,17 +22,21 @@ from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
 from onnxtext.checker.inference.scope_walk import visit_graphs
-from onnxtext.checker.inference.symbolic import contrib
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.expressions import Extent, symbols
+from onnxtext.checker.inference.symbolic.call import SymbolicShape
+from onnxtext.checker.inference.symbolic.expressions import symbols
 from onnxtext.checker.inference.symbolic.operators import (
-    DOMAINS,
     FOLLOWING_VALUES,
     SHAPES_ALONE,
-    infer,
+)
+from onnxtext.checker.inference.symbolic.shape_merging import (
+    Results,
+    declared_shape,
+    either,
+    equate,
+    operator_step,
+    unified,
 )
 from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
-from onnxtext.checker.inference.symbolic.spelling import read_dim
 from onnxtext.checker.inference.symbolic.values import Value, agreed, stored_value
 
 _MOST_CALLED = 10_000
@@ -42,8 +44,6 @@ _MOST_CALLED = 10_000
 _DEEPEST = 50
 
 F = TypeVar("F")
-Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
-"""The shapes and the small values of outputs; values may be fewer."""
 
 
 @dataclass(slots=True)
@@ -104,13 +104,12 @@ class SymbolicShapes:
 
     def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
         """Return the shape of a type, with its symbols renamed for a body or call."""
-        if not isinstance(type, TensorType) or type.shape is None:
+        if type is None:
             return None
         key = id(type), instance
         known = self._extents.get(key)
         if known is None:
-            extents = tuple([_extent(plain_dim(dim), instance) for dim in type.shape])
-            known = self._extents[key] = type, extents
+            known = self._extents[key] = type, declared_shape(type, instance)
         return known[1]
 
     # ---- Scopes -----------------------------------------------------------------------------
@@ -129,7 +128,7 @@ class SymbolicShapes:
             if shape is not None:
                 first = declared.setdefault(value.name, shape)
                 if first is not shape:
-                    _equal(sizes, first, shape, Place(value, ("type",)))
+                    equate(sizes, first, shape, Place(value, ("type",)))
         for value in (*scope.inputs, *scope.initializers):
             shapes[value.name] = declared.get(value.name)
         for value, number in zip(scope.inputs, given[1], strict=False):
@@ -138,7 +137,7 @@ class SymbolicShapes:
         for value, shape in zip(scope.inputs, given[0], strict=False):
             own = shapes[value.name]
             shapes[value.name] = shape if own is None else own
-            _equal(sizes, own, shape, Place(value, ("name",)))
+            equate(sizes, own, shape, Place(value, ("name",)))
         # Before IR version 4 all initializers are inputs, too, which callers do not replace.
         inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
@@ -168,7 +167,7 @@ class SymbolicShapes:
             if index in children:
                 bodies, made = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
-                found = self._unified(node, wanted, bodies, sizes)
+                found = unified(node, wanted, bodies, sizes)
                 results = self._results(sizes, instance)
             else:
                 # Most nodes repeat others, which learn nothing new unless sizes have changed.
@@ -224,22 +223,6 @@ class SymbolicShapes:
             self._kept.append(sizes)
         return known
 
-    def _unified(
-        self, node: Node, wanted: list[SymbolicShape], made: tuple[SymbolicShape, ...], sizes: Sizes
-    ) -> tuple[SymbolicShape, ...]:
-        """Equate declared and computed shapes of a node's outputs, and merge them."""
-        found = []
-        for number, name in enumerate(node.outputs):
-            own = wanted[number]
-            shape = made[number] if number < len(made) else None
-            if name and own is not None and shape is not None:
-                if _contradict(own, shape):
-                    sizes.contradict(node, number, own, shape)
-                    own = shape = None  # either may be wrong
-                _equal(sizes, own, shape, Place(node, ("outputs", number)))
-            found.append(_merged(own, shape))
-        return tuple(found)
-
     def _declared(
         self,
         node: Node,
@@ -254,7 +237,7 @@ class SymbolicShapes:
                 before, own = wanted[number], self._shape(type, instance)
                 if before is not None:
                     place = Place(node, ("output_types", number))
-                    _equal(environment.sizes, before, own, place)
+                    equate(environment.sizes, before, own, place)
                 wanted[number] = own
         return wanted
 
@@ -268,23 +251,10 @@ class SymbolicShapes:
         sizes = environment.sizes
         if type(target) is Scope:
             called, given = self._call(target, (tuple(inputs), tuple(values)), environment)
-            return self._unified(node, wanted, called, sizes), given
+            return unified(node, wanted, called, sizes), given
         if id(node) in self._wrong:
             return tuple(wanted), ()
-        if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
-            return tuple(wanted), ()  # unknown values are not the defaults
-        before = len(sizes.mismatches)
-        made: tuple[Value | None, ...] = ()
-        if node.domain == contrib.DOMAIN:
-            shapes = contrib.shapes(OperatorCall(node, inputs, values, sizes, contrib.SINCE))
-        elif type(target) is not Signature or target.origin or target.domain not in DOMAINS:
-            return tuple(wanted), ()
-        else:
-            call = OperatorCall(node, inputs, values, sizes, target.since)
-            shapes, made = infer(target.name, call)
-        if len(sizes.mismatches) > before:
-            return tuple(wanted), ()  # gives no further findings
-        return self._unified(node, wanted, shapes, sizes), made
+        return operator_step(node, target, wanted, inputs, values, sizes)
 
     def _call(self, function: Scope, given: Results, environment: Known) -> Results:
         sizes = environment.sizes
@@ -331,7 +301,7 @@ class SymbolicShapes:
         if not branches or len(made) != 2:
             return (), ()
         (one, first), (other, second) = made
-        shapes = tuple([_either(left, right) for left, right in zip(one, other, strict=False)])
+        shapes = tuple([either(left, right) for left, right in zip(one, other, strict=False)])
         return shapes, tuple([agreed(a, b) for a, b in zip(first, second, strict=False)])
 
 
@@ -355,44 +325,3 @@ def _symbols(results: Results) -> set[str]:
     extents = [extent for shape in shapes for extent in shape or ()]
     extents += [item for value in values if value is not None for item in value.items]
     return {name for extent in extents for name in symbols(extent)}
-
-
-def _extent(dim: int | str | None, instance: str) -> Extent:
-    if isinstance(dim, str):
-        return read_dim(dim, instance)
-    return None if dim is None or dim < 0 else dim
-
-
-def _equal(sizes: Sizes, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
-    if left is not None and right is not None and left is not right and len(left) == len(right):
-        for one, other in zip(left, right, strict=True):
-            sizes.equal(one, other, place)
-
-
-def _contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
-    """Whether two shapes have different ranks or numbers.
-
-    Converters declare 0 for unknown sizes.
-    """
-    if declared is None or computed is None:
-        return False
-    return len(declared) != len(computed) or any(
-        isinstance(one, int) and isinstance(other, int) and one != other and 0 not in (one, other)
-        for one, other in zip(declared, computed, strict=True)
-    )
-
-
-def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
-    """Return the declared shape, with unknown parts taken from the computed one."""
-    if declared is None or computed is None or len(declared) != len(computed):
-        return computed if declared is None else declared
-    if None not in declared:
-        return declared
-    return tuple([b if a is None else a for a, b in zip(declared, computed, strict=True)])
-
-
-def _either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
-    """Return the dimensions on which two branches agree."""
-    if left is None or right is None or len(left) != len(right):
-        return None
-    return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold what is known of values while types are propagated by kind; equal facts are one object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TypeVar
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import Dim, TensorType, Type
+from onnxtext.ast.values import NoData, RawData, Tensor, TypedData
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.targets import Target
+from onnxtext.checker.inference.symbolic.call import SymbolicShape
+from onnxtext.checker.inference.symbolic.operators import (
+    CONSTANT_INPUTS,
+    FOLLOWING_VALUES,
+    OPERATORS,
+    SHAPES_ALONE,
+)
+from onnxtext.checker.inference.symbolic.shape_merging import (
+    Results,
+    declared_shape,
+    equate,
+    operator_step,
+    unified,
+)
+from onnxtext.checker.inference.symbolic.sizes import Sizes
+from onnxtext.checker.inference.symbolic.values import Value, stored_value
+
+_MOST_WHOLE, _MOST_OTHERS = 1024, 16
+"""How many elements of constants inference reads: many indices and sizes, but few scales."""
+LARGE = Tensor(TensorType("undefined"), NoData())
+"""A constant that is too large to be read."""
+
+
+F = TypeVar("F")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """What the kind of a node depends on, for one of its inputs or outputs.
+
+    Attributes:
+        type: the type that onnx knows.
+        shape: its symbolic shape.
+        is_small: whether inference may read the elements of a constant of this type.
+    """
+
+    type: Type
+    shape: SymbolicShape
+    is_small: bool
+
+
+Types = tuple[Type | None, ...]
+Facts = tuple[Fact | None, ...]
+Values = tuple[Value | None, ...]
+
+
+@dataclass(slots=True)
+class Kind:
+    """The first node of a kind.
+
+    Attributes:
+        node: the node, with normalized names.
+        given: the types of its inputs; None for omitted ones.
+        constants: those of its inputs whose elements matter, by name.
+        declared: the declared types of its outputs; empty if there are none.
+    """
+
+    node: Node
+    given: Types
+    constants: dict[str, Tensor]
+    declared: Types
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Which inputs of an operator matter by more than their types.
+
+    Attributes:
+        values: whether small values matter.
+        all_values: whether they only matter if those of all inputs are known.
+        constants: the first input whose constant elements matter; None if none do.
+    """
+
+    values: bool
+    all_values: bool = False
+    constants: int | None = None
+
+
+NOTHING = Reads(values=False)
+TENSOR = Reads(values=False)
+"""A `Constant`: its tensor matters like an input."""
+_EVERYTHING = Reads(values=True, constants=0)
+
+
+def reads(target: Target) -> Reads:
+    """Return which inputs of an operator or function matter by more than their types."""
+    if type(target) is Scope:
+        return _EVERYTHING
+    if type(target) is not Signature or target.domain or target.origin:
+        return NOTHING
+    name = target.name
+    if name == "Constant":
+        return TENSOR
+    if name not in OPERATORS:
+        return Reads(values=False, constants=0)
+    if name in CONSTANT_INPUTS:
+        # Shapes, axes and pads are never the first input.
+        return Reads(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
+    if name not in FOLLOWING_VALUES:
+        return NOTHING
+    return Reads(values=True, all_values=name in SHAPES_ALONE)
+
+
+_KEEPING_TYPE = """
+    Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu
+    HardSigmoid HardSwish Hardmax Identity LeakyRelu Log LogSoftmax LpNormalization Mish Neg Not
+    Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish
+    Tan Tanh ThresholdedRelu
+"""
+KEEPING_TYPE = frozenset(_KEEPING_TYPE.split())
+"""Operators of one input for which onnx infers the type of the input, or rejects the node."""
+FIRST_KEEPING = 6
+"""Older versions of some have no inference in onnx."""
+
+
+def keeps_type(signature: Signature, node: Node, given: Types) -> bool:
+    """Whether onnx infers the type of a node's only input for its only output."""
+    if signature.name not in KEEPING_TYPE or signature.since < FIRST_KEEPING:
+        return False
+    type = given[0] if len(given) == 1 and len(node.outputs) == 1 else None
+    if not isinstance(type, TensorType) or type.decorators or type.element == "undefined":
+        return False
+    return all(dim is None or is_plain_dim(dim) for dim in type.shape or ())
+
+
+def is_plain_dim(dim: Dim) -> bool:
+    """Whether a dimension is a number or a name, without decorators."""
+    return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0
+
+
+class Symbols:
+    """Infers the symbolic shapes of one node of each kind, as `SymbolicShapes` does of all nodes.
+
+    Attributes:
+        fits: whether no node has a finding, and no equation tells the size of a symbol. From the
+            first that does on, symbolic shapes are unknown.
+    """
+
+    def __init__(self) -> None:
+        self.fits = True
+        self._sizes = Sizes()
+
+    def _judge(self) -> None:
+        sizes = self._sizes
+        self.fits = not (sizes.learned or sizes.mismatches or sizes.conflicts)
+
+    def equate(self, one: SymbolicShape, other: SymbolicShape, place: Place) -> None:
+        """Require two shapes of one value to be equal."""
+        if self.fits:
+            equate(self._sizes, one, other, place)
+            self._judge()
+
+    def step(
+        self, node: Node, target: Target, typed: Facts, given: Facts, values: Values
+    ) -> Results:
+        """Return the shapes and values of the outputs of a node without bodies, which is no call.
+
+        Args:
+            node: the node.
+            target: its operator.
+            typed: the declared types of its outputs; empty if there are none.
+            given: the types of its inputs.
+            values: the small values of its inputs; may be empty.
+        """
+        if not self.fits:
+            return (), ()
+        wanted = shapes_of(typed) or (None,) * len(node.outputs)
+        inputs = list(shapes_of(given))
+        made = operator_step(node, target, wanted, inputs, list(values), self._sizes)
+        self._judge()
+        return made
+
+    def unified(
+        self, node: Node, typed: Facts, made: tuple[SymbolicShape, ...]
+    ) -> tuple[SymbolicShape, ...]:
+        """Return the declared shapes of a node's outputs, merged with computed ones."""
+        if not self.fits:
+            return ()
+        wanted = shapes_of(typed) or (None,) * len(node.outputs)
+        found = unified(node, wanted, made, self._sizes)
+        self._judge()
+        return found
+
+
+def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:
+    """Return the symbolic shapes of facts."""
+    return tuple([None if fact is None else fact.shape for fact in facts])
+
+
+def types_of(facts: Facts) -> Types:
+    """Return the types of facts."""
+    return tuple([None if fact is None else fact.type for fact in facts])
+
+
+def named(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
+    """Return known facts by name."""
+    pairs = zip(names, facts, strict=False)
+    return {name: fact for name, fact in pairs if fact is not None}
+
+
+class FactTable:
+    """Makes one object of equal facts, so that keys can use ids.
+
+    Attributes:
+        known: the facts that declared types (by id) tell.
+    """
+
+    def __init__(self) -> None:
+        self._types: dict[Type, Type] = {}
+        self.known: dict[int, Fact] = {}
+        self._facts: dict[tuple[int, SymbolicShape], Fact] = {}
+        self._values: dict[Value, Value] = {}
+        self._tensors: dict[tuple[object, ...], Tensor] = {}
+        self._kept: list[object] = []  # keeps ids unique
+
+    def declared(self, type: Type) -> Fact:
+        """Return the fact that a declaration tells."""
+        known = self.known.get(id(type))
+        if known is None:
+            known = self.known[id(type)] = self.fact(type, declared_shape(type))
+            self._kept.append(type)
+        return known
+
+    def fact(self, type: Type, shape: SymbolicShape) -> Fact:
+        """Return a type with a symbolic shape."""
+        type = self._types.setdefault(type, type)
+        key = id(type), shape
+        known = self._facts.get(key)
+        if known is None:
+            known = self._facts[key] = Fact(type, shape, _is_small(type))
+        return known
+
+    def value(self, value: Value | None) -> Value | None:
+        """Return a small value."""
+        return None if value is None else self._values.setdefault(value, value)
+
+    def constant(self, fact: Fact, data: object) -> Tensor:
+        """Return a constant tensor; `LARGE` if inference does not read its elements."""
+        type = fact.type
+        if not fact.is_small or not isinstance(type, TensorType):
+            return LARGE
+        if not isinstance(data, (RawData, TypedData)):
+            return LARGE
+        stored = data.data if isinstance(data, RawData) else data.entries
+        # The elements of a key are hashed as a whole, unlike those of `RawData`.
+        key = id(type), data.__class__, bytes(stored)
+        known = self._tensors.get(key)
+        if known is None:
+            known = self._tensors[key] = Tensor(type, data)
+        return known
+
+
+def _is_small(type: Type) -> bool:
+    if not isinstance(type, TensorType) or type.shape is None:
+        return False
+    dims = [dim for dim in type.shape if isinstance(dim, int)]
+    most = _MOST_WHOLE if type.element in ("int64", "int32") else _MOST_OTHERS
+    return len(dims) == len(type.shape) and 0 <= prod(dims) <= most and min(dims, default=0) >= 0
+
+
+def value_of(tensor: Tensor) -> Value | None:
+    """Return the small value of a constant."""
+    return stored_value(tensor.type, tensor.data)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer the symbolic shapes of one node, and merge them with the declared ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.values import Blob, Reference, TypedBlob
+from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.targets import Target
+from onnxtext.checker.inference.symbolic import contrib
+from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
+from onnxtext.checker.inference.symbolic.sizes import Sizes
+from onnxtext.checker.inference.symbolic.spelling import read_dim
+from onnxtext.checker.inference.symbolic.values import Value
+
+Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
+"""The shapes and the small values of outputs; values may be fewer."""
+
+
+def operator_step(
+    node: Node,
+    target: Target,
+    wanted: Sequence[SymbolicShape],
+    inputs: list[SymbolicShape],
+    values: list[Value | None],
+    sizes: Sizes,
+) -> Results:
+    """Return the shapes and values of the outputs of a node without bodies, which is no call.
+
+    Args:
+        node: the node.
+        target: its operator.
+        wanted: the declared shapes of its outputs.
+        inputs: the shapes of its inputs.
+        values: the small values of its inputs; may be empty.
+        sizes: the equations, to which this adds.
+    """
+    if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
+        return tuple(wanted), ()  # unknown values are not the defaults
+    before = len(sizes.mismatches)
+    made: tuple[Value | None, ...] = ()
+    if node.domain == contrib.DOMAIN:
+        shapes = contrib.shapes(OperatorCall(node, inputs, values, sizes, contrib.SINCE))
+    elif type(target) is not Signature or target.origin or target.domain not in DOMAINS:
+        return tuple(wanted), ()
+    else:
+        call = OperatorCall(node, inputs, values, sizes, target.since)
+        shapes, made = infer(target.name, call)
+    if len(sizes.mismatches) > before:
+        return tuple(wanted), ()  # gives no further findings
+    return unified(node, wanted, shapes, sizes), made
+
+
+def unified(
+    node: Node, wanted: Sequence[SymbolicShape], made: tuple[SymbolicShape, ...], sizes: Sizes
+) -> tuple[SymbolicShape, ...]:
+    """Equate declared and computed shapes of a node's outputs, and merge them."""
+    found = []
+    for number, name in enumerate(node.outputs):
+        own = wanted[number]
+        shape = made[number] if number < len(made) else None
+        if name and own is not None and shape is not None:
+            if _contradict(own, shape):
+                sizes.contradict(node, number, own, shape)
+                own = shape = None  # either may be wrong
+            equate(sizes, own, shape, Place(node, ("outputs", number)))
+        found.append(_merged(own, shape))
+    return tuple(found)
+
+
+def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
+    """Return the shape of a type; None if its rank is unknown.
+
+    Args:
+        type: a declared type.
+        instance: what distinguishes the symbols of a body or call.
+    """
+    if not isinstance(type, TensorType) or type.shape is None:
+        return None
+    return tuple([_extent(plain_dim(dim), instance) for dim in type.shape])
+
+
+def _extent(dim: int | str | None, instance: str) -> Extent:
+    if isinstance(dim, str):
+        return read_dim(dim, instance)
+    return None if dim is None or dim < 0 else dim
+
+
+def equate(sizes: Sizes, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
+    """Add the equations of the dimensions of two shapes with the same rank."""
+    if left is not None and right is not None and left is not right and len(left) == len(right):
+        for one, other in zip(left, right, strict=True):
+            sizes.equal(one, other, place)
+
+
+def _contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
+    """Whether two shapes have different ranks or numbers.
+
+    Converters declare 0 for unknown sizes.
+    """
+    if declared is None or computed is None:
+        return False
+    return len(declared) != len(computed) or any(
+        isinstance(one, int) and isinstance(other, int) and one != other and 0 not in (one, other)
+        for one, other in zip(declared, computed, strict=True)
+    )
+
+
+def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
+    """Return the declared shape, with unknown parts taken from the computed one."""
+    if declared is None or computed is None or len(declared) != len(computed):
+        return computed if declared is None else declared
+    if None not in declared:
+        return declared
+    return tuple([b if a is None else a for a, b in zip(declared, computed, strict=True)])
+
+
+def either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
+    """Return the dimensions on which two branches agree."""
+    if left is None or right is None or len(left) != len(right):
+        return None
+    return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])
