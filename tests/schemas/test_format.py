@@ -22,7 +22,7 @@ from onnxtext.printer.schemas import print_schemas
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from onnxtext.tensor.elements import ELEMENTS
-from tests.seeds import fresh_seed
+from tests.seeds import fresh_seed, seeded
 
 GIVEN = """\
 <
@@ -266,7 +266,7 @@ def mutated(text: str, rng: random.Random) -> str:
 
 
 def check_mutations(count: int) -> None:
-    rng = random.Random(fresh_seed())
+    rng = seeded()
     tried = 0
     for _ in range(count):
         text = mutated(GIVEN, rng)
