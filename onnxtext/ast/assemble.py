@@ -98,7 +98,7 @@ def _make_defaults(
 def _order_of_initializers(
     initializers: list[ValueInfo], keys: list[tuple[int, int]]
 ) -> tuple[Word | str, ...] | None:
-    """Return the arguments of `@initializers(…)`; None if names do not say which ones are meant.
+    """Return the arguments of `@initializers(…)`; None if names are ambiguous.
 
     Args:
         initializers: all, in order.

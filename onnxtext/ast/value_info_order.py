@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the shortest `@value_info(…)` that gives a `value_info` list without a second declaration.
 
-Types of outputs move before them. Entries that repeat an initializer, an input or an output go,
-and the decorator says where they are in the list (SPEC 10).
+Types of outputs move before the outputs. Entries that repeat an initializer, an input or an output
+are removed, and the decorator gives their positions in the list (SPEC 10).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _entries(
 def _by_default(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Place a list of exporters: all initializers or none, others, and types of outputs.
+    """Place a list in the order of exporters: all or no initializers, others, types of outputs.
 
     Returns:
         The same as `place_infos`; None for other lists.
@@ -234,7 +234,7 @@ def _copies(
 def _statements(
     nodes: list[Node], others: list[list[ValueInfo]]
 ) -> list[tuple[list[ValueInfo], Placed]] | None:
-    """Divide runs of other entries in those that stay in `<…>` and the types of outputs."""
+    """Divide runs of other entries into statements in `<…>` and types of outputs."""
     if not others:
         return []
     if len(others) == 1:
@@ -281,7 +281,7 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInf
 
 
 def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of types of outputs, of which some follow again; None for other lists."""
+    """Return the order of a list of output types with repetitions at its end; None for others."""
     seen: set[str] = set()
     first = 0
     while first < len(infos) and infos[first].name not in seen:

@@ -196,7 +196,7 @@ class _LeafKeys:
 
 
 def _match_outputs(match: GraphMatch, nested: bool) -> Pairs:
-    """Outputs that are the same value, then by name, then as other values."""
+    """Match outputs by name, then by value, then by type or position."""
     old, new = match.old.outputs, match.new.outputs
     get = match.names.get
     named = match_keys([value.name for value in old], [value.name for value in new])

@@ -224,7 +224,7 @@ _MOST_REPEATED = 1 << 20
 
 
 def _stored(attribute: ast.Attribute, side: Side) -> Any:
-    """A string or list of an attribute without blobs; None if it is none."""
+    """Return a string or list of an attribute without blobs; None for other values."""
     if isinstance(attribute.value, ast.RepeatedList):
         few = attribute.value.count <= _MOST_REPEATED
         return _numbers(expanded(attribute.value), side) if few else None
@@ -238,7 +238,7 @@ def _stored(attribute: ast.Attribute, side: Side) -> Any:
 
 
 def _numbers(value: Any, side: Side) -> Any:
-    """A string, or a list of numbers or strings, with its blobs; None if it is none."""
+    """Return a string, or a list of numbers or strings, with its blobs; None for other values."""
     try:
         match value:
             case ast.Blob(digest):

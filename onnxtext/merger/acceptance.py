@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accept a merged text if it means what the merge of the models says, item by item."""
+"""Accept a merged text if its model equals the merge of the models, item by item."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ class GraphPrinter:
 
 
 def _after_head(graph: Graph | Function, is_last: bool = False) -> int:
-    """Return the width of what follows the outputs, or the values, on their line."""
+    """Return the width of the text after the outputs, or after the values, on their line."""
     return 2 if graph.nodes or (graph.values and not is_last) else 3
 
 

@@ -232,7 +232,7 @@ def value_text(
     Short decorators are on the line of the name if everything before a bracket fits there.
 
     Args:
-        decorators: what stands before it.
+        decorators: the decorators before it.
         type: the text of the type; "" if there is none.
         name: the text of the name.
         write: writes the literal; None if there is no `=`.

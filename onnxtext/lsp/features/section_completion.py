@@ -50,7 +50,7 @@ _PARTS = {
 
 
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
-    """Yield what can be written at a place in a section, the likeliest first.
+    """Yield the completions at a place in a section, the likeliest first.
 
     Args:
         document: the document.
@@ -279,7 +279,7 @@ def _steps(tokens: list[str]) -> list[Step]:
 
 
 def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield the values that a block of a kind can name, and what they are."""
+    """Yield the values that a block of a kind can name, each with a description."""
     groups: dict[str, list[Any]] = {
         "input": scope.inputs, "output": scope.outputs, "value info": scope.infos,
         "initializer": scope.initializers,

@@ -102,8 +102,8 @@ class Writer:
     """Encodes the tokens of the statements of one version.
 
     Attributes:
-        context: what tokens depend on besides the texts of statements: operator sets, functions,
-            and the meanings of inputs and initializers in each graph or body.
+        context: the facts that tokens depend on besides the texts of statements: operator sets,
+            functions, and the meanings of inputs and initializers in each graph or body.
         others: tokens in statements that contain graphs, or begin with other lines.
     """
 

@@ -32,7 +32,7 @@ _MOST_CHARACTERS = 200_000
 
 @dataclass(slots=True)
 class Context:
-    """What can be completed at an offset.
+    """The kind of completion at an offset.
 
     Attributes:
         kind: the kind of the completed item.

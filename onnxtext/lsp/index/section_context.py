@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what can be written at an offset in a section at the end of a model (SPEC 13)."""
+"""Find the completion context at an offset in a section at the end of a model (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(slots=True)
 class SectionContext:
-    """What can be written at an offset in a section.
+    """The completion context at an offset in a section.
 
     Attributes:
         section: the name of the section.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what the paths of sections name, and the values that the orders of lists name."""
+"""Find the parts that the paths of sections name, and the values in orders of lists."""
 
 from __future__ import annotations
 

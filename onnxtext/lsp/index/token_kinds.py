@@ -183,7 +183,7 @@ def _plain_value(
 def meanings(
     index: Index, statement: Statement, given: dict[str, tuple[int, int]] | None
 ) -> tuple[object, ...]:
-    """Return what the tokens of a statement depend on besides its text.
+    """Return the facts that the tokens of a statement depend on besides its text.
 
     Args:
         index: the index of the document.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Express residual fields, which the ordinary syntax cannot, as `@set` and `@unset`.
 
-Compares the bytes of an item with what its AST lowers to, so the result is complete by
+Compares the bytes of an item with the lowered bytes of its AST, so the result is complete by
 construction (docs/design.md, The generic form).
 """
 

@@ -98,7 +98,7 @@ def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> l
     """Find every error of lowering a model or a fragment, in the order of the text.
 
     Args:
-        root: what to lower.
+        root: the model or fragment to lower.
         elsewhere: finds blobs that are not in its resources.
     """
     model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)

@@ -170,7 +170,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
 def fragment_message(fragment: Fragment) -> str | None:
     """Return the type of the message of a value or tensor; None for other fragments.
 
-    Only these have a text that can also be that of another type.
+    Other texts have only one possible type of message.
     """
     match fragment.item:
         case ValueInfo() as value:

@@ -14,6 +14,7 @@ from typing import Any
 
 from onnxtext import ast
 from onnxtext.syntax.actions import integers
+from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_literals import float32_bits
@@ -74,8 +75,9 @@ def attribute_type(token: str) -> ast.AttributeType:
     return kind
 
 
+@action
 def bare_graph_name(name: str) -> str:
-    """Return the unquoted name of a graph in an attribute.
+    """Check and return the unquoted name of a graph in an attribute.
 
     Raises:
         SemanticError: the official lexer would read a float, as in `nan_`.
@@ -89,6 +91,7 @@ def bare_graph_name(name: str) -> str:
     return str(name)
 
 
+@action
 def bare_parameter(name: str) -> str:
     """An attribute parameter of a function without type or default."""
     return name
@@ -148,7 +151,7 @@ def repeated_attribute(
     if one not in (_A.FLOAT, _A.INT, _A.STRING):
         raise SemanticError(
             "only lists of floats, ints and strings are repeated",
-            help="write the length behind their type, as in `xs: ints[64] = [0, ...]`",
+            help="write the length after the type, as in `xs: ints[64] = [0, ...]`",
             code="attribute-type-mismatch",
         )
     length = count[1:-1].strip(" \t\n\v\f\r")
@@ -179,7 +182,7 @@ def repeated_numbers(token: str) -> list[ast.Number]:
         raise SemanticError(
             "a list with a length ends in `...`",
             token=token,
-            help="remove the length behind the type, or write `...` after the last item",
+            help="remove the length after the type, or write `...` after the last item",
         )
     for text in texts:
         if _NUMBER.fullmatch(text) is None:
@@ -337,3 +340,15 @@ def _number_list(
         token=items.token,
         code="attribute-type-mismatch",
     )
+
+
+ACTIONS.update(
+    attribute=attribute,
+    attribute_type_only=attribute_type_only,
+    repeated_attribute=repeated_attribute,
+    repeated_numbers=repeated_numbers,
+    repeated_items=lambda items, _: items,
+    dataless_attribute=attribute,
+    attribute_type=attribute_type,
+    number_list=NumberList,
+)
