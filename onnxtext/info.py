@@ -8,28 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from onnxtext.ast.model import Function, Graph, Model, OpsetImport, ValueInfo
-from onnxtext.ast.types import (
-    DecoratedDim,
-    Dim,
-    MapType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
-from onnxtext.ast.values import (
-    Attribute,
-    Blob,
-    DataFile,
-    ExternalData,
-    NoData,
-    SparseTensor,
-    StringData,
-    Tensor,
-    TensorData,
-)
+from onnxtext import ast
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer import print_type
 from onnxtext.tensor.elements import ELEMENTS, raw_size
@@ -141,7 +120,7 @@ class Overview:
     training: bool
 
 
-def summarize(model: Model) -> Overview:
+def summarize(model: ast.Model) -> Overview:
     """Summarize a model; nothing is read from the disk.
 
     Args:
@@ -181,7 +160,7 @@ def summarize(model: Model) -> Overview:
     )
 
 
-def _opsets(imports: Iterable[OpsetImport]) -> dict[str, int]:
+def _opsets(imports: Iterable[ast.OpsetImport]) -> dict[str, int]:
     return {each.domain or "ai.onnx": each.version for each in imports}
 
 
@@ -190,35 +169,35 @@ def _qualified(domain: str | None, name: str, overload: str | None = None) -> st
     return f"{before}{name}{f':{overload}' if overload else ''}"
 
 
-def _called(function: Function) -> Called:
+def _called(function: ast.Function) -> Called:
     nodes = sum(len(graph.nodes) for graph in list_graphs(function))
     return Called(_qualified(function.domain, function.name, function.overload), nodes)
 
 
-def _value(value: ValueInfo) -> Value:
+def _value(value: ast.ValueInfo) -> Value:
     shown = None if value.type is None else print_type(value.type)
     return Value(value.name, shown, value.data is not None)
 
 
-def _dimensions(values: Iterable[ValueInfo]) -> dict[str, tuple[str, ...]]:
+def _dimensions(values: Iterable[ast.ValueInfo]) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for value in values:
         for index, dim in enumerate(_shape(value.type)):
-            plain = dim.value if isinstance(dim, DecoratedDim) else dim
+            plain = dim.value if isinstance(dim, ast.DecoratedDim) else dim
             if isinstance(plain, str):
                 found.setdefault(plain, {})[f"{value.name}[{index}]"] = None
     return {name: tuple(places) for name, places in found.items()}
 
 
-def _shape(type: Type | None) -> tuple[Dim, ...]:
+def _shape(type: ast.Type | None) -> tuple[ast.Dim, ...]:
     """Return the shape of a tensor, or of the tensors in a sequence, optional or map."""
     while True:
         match type:
-            case TensorType() | SparseTensorType():
+            case ast.TensorType() | ast.SparseTensorType():
                 return type.shape or ()
-            case SequenceType() | OptionalType():
+            case ast.SequenceType() | ast.OptionalType():
                 type = type.element
-            case MapType():
+            case ast.MapType():
                 type = type.value
             case _:
                 return ()
@@ -227,9 +206,9 @@ def _shape(type: Type | None) -> tuple[Dim, ...]:
 # ---- Weights --------------------------------------------------------------------------------
 
 
-def _weights(model: Model, graphs: Iterable[Graph | Function]) -> Iterator[Weight]:
+def _weights(model: ast.Model, graphs: Iterable[ast.Graph | ast.Function]) -> Iterator[Weight]:
     for graph in graphs:
-        if isinstance(graph, Graph):
+        if isinstance(graph, ast.Graph):
             for value in (*graph.inputs, *graph.values):
                 if value.data is not None:
                     yield _weight(model, value.name, value.type, value.data)
@@ -239,43 +218,45 @@ def _weights(model: Model, graphs: Iterable[Graph | Function]) -> Iterator[Weigh
                 yield from _attribute_weights(model, f"{name}.{attribute.name}", attribute)
 
 
-def _attribute_weights(model: Model, name: str, attribute: Attribute) -> Iterator[Weight]:
+def _attribute_weights(model: ast.Model, name: str, attribute: ast.Attribute) -> Iterator[Weight]:
     held = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
     for tensor in held:
-        if isinstance(tensor, Tensor):
+        if isinstance(tensor, ast.Tensor):
             yield _weight(model, name, tensor.type, tensor.data)
-        elif isinstance(tensor, SparseTensor):
+        elif isinstance(tensor, ast.SparseTensor):
             yield _weight(model, name, None, tensor)
 
 
-def _weight(model: Model, name: str, type: Type | None, data: TensorData | SparseTensor) -> Weight:
-    if isinstance(data, SparseTensor):
+def _weight(
+    model: ast.Model, name: str, type: ast.Type | None, data: ast.TensorData | ast.SparseTensor
+) -> Weight:
+    if isinstance(data, ast.SparseTensor):
         values = _weight(model, name, data.values.type, data.values.data)
         indices = _weight(model, name, data.indices.type, data.indices.data)
         shown = f"sparse({values.element}[{', '.join(map(str, data.dims))}])"
         size = values.size + indices.size
         return Weight(name, shown, values.element, values.elements, size, values.place)
-    assert isinstance(type, TensorType)
+    assert isinstance(type, ast.TensorType)
     count = math.prod([dim for dim in _shape(type) if isinstance(dim, int)])
     count = max(count, 0)
     element = ELEMENTS.get(type.element)
-    if isinstance(data, StringData):
+    if isinstance(data, ast.StringData):
         size = sum(map(len, data.values))
     else:
         size = raw_size(element, count) if element is not None and element.bits else 0
     return Weight(name, print_type(type), type.element, count, size, _place(model, data))
 
 
-def _place(model: Model, data: TensorData) -> str:
+def _place(model: ast.Model, data: ast.TensorData) -> str:
     match data:
-        case ExternalData(entries):
+        case ast.ExternalData(entries):
             return dict(entries).get("location", "external data")
-        case DataFile(path):
+        case ast.DataFile(path):
             return path
-        case Blob() if data.digest not in model.resources:
+        case ast.Blob() if data.digest not in model.resources:
             outside = [place.path for place in model.places]
             return " or ".join(outside) if outside else "nowhere"
-        case NoData():
+        case ast.NoData():
             return "nowhere"
     return IN_FILE
 

@@ -14,3 +14,10 @@ def fresh_seed() -> int:
     same commit always on the same ones.
     """
     return int(os.environ.get("ONNXTEXT_SEED") or random.SystemRandom().getrandbits(32))
+
+
+def seeded() -> random.Random:
+    """Return a random generator with a fresh seed; pytest shows the seed if the test fails."""
+    seed = fresh_seed()
+    print("seed", seed)
+    return random.Random(seed)

@@ -11,18 +11,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from onnxtext.ast.model import Node, Presence
-from onnxtext.ast.records import Record
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
-    AttributeType,
-    Blob,
-    DataFile,
-    FieldData,
-    RawData,
-    TensorData,
-    TypedBlob,
-)
+from onnxtext import ast
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import lift_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
@@ -36,7 +25,7 @@ LARGE = 4096
 class StatementEncoder(Lowering):
     """Lowers the statements of one model, with names of blobs instead of blobs."""
 
-    def __init__(self, presence: Presence) -> None:
+    def __init__(self, presence: ast.Presence) -> None:
         """Create an encoder for a model with these presence defaults.
 
         Raises:
@@ -45,44 +34,44 @@ class StatementEncoder(Lowering):
         super().__init__(PresenceDefaults(presence))
 
     def tensor_data(
-        self, type: TensorType, data: TensorData, at: int, name: str | None = None
-    ) -> TensorData:
+        self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
+    ) -> ast.TensorData:
         """Replace a blob or file by its name, and large raw data by a digest."""
         match data:
-            case Blob():
-                return FieldData((("raw_data", bytes(self.blob(data, at))),))
-            case TypedBlob():
-                return FieldData((("raw_data", _name_of(data)),))
-            case DataFile(path, entry):
+            case ast.Blob():
+                return ast.FieldData((("raw_data", bytes(self.blob(data, at))),))
+            case ast.TypedBlob():
+                return ast.FieldData((("raw_data", _name_of(data)),))
+            case ast.DataFile(path, entry):
                 mark = f"onnxtext file {path}#{entry}".encode("utf-8", "surrogateescape")
-                return FieldData((("raw_data", mark),))
-            case RawData() if len(data.data) > LARGE:
+                return ast.FieldData((("raw_data", mark),))
+            case ast.RawData() if len(data.data) > LARGE:
                 digest = hashlib.blake2b(data.data, digest_size=16).digest()
-                return FieldData((("raw_data", b"onnxtext data " + digest),))
+                return ast.FieldData((("raw_data", b"onnxtext data " + digest),))
         return data
 
-    def tail(self, node: Node) -> bytes:
+    def tail(self, node: ast.Node) -> bytes:
         """Encode the fields of a node except its label and the names of its values."""
         return self._tail(node)
 
-    def blob(self, blob: Blob, at: int) -> bytes | memoryview:
+    def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
         """Return the name of a blob instead of its bytes."""
         return f"onnxtext blob {blob.digest}".encode()
 
-    def _typed_value(self, kind: AttributeType | None, blob: TypedBlob) -> bytes:
+    def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
         return delimited(b"\x22", _name_of(blob))
 
     def _blob_value(
-        self, kind: AttributeType | None, data: bytes | memoryview, digest: str
+        self, kind: ast.AttributeType | None, data: bytes | memoryview, digest: str
     ) -> bytes:
         return delimited(b"\x22", bytes(data))
 
 
-def _name_of(blob: TypedBlob) -> bytes:
+def _name_of(blob: ast.TypedBlob) -> bytes:
     return f"onnxtext typed blob {blob.digest}".encode()
 
 
-def record_of(message: str, data: bytes, names: Callable[[str], str] | None = None) -> Record:
+def record_of(message: str, data: bytes, names: Callable[[str], str] | None = None) -> ast.Record:
     """Decode a message to a record.
 
     Args:
@@ -97,7 +86,7 @@ def record_of(message: str, data: bytes, names: Callable[[str], str] | None = No
     return renamed(record, names) if names else record
 
 
-def renamed(record: Record, names: Callable[[str], str]) -> Record:
+def renamed(record: ast.Record, names: Callable[[str], str]) -> ast.Record:
     """Rename tensors in the fields that refer to them (`tensor_name`)."""
     fields = []
     for field in record.fields:
@@ -105,9 +94,9 @@ def renamed(record: Record, names: Callable[[str], str]) -> Record:
         if field.key == "tensor_name" and isinstance(value, bytes):
             name = value.decode("utf-8", "surrogateescape")
             value = names(name).encode("utf-8", "surrogateescape")
-        elif isinstance(value, Record):
+        elif isinstance(value, ast.Record):
             value = renamed(value, names)
         elif isinstance(value, tuple):
-            value = tuple([renamed(v, names) if isinstance(v, Record) else v for v in value])
+            value = tuple([renamed(v, names) if isinstance(v, ast.Record) else v for v in value])
         fields.append(field if value is field.value else replace(field, value=value))
-    return Record(tuple(fields))
+    return ast.Record(tuple(fields))

@@ -16,21 +16,8 @@ from operator import ne
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.model import Model
+from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
-    Blob,
-    DataFile,
-    ExternalData,
-    FieldData,
-    NoData,
-    RawData,
-    StringData,
-    TensorData,
-    TypedBlob,
-    TypedData,
-)
 from onnxtext.differ.derived_weights import compare_types, is_transposed, shape_of
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
@@ -60,7 +47,7 @@ class DataReader:
         quantizations: how weights were quantized, by their names.
     """
 
-    def __init__(self, model: Model, base: Path | None) -> None:
+    def __init__(self, model: ast.Model, base: Path | None) -> None:
         """Create a reader.
 
         Args:
@@ -90,36 +77,36 @@ class DataReader:
             return self._blobs.find(digest)
         return self._reader.find(digest)
 
-    def spelled(self, type: TensorType, data: TensorData) -> TensorData:
+    def spelled(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
         """Return the data of a typed field from its blob; other data is unchanged.
 
         Raises:
             BlobError: the blob is missing or damaged.
         """
-        if not isinstance(data, TypedBlob):
+        if not isinstance(data, ast.TypedBlob):
             return data
         return data_of_blob(type, data, self.blob(data.digest))
 
-    def raw(self, type: TensorType, data: TensorData, name: str) -> Data | None:
+    def raw(self, type: ast.TensorType, data: ast.TensorData, name: str) -> Data | None:
         """Return the elements of a tensor as `raw_data`; None for strings or incomplete data.
 
         Raises:
             BlobError: they are missing or damaged.
         """
         match self.spelled(type, data):
-            case RawData() as data:
+            case ast.RawData() as data:
                 return data.data
-            case Blob(digest):
+            case ast.Blob(digest):
                 return self.blob(digest)
-            case DataFile() as data:
+            case ast.DataFile() as data:
                 return self._reader.array(data, type)
-            case ExternalData() as data:
+            case ast.ExternalData() as data:
                 found = self._external.data(type, data, name)
-                assert isinstance(found, RawData)
+                assert isinstance(found, ast.RawData)
                 return found.data
-            case TypedData() as data:
+            case ast.TypedData() as data:
                 return _raw_of_entries(ELEMENTS.get(type.element), data.entries)
-            case NoData():
+            case ast.NoData():
                 return b""
         return None
 
@@ -128,27 +115,27 @@ class DataReader:
 class TensorRef:
     """A tensor and the reader of its data."""
 
-    type: TensorType
-    data: TensorData
+    type: ast.TensorType
+    data: ast.TensorData
     name: str
     reader: DataReader
 
 
-def storage_fields(type: TensorType, data: TensorData) -> str:
+def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
     """Return the fields of `TensorProto` that hold some data."""
     match data:
-        case RawData() | Blob() | DataFile():
+        case ast.RawData() | ast.Blob() | ast.DataFile():
             return "raw_data"
-        case TypedData() | TypedBlob():
+        case ast.TypedData() | ast.TypedBlob():
             element = ELEMENTS.get(type.element)
             return "typed data" if element is None else element.field
-        case StringData():
+        case ast.StringData():
             return "string_data"
-        case ExternalData():
+        case ast.ExternalData():
             return "external_data"
-        case NoData():
+        case ast.NoData():
             return "no data"
-        case FieldData(fields):
+        case ast.FieldData(fields):
             return ", ".join([name for name, _ in fields])
 
 
@@ -164,7 +151,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
         before = old.reader.raw(old.type, old.data, old.name)
         after = new.reader.raw(new.type, new.data, new.name)
     except BlobError as error:
-        if isinstance(old.data, ExternalData) and old.data == new.data:
+        if isinstance(old.data, ast.ExternalData) and old.data == new.data:
             return None
         return WeightChange(count, note=str(error))
     if before is None or after is None:
@@ -176,7 +163,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
     """Return why equal references to external data could not be verified; None if they were."""
-    if isinstance(old.data, ExternalData) and old.data == new.data:
+    if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
             try:
                 held.reader.raw(held.type, held.data, held.name)
@@ -187,7 +174,7 @@ def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
 
 def digest_of(held: TensorRef) -> str | None:
     """Return the first digits of the SHA-256 of a tensor's raw data; None if it is missing."""
-    if isinstance(held.data, Blob):
+    if isinstance(held.data, ast.Blob):
         return held.data.digest[:PRINTED_DIGITS]
     try:
         raw = held.reader.raw(held.type, held.data, held.name)
@@ -196,17 +183,17 @@ def digest_of(held: TensorRef) -> str | None:
     return None if raw is None else hashlib.sha256(raw).hexdigest()[:PRINTED_DIGITS]
 
 
-def _same_reference(old: TensorData, new: TensorData) -> bool:
+def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
     """Whether two references are equal without reading data."""
-    if isinstance(old, (Blob, TypedBlob)) and type(old) is type(new):
-        assert isinstance(new, (Blob, TypedBlob))
+    if isinstance(old, (ast.Blob, ast.TypedBlob)) and type(old) is type(new):
+        assert isinstance(new, (ast.Blob, ast.TypedBlob))
         return old.digest.startswith(new.digest) or new.digest.startswith(old.digest)
-    if isinstance(old, RawData) and isinstance(new, RawData):
+    if isinstance(old, ast.RawData) and isinstance(new, ast.RawData):
         return old.data is new.data
-    return not isinstance(old, (RawData, ExternalData, DataFile)) and old == new
+    return not isinstance(old, (ast.RawData, ast.ExternalData, ast.DataFile)) and old == new
 
 
-def _count(type: TensorType) -> int:
+def _count(type: ast.TensorType) -> int:
     dims = [dim for dim in type.shape or () if isinstance(dim, int)]
     return prod(dims) if all(dim >= 0 for dim in dims) else 0
 
@@ -216,7 +203,7 @@ def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange |
     held = [item.reader.spelled(item.type, item.data) for item in (old, new)]
     if held[0] == held[1]:
         return None
-    if isinstance(held[0], StringData) and isinstance(held[1], StringData):
+    if isinstance(held[0], ast.StringData) and isinstance(held[1], ast.StringData):
         before, after = held[0].values, held[1].values
         changed = sum(map(ne, before, after)) + abs(len(before) - len(after))
         return WeightChange(max(len(before), len(after)), changed)

@@ -7,23 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from onnxtext.ast.model import Graph, ValueInfo
+from onnxtext import ast
 from onnxtext.ast.typed_blobs import expanded, list_of_blob
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
-    Attribute,
-    AttributeType,
-    Blob,
-    ExternalData,
-    Floats,
-    NoData,
-    RawData,
-    RepeatedList,
-    SparseTensor,
-    Tensor,
-    TensorData,
-    TypedBlob,
-)
 from onnxtext.differ.collector import Collector, field_changes
 from onnxtext.differ.lists import match_keys, moved, unmatched
 from onnxtext.differ.model_side import Side
@@ -65,7 +50,7 @@ class ValueComparer:
 
     # ---- Declarations -----------------------------------------------------------------------
 
-    def same_declaration(self, old: ValueInfo, new: ValueInfo) -> bool:
+    def same_declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> bool:
         """Whether declarations are certainly equal except for their names (fast path)."""
         if old.decorators or new.decorators or old.metadata or new.metadata or not self._plain:
             return False
@@ -79,7 +64,7 @@ class ValueComparer:
             return True
         return False
 
-    def declaration(self, old: ValueInfo, new: ValueInfo) -> list[FieldChange]:
+    def declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> list[FieldChange]:
         """Compare two declarations except for their names."""
         if self.same_declaration(old, new):
             return []
@@ -92,7 +77,7 @@ class ValueComparer:
     # ---- Tensors ----------------------------------------------------------------------------
 
     def initializer(
-        self, old: ValueInfo, new: ValueInfo, defaults: tuple[bool, bool]
+        self, old: ast.ValueInfo, new: ast.ValueInfo, defaults: tuple[bool, bool]
     ) -> list[FieldChange]:
         """Compare two initializers except for their names.
 
@@ -101,12 +86,12 @@ class ValueComparer:
             new: the new one.
             defaults: for each, whether it is the default of an input.
         """
-        assert isinstance(old.type, TensorType)
-        assert isinstance(new.type, TensorType)
+        assert isinstance(old.type, ast.TensorType)
+        assert isinstance(new.type, ast.TensorType)
         assert old.data is not None
         assert new.data is not None
         same = self.same_declaration(old, new)
-        if same and isinstance(old.data, RawData) and isinstance(new.data, RawData):
+        if same and isinstance(old.data, ast.RawData) and isinstance(new.data, ast.RawData):
             one, other = old.data.data, new.data.data
             if one is other or (len(one) == len(other) < _SMALL and bytes(one) == bytes(other)):
                 return []
@@ -126,7 +111,7 @@ class ValueComparer:
         )
         return changes + self._data(*held, changes)
 
-    def tensor(self, old: Tensor, new: Tensor, path: str) -> list[FieldChange]:
+    def tensor(self, old: ast.Tensor, new: ast.Tensor, path: str) -> list[FieldChange]:
         """Compare two tensors in attributes."""
         parts = [
             side.encoder.tensor(replace(item, data=_without_elements(item.data)))
@@ -141,7 +126,9 @@ class ValueComparer:
         changes += self._data(*held, changes)
         return [_below(change, path) for change in changes]
 
-    def sparse(self, old: SparseTensor, new: SparseTensor, path: str = "") -> list[FieldChange]:
+    def sparse(
+        self, old: ast.SparseTensor, new: ast.SparseTensor, path: str = ""
+    ) -> list[FieldChange]:
         """Compare two sparse tensors."""
         shells = []
         for side, item in ((self.old, old), (self.new, new)):
@@ -176,7 +163,7 @@ class ValueComparer:
 
     # ---- Attributes -------------------------------------------------------------------------
 
-    def same_attribute(self, old: Attribute, new: Attribute) -> bool:
+    def same_attribute(self, old: ast.Attribute, new: ast.Attribute) -> bool:
         """Whether two attributes have the same encoding."""
         key = id(old), id(new)
         same = self._same_attributes.get(key)
@@ -185,7 +172,7 @@ class ValueComparer:
             self._same_attributes[key] = same
         return same
 
-    def attribute(self, old: Attribute, new: Attribute, path: str) -> list[FieldChange]:
+    def attribute(self, old: ast.Attribute, new: ast.Attribute, path: str) -> list[FieldChange]:
         """Compare two attributes of the same name without graphs."""
         if self.same_attribute(old, new):
             return []
@@ -203,7 +190,9 @@ class ValueComparer:
         texts = attribute_statement(old), attribute_statement(new)
         return _as_one_change(found, path, *texts) + inner
 
-    def _tensors(self, old: Attribute, new: Attribute, path: str) -> list[FieldChange] | None:
+    def _tensors(
+        self, old: ast.Attribute, new: ast.Attribute, path: str
+    ) -> list[FieldChange] | None:
         """Compare the tensors in two attributes; None if they cannot be paired."""
         pairs = [(old.value, new.value, path)]
         if isinstance(old.value, tuple) and isinstance(new.value, tuple):
@@ -214,15 +203,15 @@ class ValueComparer:
         changes: list[FieldChange] = []
         for one, other, place in pairs:
             match one, other:
-                case Tensor(), Tensor():
+                case ast.Tensor(), ast.Tensor():
                     changes += self.tensor(one, other, f"{place}.t")
-                case SparseTensor(), SparseTensor():
+                case ast.SparseTensor(), ast.SparseTensor():
                     changes += self.sparse(one, other, f"{place}.sparse_tensor")
                 case _:
                     return None
         return changes
 
-    def _same_blobs(self, old: Attribute, new: Attribute) -> bool:
+    def _same_blobs(self, old: ast.Attribute, new: ast.Attribute) -> bool:
         """Whether two values are equal if blobs are replaced by their data."""
         if old.type is not new.type or old.decorators != new.decorators:
             return False
@@ -234,12 +223,12 @@ _MOST_REPEATED = 1 << 20
 """Longer lists are not compared with lists of another spelling."""
 
 
-def _stored(attribute: Attribute, side: Side) -> Any:
+def _stored(attribute: ast.Attribute, side: Side) -> Any:
     """Return a string or list of an attribute without blobs; None for other values."""
-    if isinstance(attribute.value, RepeatedList):
+    if isinstance(attribute.value, ast.RepeatedList):
         few = attribute.value.count <= _MOST_REPEATED
         return _numbers(expanded(attribute.value), side) if few else None
-    if not isinstance(attribute.value, TypedBlob):
+    if not isinstance(attribute.value, ast.TypedBlob):
         return _numbers(attribute.value, side)
     try:
         data = side.reader.blob(attribute.value.digest)
@@ -252,15 +241,15 @@ def _numbers(value: Any, side: Side) -> Any:
     """Return a string, or a list of numbers or strings, with its blobs; None for other values."""
     try:
         match value:
-            case Blob(digest):
+            case ast.Blob(digest):
                 return bytes(side.reader.blob(digest))
-            case Floats(data):
+            case ast.Floats(data):
                 return data
             case bytes():
                 return value
             case tuple() if value and all(isinstance(item, int) for item in value):
                 return b"".join([item.to_bytes(8, "little", signed=True) for item in value])
-            case tuple() if value and all(isinstance(item, (bytes, Blob)) for item in value):
+            case tuple() if value and all(isinstance(item, (bytes, ast.Blob)) for item in value):
                 return tuple([_numbers(item, side) for item in value])
     except (BlobError, OverflowError):
         pass
@@ -272,40 +261,40 @@ def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
 
-def _is_external(value: ValueInfo) -> bool:
-    return isinstance(value.data, ExternalData)
+def _is_external(value: ast.ValueInfo) -> bool:
+    return isinstance(value.data, ast.ExternalData)
 
 
-def _without_elements(data: Any) -> TensorData:
+def _without_elements(data: Any) -> ast.TensorData:
     """Replace data by nothing unless it is external; elements are compared separately."""
-    return data if isinstance(data, ExternalData) else NoData()
+    return data if isinstance(data, ast.ExternalData) else ast.NoData()
 
 
-def _without_data(tensor: Tensor) -> Tensor:
-    return replace(tensor, data=NoData())
+def _without_data(tensor: ast.Tensor) -> ast.Tensor:
+    return replace(tensor, data=ast.NoData())
 
 
-def _without_tensors(attribute: Attribute) -> Attribute:
+def _without_tensors(attribute: ast.Attribute) -> ast.Attribute:
     """Remove the tensors of an attribute; they are compared separately."""
-    if isinstance(attribute.value, (Tensor, SparseTensor)):
+    if isinstance(attribute.value, (ast.Tensor, ast.SparseTensor)):
         return replace(attribute, value=None)
-    if attribute.type in (AttributeType.TENSORS, AttributeType.SPARSE_TENSORS):
+    if attribute.type in (ast.AttributeType.TENSORS, ast.AttributeType.SPARSE_TENSORS):
         return replace(attribute, value=None)
     return attribute
 
 
-def graphs_of(attribute: Attribute) -> tuple[Graph, ...]:
+def graphs_of(attribute: ast.Attribute) -> tuple[ast.Graph, ...]:
     """Return the graphs in an attribute."""
     value = attribute.value
-    if isinstance(value, Graph):
+    if isinstance(value, ast.Graph):
         return (value,)
-    if isinstance(value, tuple) and value and isinstance(value[0], Graph):
+    if isinstance(value, tuple) and value and isinstance(value[0], ast.Graph):
         return value
     return ()
 
 
 def match_attributes(
-    old: Sequence[Attribute], new: Sequence[Attribute]
+    old: Sequence[ast.Attribute], new: Sequence[ast.Attribute]
 ) -> tuple[list[tuple[int, int]], list[int], list[int], set[int]]:
     """Match attributes by name; return pairs of indices, removed, added and moved ones."""
     pairs = match_keys([item.name for item in old], [item.name for item in new])
@@ -344,7 +333,9 @@ def _as_one_change(
 
 
 def _tensor_changes(
-    differences: Iterable[Difference], old: ValueInfo | Tensor, new: ValueInfo | Tensor
+    differences: Iterable[Difference],
+    old: ast.ValueInfo | ast.Tensor,
+    new: ast.ValueInfo | ast.Tensor,
 ) -> list[FieldChange]:
     """Convert differences of tensors to changes: categorize names and data, print types."""
     changes = []

@@ -12,21 +12,9 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from onnxtext.ast.model import Model
+from onnxtext import ast
 from onnxtext.ast.rewrite import Rewriter
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
-    Attribute,
-    AttributeType,
-    Blob,
-    DataFile,
-    FieldData,
-    Floats,
-    RawData,
-    SplatData,
-    TensorData,
-    TypedBlob,
-)
+from onnxtext.ast.values import SplatData
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
@@ -40,7 +28,7 @@ Known = dict[bytes, Any]
 """The data of each digest, as a version spells it."""
 
 
-def lower_all(models: Sequence[Model | None]) -> tuple[list[bytes], Known]:
+def lower_all(models: Sequence[ast.Model | None]) -> tuple[list[bytes], Known]:
     """Lower versions of a model; a missing version gives no bytes.
 
     Raises:
@@ -61,37 +49,37 @@ def lower_all(models: Sequence[Model | None]) -> tuple[list[bytes], Known]:
     return found, known
 
 
-def lower_one(model: Model, known: Known) -> bytes:
+def lower_one(model: ast.Model, known: Known) -> bytes:
     """Lower the merge of versions that `lower_all` has lowered."""
-    missing = {mark for mark, data in known.items() if isinstance(data, Blob)}
+    missing = {mark for mark, data in known.items() if isinstance(data, ast.Blob)}
     return b"".join(_Lowering(model, dict(known), missing).model(model))
 
 
 class _Lowering(Lowering):
     """Lowers a model with digests instead of data."""
 
-    def __init__(self, model: Model, known: Known, missing: set[bytes]) -> None:
+    def __init__(self, model: ast.Model, known: Known, missing: set[bytes]) -> None:
         super().__init__(PresenceDefaults(model.presence), model.resources)
         self._known = known
         self._missing = missing
 
     def tensor_data(
-        self, type: TensorType, data: TensorData, at: int, name: str | None = None
-    ) -> TensorData:
+        self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
+    ) -> ast.TensorData:
         """Replace data by its digest unless its elements are spelled out."""
-        if not isinstance(data, (Blob, TypedBlob, DataFile, RawData)):
+        if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, ast.RawData)):
             return data
         mark = _mark_of(data)
         self._known[mark] = data
-        return RawData(mark)
+        return ast.RawData(mark)
 
-    def raw_initializer(self, type: TensorType, name: str, data: Piece) -> list[Piece]:
+    def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:
         """Return a `TensorProto` with a digest."""
         mark = _digest(data)
-        self._known[mark] = RawData(data)
+        self._known[mark] = ast.RawData(data)
         return super().raw_initializer(type, name, mark)
 
-    def blob(self, blob: Blob, at: int) -> bytes | memoryview:
+    def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
         """Return the bytes of a blob; a digest if they are missing."""
         mark = _mark_of(blob)
         try:
@@ -102,18 +90,18 @@ class _Lowering(Lowering):
         self._known[mark] = blob
         return mark
 
-    def _typed_value(self, kind: AttributeType | None, blob: TypedBlob) -> bytes:
+    def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
         """Encode a list; as the digest if its bytes are missing, in a field of one value."""
-        data = self.blob(Blob(blob.digest), -1)
+        data = self.blob(ast.Blob(blob.digest), -1)
         if not _is_mark(data):
             return super()._typed_value(kind, blob)
         mark = _mark_of(blob)
         self._known[mark] = blob
-        if kind is AttributeType.STRINGS:
+        if kind is ast.AttributeType.STRINGS:
             return delimited(b"\x4a", mark)
         return self._blob_value(kind, mark, blob.digest)
 
-    def attribute_value(self, attribute: Attribute) -> bytes:
+    def attribute_value(self, attribute: ast.Attribute) -> bytes:
         """Encode a value; as a digest if another version names a missing blob of these bytes."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
@@ -122,14 +110,14 @@ class _Lowering(Lowering):
         return super().attribute_value(attribute)
 
 
-def _bytes_of(kind: AttributeType | None, value: Any) -> bytes | None:
+def _bytes_of(kind: ast.AttributeType | None, value: Any) -> bytes | None:
     """Return the bytes of a blob with the value of an attribute; None for other types."""
     match value:
         case bytes():
             return value
-        case Floats(data):
+        case ast.Floats(data):
             return data
-        case tuple() if kind is AttributeType.INTS:
+        case tuple() if kind is ast.AttributeType.INTS:
             return struct.pack(f"<{len(value)}q", *value)
     return None
 
@@ -145,17 +133,17 @@ def _digest(*pieces: bytes | memoryview) -> bytes:
     return _MARK + digest.digest()[: _DIGITS // 2]
 
 
-def _mark_of(data: Blob | TypedBlob | DataFile | RawData) -> bytes:
+def _mark_of(data: ast.Blob | ast.TypedBlob | ast.DataFile | ast.RawData) -> bytes:
     match data:
-        case TypedBlob(digest):
+        case ast.TypedBlob(digest):
             return _digest(b"typed", digest[:_DIGITS].encode())
-        case Blob(digest):
+        case ast.Blob(digest):
             return _MARK + bytes.fromhex(digest[:_DIGITS])
-        case DataFile(path, entry):
+        case ast.DataFile(path, entry):
             return _digest(repr((path, entry)).encode("utf-8", "surrogatepass"))
         case SplatData():
             return _digest(*data.repetition.pieces())
-        case RawData(content):
+        case ast.RawData(content):
             return _digest(content)
 
 
@@ -165,18 +153,18 @@ class _Restorer(Rewriter):
     def __init__(self, known: Known) -> None:
         super().__init__()
         self._known = known
-        self.used: dict[str, Blob] = {}
+        self.used: dict[str, ast.Blob] = {}
 
-    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+    def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
         match data:
-            case RawData(content) if len(content) == len(_MARK) * 2:
+            case ast.RawData(content) if len(content) == len(_MARK) * 2:
                 return self._found(bytes(content), data)
-            case FieldData(((("raw_data", bytes() as content)),)):
+            case ast.FieldData(((("raw_data", bytes() as content)),)):
                 return self._found(content, data)
         return data
 
-    def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
-        if kind is AttributeType.STRINGS and isinstance(value, tuple) and len(value) == 1:
+    def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
+        if kind is ast.AttributeType.STRINGS and isinstance(value, tuple) and len(value) == 1:
             only = value[0]
             return self._found(only, value) if isinstance(only, bytes) else value
         data = _bytes_of(kind, value)
@@ -186,14 +174,14 @@ class _Restorer(Rewriter):
 
     def _found(self, mark: bytes, data: Any) -> Any:
         found = self._known.get(mark, data)
-        if isinstance(found, TypedBlob):
-            self.used[found.digest] = Blob(found.digest)
-        if isinstance(found, Blob):
+        if isinstance(found, ast.TypedBlob):
+            self.used[found.digest] = ast.Blob(found.digest)
+        if isinstance(found, ast.Blob):
             self.used[found.digest] = found
         return found
 
 
-def lift(data: bytes, known: Known, versions: Iterable[Model]) -> Model:
+def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
     """Lift a merged model to a syntax tree with its data and the resources that it needs."""
     from onnxtext.printer.metadata_placement import place_metadata
     from onnxtext.proto.decode.lift import lift_model
@@ -208,7 +196,7 @@ def lift(data: bytes, known: Known, versions: Iterable[Model]) -> Model:
     return model
 
 
-def add_resource(model: Model, digest: str, versions: Iterable[Model]) -> None:
+def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
     """Copy a blob from the versions to a model: its bytes, or else their stores."""
     for version in versions:
         for name, content in version.resources.items():

@@ -7,21 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from onnxtext.ast.model import Graph
-from onnxtext.ast.records import Record
-from onnxtext.ast.values import (
-    Attribute,
-    AttributeType,
-    AttributeValue,
-    Blob,
-    Float32,
-    Floats,
-    Reference,
-    RepeatedList,
-    SparseTensor,
-    Tensor,
-    TypedBlob,
-)
+from onnxtext import ast
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
 from onnxtext.printer.records import inline_decorators, record_text, value_decorators
@@ -29,15 +15,15 @@ from onnxtext.printer.statements import broken_type, column, value_text
 from onnxtext.tensor.float_literals import float32_text
 from onnxtext.tensor.print_elements import format_floats
 
-GraphText = Callable[[Graph, str, int], str]
+GraphText = Callable[[ast.Graph, str, int], str]
 """Prints a graph, given the indentation of its statement and the column of its first line."""
 
-_A = AttributeType
+_A = ast.AttributeType
 _LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
 
 
 def attribute_text(
-    attribute: Attribute, indent: str, graph_text: GraphText, dialect: Dialect = ONNXTEXT
+    attribute: ast.Attribute, indent: str, graph_text: GraphText, dialect: Dialect = ONNXTEXT
 ) -> str:
     """Return `name: type = value`.
 
@@ -54,18 +40,18 @@ def attribute_text(
     named = name if kind is None else f"{name}: {kind.name.lower()}"
     if value is None:
         return value_text(decorators, "", named, None, indent)
-    if isinstance(value, Reference):
+    if isinstance(value, ast.Reference):
         text = f"@{dialect.word(value.name)}"
-    elif isinstance(value, Blob) and kind in _LISTS:
+    elif isinstance(value, ast.Blob) and kind in _LISTS:
         text = f'blob"{value.digest}"'
-    elif isinstance(value, TypedBlob):
+    elif isinstance(value, ast.TypedBlob):
         text = f'{{blob"{value.digest}"}}'
-    elif isinstance(value, RepeatedList):
+    elif isinstance(value, ast.RepeatedList):
         name = f"{named}[{value.count}]"
         return value_text(decorators, "", name, partial(_repeated_text, dialect, value), indent)
     elif kind in _LISTS and not value:
         text = "[]"
-    elif isinstance(value, Graph) or kind is _A.GRAPHS:  # printing twice is exponential
+    elif isinstance(value, ast.Graph) or kind is _A.GRAPHS:  # printing twice is exponential
         head = f"{decorators.inline or decorators.lines}{name} = "
         return head + _graphs_text(value, indent, column(head, len(indent)), graph_text, dialect)
     else:
@@ -76,44 +62,44 @@ def attribute_text(
 def _graphs_text(
     value: Any, indent: str, start: int, graph_text: GraphText, dialect: Dialect
 ) -> str:
-    if isinstance(value, Graph):
+    if isinstance(value, ast.Graph):
         return graph_text(value, indent, start)
     inner = indent + STEP
     items = [graph_text(item, inner, len(inner)) for item in value]
     return bracketed(items, "[]", indent, WIDTH - start - 1, dialect.comma)
 
 
-def _repeated_text(dialect: Dialect, value: RepeatedList, indent: str, budget: int) -> str:
+def _repeated_text(dialect: Dialect, value: ast.RepeatedList, indent: str, budget: int) -> str:
     items = [_value_text(dialect, item, indent + STEP, WIDTH) for item in value.items]
     if len(items) == 1 and "\n" not in items[0]:
         return f"[{items[0]}, ...]"
     return filled([*items, "..."], "[]", indent, budget)
 
 
-def _value_text(dialect: Dialect, value: AttributeValue, indent: str, budget: int) -> str:
+def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget: int) -> str:
     match value:
         case int():
             return str(value)
-        case Float32(bits):
+        case ast.Float32(bits):
             return float32_text(bits, point=True)
         case bytes():
             return dialect.string(value.decode("utf-8", "surrogateescape"), indent)
-        case Blob(digest):
+        case ast.Blob(digest):
             return f'blob"{digest}"'
-        case Tensor() | SparseTensor():
+        case ast.Tensor() | ast.SparseTensor():
             return dialect.tensor(value, indent, budget)
-        case Record():
+        case ast.Record():
             return record_text(value, indent)
-        case Floats(data):
+        case ast.Floats(data):
             return filled(format_floats(data, 1), "[]", indent, budget, dialect.comma)
         case (int(), *_):
             return filled(list(map(str, value)), "[]", indent, budget, dialect.comma)
         case tuple():
             inner = indent + STEP
             items = [_value_text(dialect, item, inner, WIDTH - len(inner) - 1) for item in value]
-            lay_out = filled if isinstance(value[0], (bytes, Blob)) else bracketed
+            lay_out = filled if isinstance(value[0], (bytes, ast.Blob)) else bracketed
             return lay_out(items, "[]", indent, budget, dialect.comma)
-        case Reference() | Graph() | TypedBlob() | RepeatedList():
+        case ast.Reference() | ast.Graph() | ast.TypedBlob() | ast.RepeatedList():
             raise AssertionError("printed with its type, or as a graph")
     text = inline_decorators(value.decorators, indent) + dialect.type(value)
     return text if len(text) <= budget or value.decorators else broken_type(text, indent)

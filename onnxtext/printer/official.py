@@ -11,28 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxtext.ast.model import Function, Graph, Model, Node, Presence, ValueInfo
-from onnxtext.ast.types import (
-    Dim,
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
+from onnxtext import ast
 from onnxtext.ast.value_infos import INITIALIZERS, entries, order_of, with_data
-from onnxtext.ast.values import (
-    ExternalData,
-    FieldData,
-    NoData,
-    SparseTensor,
-    StringData,
-    Tensor,
-    TensorData,
-    TypedData,
-)
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import bracketed, filled
@@ -43,43 +23,43 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import format_field_rows
 
 
-def print_official(model: Model) -> str:
+def print_official(model: ast.Model) -> str:
     """Print a whole model, with a final newline.
 
     Args:
         model: lifted from reduced bytes.
     """
-    return print_model(replace(model, presence=Presence()), OfficialPrinter(OFFICIAL))
+    return print_model(replace(model, presence=ast.Presence()), OfficialPrinter(OFFICIAL))
 
 
 class OfficialPrinter(GraphPrinter):
     """Prints graphs and functions with all their types in `<…>`."""
 
-    def graph_statement(self, graph: Graph) -> list[str]:
+    def graph_statement(self, graph: ast.Graph) -> list[str]:
         """Return the main graph in parts, one input or output per line if there are several."""
         return super().graph_statement(_listed(graph))
 
-    def graph_value(self, graph: Graph, indent: str, start: int) -> str:
+    def graph_value(self, graph: ast.Graph, indent: str, start: int) -> str:
         """Return a graph in an attribute."""
         return super().graph_value(_listed(graph), indent, start)
 
-    def graph_head(self, graph: Graph, indent: str, start: int) -> str:
+    def graph_head(self, graph: ast.Graph, indent: str, start: int) -> str:
         """Return the name, which is never quoted, inputs and outputs of a graph in an attribute."""
         return graph.name + self._interface(graph, indent, start + len(graph.name))
 
-    def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
+    def function_statement(self, function: ast.Function, entries: Sequence[str] = ()) -> str:
         """Return a function with its header."""
-        listed = _listed(Graph("", nodes=function.nodes, values=function.values))
+        listed = _listed(ast.Graph("", nodes=function.nodes, values=function.values))
         return super().function_statement(replace(function, values=listed.values), entries)
 
-    def _outputs(self, node: Node) -> list[tuple[str, str]]:
+    def _outputs(self, node: ast.Node) -> list[tuple[str, str]]:
         return [("", self._names[name]) for name in node.outputs]
 
 
-def _listed(graph: Graph) -> Graph:
+def _listed(graph: ast.Graph) -> ast.Graph:
     """Return a graph whose `<…>` has all that onnxtext writes elsewhere; it has no decorators."""
     listed = entries(graph, order_of(graph))
-    infos = [entry.statement or ValueInfo(entry.name, entry.type) for entry in listed]
+    infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
     inputs, initializers = graph.inputs, [value for value in graph.values if value.data is not None]
     if any(item.name == INITIALIZERS for item in graph.decorators):
         # No initializer is the default of an input, because their order is not that of the inputs.
@@ -108,23 +88,23 @@ def _word(text: str) -> str:
 # ---- Types ----------------------------------------------------------------------------------
 
 
-def _type(type: Type) -> str:
+def _type(type: ast.Type) -> str:
     match type:
-        case TensorType():
+        case ast.TensorType():
             return _tensor_type(type)
-        case SparseTensorType():
+        case ast.SparseTensorType():
             return f"sparse_tensor({_tensor_type(type)})"
-        case SequenceType():
+        case ast.SequenceType():
             return f"seq({_type(type.element)})"
-        case OptionalType():
+        case ast.OptionalType():
             return f"optional({_type(type.element)})"
-        case MapType():
+        case ast.MapType():
             return f"map({type.key}, {_type(type.value)})"
-        case OpaqueType():  # domains and names are never quoted
+        case ast.OpaqueType():  # domains and names are never quoted
             return f"opaque({', '.join([part for part in (type.domain, type.name) if part])})"
 
 
-def _tensor_type(type: TensorType | SparseTensorType) -> str:
+def _tensor_type(type: ast.TensorType | ast.SparseTensorType) -> str:
     if type.shape is None:
         return f"{type.element}[]"
     if not type.shape:
@@ -132,7 +112,7 @@ def _tensor_type(type: TensorType | SparseTensorType) -> str:
     return f"{type.element}[{', '.join(map(_dim, type.shape))}]"
 
 
-def _dim(dim: Dim) -> str:
+def _dim(dim: ast.Dim) -> str:
     if dim is None:
         return "?"
     return _word(dim) if isinstance(dim, str) else str(dim)
@@ -141,30 +121,30 @@ def _dim(dim: Dim) -> str:
 # ---- Tensors --------------------------------------------------------------------------------
 
 
-def _tensor(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
-    assert isinstance(tensor, Tensor), "official text has no sparse tensors"
+def _tensor(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int) -> str:
+    assert isinstance(tensor, ast.Tensor), "official text has no sparse tensors"
     name = f" {tensor.name}" if tensor.name else ""
     # A bracket right after a type would be read as its dimensions.
-    equals = " =" if isinstance(tensor.data, ExternalData) else ""
+    equals = " =" if isinstance(tensor.data, ast.ExternalData) else ""
     head = f"{_type(tensor.type)}{name}{equals} "
     return head + _data(tensor.type, tensor.data, indent, budget - column(head, 0))
 
 
-def _data_parts(type: TensorType, data: TensorData, indent: str, budget: int) -> list[str]:
+def _data_parts(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> list[str]:
     return [_data(type, data, indent, budget)]
 
 
-def _data(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
+def _data(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
     """Print the literal of a tensor's data; an empty literal if there is none."""
     match data:
-        case NoData():
+        case ast.NoData():
             return "{}"
-        case ExternalData(entries):
+        case ast.ExternalData(entries):
             items = [f"{_quoted(key)}: {_quoted(value)}" for key, value in entries]
             return bracketed(items, "[]", indent, budget, comma="")
-        case StringData(values) | FieldData((("string_data", tuple() as values),)):
+        case ast.StringData(values) | ast.FieldData((("string_data", tuple() as values),)):
             items = [_quoted(item.decode("utf-8")) for item in values]
-        case TypedData(entries) | FieldData(((_, bytes() as entries),)):
+        case ast.TypedData(entries) | ast.FieldData(((_, bytes() as entries),)):
             items = format_field_rows(ELEMENTS[type.element].field, entries, 1)
         case _:
             raise AssertionError("official text has one data field per tensor, that of its type")

@@ -7,21 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from onnxtext.ast.model import (
-    EncodingPatch,
-    Fragment,
-    Function,
-    Graph,
-    Model,
-    Node,
-    OpsetImport,
-    Presence,
-    ValueInfo,
-)
-from onnxtext.ast.records import Record
-from onnxtext.ast.types import Type
+from onnxtext import ast
 from onnxtext.ast.value_infos import ORDERS
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.dialect import Dialect
@@ -46,7 +33,7 @@ def _core_printer() -> type[GraphPrinter]:
     return CorePrinter
 
 
-def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
+def print_model(model: ast.Model, printer: GraphPrinter | None = None) -> str:
     """Return the text of a model in the canonical layout, with a final newline.
 
     Args:
@@ -56,7 +43,7 @@ def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
     return "".join(model_parts(model, printer))
 
 
-def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[str]:
+def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterator[str]:
     """Yield the text of a model in parts; blobs are converted one at a time."""
     printer = printer or graph_printer()
     dialect = printer.dialect
@@ -107,39 +94,39 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
     yield from resources_parts(model)
 
 
-def print_fragment(fragment: Fragment) -> str:
+def print_fragment(fragment: ast.Fragment) -> str:
     """Return the text of a fragment, with a final newline."""
     entries = _presence(fragment.presence)
     head = bracketed(entries, "<>", "", WIDTH) + "\n" if entries else ""
     printer = graph_printer()
     match fragment.item:
-        case Graph() as graph:
+        case ast.Graph() as graph:
             return "".join([head, *printer.graph_statement(graph), "\n"])
-        case Function() as function:
+        case ast.Function() as function:
             return printer.function_statement(function, entries) + "\n"
-        case Node() as node:
+        case ast.Node() as node:
             return head + printer.node_text(node, "") + "\n"
         case list() as nodes:
             return head + printer.body_text(nodes, "") + "\n"
-        case ValueInfo() as value:
+        case ast.ValueInfo() as value:
             return head + printer.value_text(value, "") + "\n"
-        case Attribute() as attribute:
+        case ast.Attribute() as attribute:
             return head + print_attribute(attribute) + "\n"
-        case (Tensor() | SparseTensor()) as tensor:
+        case (ast.Tensor() | ast.SparseTensor()) as tensor:
             return head + tensor_text(tensor, "", WIDTH) + "\n"
         case (key, value):
             return f"{string_value(key, '')}: {string_value(value, '')}\n"
-        case Record() as record:
+        case ast.Record() as record:
             return record_text(record, "") + "\n"
     return f"{inline_decorators(fragment.item.decorators, '')}{print_type(fragment.item)}\n"
 
 
-def print_attribute(attribute: Attribute) -> str:
+def print_attribute(attribute: ast.Attribute) -> str:
     """Return the text of an attribute, without a newline."""
     return attribute_text(attribute, "", GraphPrinter().graph_value)
 
 
-def print_type(type: Type) -> str:
+def print_type(type: ast.Type) -> str:
     """Return the text of a type, without a newline."""
     return type_text(type)
 
@@ -147,7 +134,7 @@ def print_type(type: Type) -> str:
 # ---- Headers --------------------------------------------------------------------------------
 
 
-def _presence(presence: Presence) -> list[str]:
+def _presence(presence: ast.Presence) -> list[str]:
     entries = [] if presence.version is None else [f"onnxtext: {presence.version}"]
     if presence.explicit:
         entries.append(f"explicit: {bracketed(presence.explicit, '[]', STEP, WIDTH - 20)}")
@@ -157,10 +144,10 @@ def _presence(presence: Presence) -> list[str]:
 @lru_cache(maxsize=64)
 def _opsets(opsets: tuple[tuple[str | None, int], ...], dialect: Dialect) -> str:
     """Return the entry of operator sets, given by domain and version; most models share it."""
-    items = [OpsetImport(domain, version) for domain, version in opsets]
+    items = [ast.OpsetImport(domain, version) for domain, version in opsets]
     return f"opset_import: {opsets_text(items, STEP, dialect)}"
 
 
-def _encoding(encoding: EncodingPatch) -> str:
+def _encoding(encoding: ast.EncodingPatch) -> str:
     patch = f'"""\n{base64_lines(encoding.patch, "    ")}    """'
     return f'encoding {{\n  canonical: "{encoding.canonical}"\n  patch: {patch}\n}}'

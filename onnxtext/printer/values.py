@@ -7,32 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from math import prod
 
-from onnxtext.ast.types import (
-    DecoratedDim,
-    Dim,
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
-from onnxtext.ast.values import (
-    Blob,
-    DataFile,
-    ExternalData,
-    FieldData,
-    NoData,
-    RawData,
-    SparseTensor,
-    SplatData,
-    StringData,
-    Tensor,
-    TensorData,
-    TypedBlob,
-    TypedData,
-)
+from onnxtext import ast
+from onnxtext.ast.values import SplatData
 from onnxtext.printer.large_tensors import DEEPEST, flat_parts, nested_parts
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, fill, filled
 from onnxtext.printer.records import inline_decorators
@@ -50,32 +26,32 @@ from onnxtext.tensor.print_elements import (
 
 
 @lru_cache(maxsize=4096)
-def type_text(type: Type) -> str:
+def type_text(type: ast.Type) -> str:
     """Return a type with the decorators of its parts, but not its own."""
     match type:
-        case TensorType():
+        case ast.TensorType():
             return _tensor_type(type.element, type.shape)
-        case SparseTensorType():
+        case ast.SparseTensorType():
             return f"sparse_tensor({_tensor_type(type.element, type.shape)})"
-        case SequenceType():
+        case ast.SequenceType():
             return f"seq({_inner(type.element)})"
-        case OptionalType():
+        case ast.OptionalType():
             return f"optional({_inner(type.element)})"
-        case MapType():
+        case ast.MapType():
             return f"map({type.key}, {_inner(type.value)})"
-        case OpaqueType(None, None):
+        case ast.OpaqueType(None, None):
             return "opaque()"
-        case OpaqueType(None, str() as name):
+        case ast.OpaqueType(None, str() as name):
             return f"opaque({value_name(name)})"
-        case OpaqueType(domain, name):
+        case ast.OpaqueType(domain, name):
             return f"opaque({value_name(domain or '')}, {value_name(name or '')})"
 
 
-def _inner(type: Type) -> str:
+def _inner(type: ast.Type) -> str:
     return inline_decorators(type.decorators, "") + type_text(type)
 
 
-def _tensor_type(element: str, shape: tuple[Dim, ...] | None) -> str:
+def _tensor_type(element: str, shape: tuple[ast.Dim, ...] | None) -> str:
     if shape is None:
         return f"{element}[]"
     if not shape:
@@ -83,8 +59,8 @@ def _tensor_type(element: str, shape: tuple[Dim, ...] | None) -> str:
     return f"{element}[{', '.join(map(_dim, shape))}]"
 
 
-def _dim(dim: Dim) -> str:
-    if isinstance(dim, DecoratedDim):
+def _dim(dim: ast.Dim) -> str:
+    if isinstance(dim, ast.DecoratedDim):
         return inline_decorators(dim.decorators, "") + _dim(dim.value)
     if isinstance(dim, int):
         return str(dim)
@@ -94,7 +70,7 @@ def _dim(dim: Dim) -> str:
 # ---- Tensors --------------------------------------------------------------------------------
 
 
-def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
+def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int) -> str:
     """Return the text of a tensor in an attribute.
 
     Args:
@@ -103,30 +79,30 @@ def tensor_text(tensor: Tensor | SparseTensor, indent: str, budget: int) -> str:
         budget: the maximum width of a literal on one line.
     """
     head = inline_decorators(tensor.decorators, indent)
-    if isinstance(tensor, SparseTensor):
-        whole = SparseTensorType(tensor.values.type.element, tensor.dims)
+    if isinstance(tensor, ast.SparseTensor):
+        whole = ast.SparseTensorType(tensor.values.type.element, tensor.dims)
         head += f"{type_text(whole)} "
         return head + sparse_text(tensor, indent, budget - column(head, 0))
     type = tensor.type
     name = "" if tensor.name is None else " " + word(tensor.name)
-    if isinstance(tensor.data, NoData):
+    if isinstance(tensor.data, ast.NoData):
         return head + type_text(type) + (name or " =")
-    if isinstance(tensor.data, RawData) and not type.shape:
+    if isinstance(tensor.data, ast.RawData) and not type.shape:
         literal = data_text(type, tensor.data, indent, budget)
         value = f"({literal})" if not name else f"{name} = {literal}"
         return f"{head}{type.element}{value}"
     # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
     # a data field as the name of the tensor.
-    stored = (TypedData, TypedBlob, StringData, Blob, DataFile)
+    stored = (ast.TypedData, ast.TypedBlob, ast.StringData, ast.Blob, ast.DataFile)
     direct = type.shape or isinstance(tensor.data, stored)
-    if isinstance(tensor.data, ExternalData) and not direct:
+    if isinstance(tensor.data, ast.ExternalData) and not direct:
         direct = data_text(type, tensor.data, indent, budget)[0] != "["
-    equals = " " if direct and not isinstance(tensor.data, FieldData) else " = "
+    equals = " " if direct and not isinstance(tensor.data, ast.FieldData) else " = "
     head += f"{type_text(type)}{name}{equals}"
     return head + data_text(type, tensor.data, indent, budget - column(head, 0))
 
 
-def sparse_text(sparse: SparseTensor, indent: str, budget: int) -> str:
+def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
     """Return `sparse(values, indices)`."""
     inner = indent + STEP
     room = WIDTH - len(inner) - 1
@@ -134,7 +110,7 @@ def sparse_text(sparse: SparseTensor, indent: str, budget: int) -> str:
     return f"sparse{bracketed(parts, '()', indent, budget - len('sparse'))}"
 
 
-def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
+def data_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
     """Return the literal of a tensor's data; "" if it has none.
 
     Args:
@@ -146,40 +122,40 @@ def data_text(type: TensorType, data: TensorData, indent: str, budget: int) -> s
     return "".join(data_parts(type, data, indent, budget))
 
 
-def data_parts(type: TensorType, data: TensorData, indent: str, budget: int) -> list[str]:
+def data_parts(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> list[str]:
     """Return the literal of a tensor's data like `data_text`, but in parts."""
     if isinstance(data, SplatData) and not data.repetition.start:
         first = _first_element(ELEMENTS[type.element], data.repetition.unit)
         return [f"[{first}, ...]"]
-    if isinstance(data, RawData):
+    if isinstance(data, ast.RawData):
         dims = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
         return _raw(ELEMENTS[type.element], dims, data.data, indent, budget)
     return [_other_text(type, data, indent, budget)]
 
 
-def _other_text(type: TensorType, data: TensorData, indent: str, budget: int) -> str:
+def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
     """Return the literal of data other than raw data."""
     match data:
-        case NoData():
+        case ast.NoData():
             return ""
-        case Blob(digest):
+        case ast.Blob(digest):
             return f'blob"{digest}"'
-        case TypedBlob(digest):
+        case ast.TypedBlob(digest):
             return f'{{blob"{digest}"}}'
-        case DataFile(path, entry):
+        case ast.DataFile(path, entry):
             return f'file"{path}"' if entry is None else f'file"{path}#{entry}"'
-        case ExternalData(entries):
+        case ast.ExternalData(entries):
             arguments = data.arguments()
             if arguments is not None:
                 items = [quoted(arguments[0]), *arguments[1:]]
                 return f"external{filled(items, '()', indent, budget - len('external'))}"
             items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
             return bracketed(items, "[]", indent, budget)
-        case StringData(values):
+        case ast.StringData(values):
             return _strings(values, indent, budget)
-        case FieldData():
+        case ast.FieldData():
             return _fields(data, indent, budget)
-    assert isinstance(data, TypedData)
+    assert isinstance(data, ast.TypedData)
     element = ELEMENTS[type.element]
     count = prod([dim for dim in type.shape or () if isinstance(dim, int)])
     if not data.entries:
@@ -197,7 +173,7 @@ def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
     return filled(items, "{}", indent, budget)
 
 
-def _fields(data: FieldData, indent: str, budget: int) -> str:
+def _fields(data: ast.FieldData, indent: str, budget: int) -> str:
     """Return data by field name, such as `float_data{1, 2}`."""
     writers = [partial(_field, name, value) for name, value in data.fields]
     return fill_fields(writers, indent, budget)

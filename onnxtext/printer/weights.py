@@ -7,7 +7,7 @@ import hashlib
 from math import prod
 from typing import Any
 
-from onnxtext.ast.model import Function, Graph, Model
+from onnxtext import ast
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.typed_blobs import (
     blob_of_data,
@@ -15,16 +15,6 @@ from onnxtext.ast.typed_blobs import (
     entry_count,
     repeated,
     wanted_entries,
-)
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
-    AttributeType,
-    Blob,
-    Floats,
-    RawData,
-    StringData,
-    TypedBlob,
-    TypedData,
 )
 from onnxtext.tensor.blob_lookup import PRINTED_DIGITS
 from onnxtext.tensor.elements import ELEMENTS
@@ -37,7 +27,7 @@ INLINE_BYTES = 4096
 """Attribute strings with more bytes than this become blobs."""
 
 
-_LISTS = (AttributeType.INTS, AttributeType.STRINGS)
+_LISTS = (ast.AttributeType.INTS, ast.AttributeType.STRINGS)
 
 
 class Mover(Rewriter):
@@ -55,47 +45,49 @@ class Mover(Rewriter):
         self.resources: dict[str, bytes | memoryview] = {}
         self.digests: dict[str, str] = {}
 
-    def blob(self, data: bytes | memoryview) -> Blob:
+    def blob(self, data: bytes | memoryview) -> ast.Blob:
         """Add bytes to the resources."""
         whole = hashlib.sha256(data).hexdigest()
         digest = whole[:PRINTED_DIGITS]
         if digest not in self.resources:
             self.resources[digest] = data
             self.digests[digest] = whole
-        return Blob(digest)
+        return ast.Blob(digest)
 
-    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+    def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
         """Return a tensor's data; move it if it is large and not a splat."""
-        if isinstance(data, (TypedData, StringData)):
+        if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:
                 return data
             if entry_count(type, data) != wanted_entries(type):
                 return data  # a broken model is easier to read
-            return TypedBlob(self.blob(blob_of_data(type, data)).digest)
-        if not isinstance(data, RawData):
+            return ast.TypedBlob(self.blob(blob_of_data(type, data)).digest)
+        if not isinstance(data, ast.RawData):
             return data
         count = prod(dim for dim in type.shape or () if isinstance(dim, int))
         if count <= self.limit or is_splat(ELEMENTS[type.element], data.data, count):
             return data
         return self.blob(data.data)
 
-    def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
+    def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
         """Return the value of an attribute; move long strings and lists."""
         match value:
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
-            case Floats(data) if len(value) > self.limit:
+            case ast.Floats(data) if len(value) > self.limit:
                 return repeated(value, self.limit) or self.blob(data)
             case tuple() if kind in _LISTS and len(value) > self.limit:
                 splat = repeated(value, self.limit)
                 packed = None if splat else blob_of_list(kind, value)
-                return splat or (value if packed is None else TypedBlob(self.blob(packed).digest))
+                return splat or (
+                    value if packed is None else ast.TypedBlob(self.blob(packed).digest)
+                )
         return super().value(kind, value, name)
 
 
 def move_weights(
-    model: Model,
-    graphs: list[Graph | Function] | None = None,
+    model: ast.Model,
+    graphs: list[ast.Graph | ast.Function] | None = None,
     *,
     inline_limit: int = INLINE_ELEMENTS,
 ) -> dict[str, str]:

@@ -43,9 +43,9 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
     return f"{path}[{_quoted(name)}]" if name.isprintable() and name else f"{path}[{index}]"
 
 
-def path_at(data: Data, offset: int, message: str = "ModelProto") -> str:
+def path_at(data: Data, offset: int) -> str:
     """Return the path at an offset, as far as it is known; the data may be corrupt."""
-    spec = message_spec(message)
+    spec = message_spec("ModelProto")
     path = ""
     start, end = 0, len(data)
     for _ in range(MAX_DEPTH):

@@ -17,7 +17,7 @@ from onnxtext.checker.inference.symbolic.quotients import replaced
 from onnxtext.checker.inference.symbolic.spelling import read
 from onnxtext.proto.decode.lift import lift_model
 from tests.checker.drawn_graphs import SIZES, drawn
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 
 def judged(seed: int, steps: int) -> tuple[int, int, int]:
@@ -65,9 +65,7 @@ def _agree(extents: Any, numbers: Any, sizes: dict[str, int], where: str) -> Non
 
 
 def sweep(count: int) -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown if the test fails
-    choose = random.Random(seed)
+    choose = seeded()
     dims, known, elements = map(
         sum, zip(*[judged(choose.getrandbits(32), 14) for _ in range(count)], strict=True)
     )

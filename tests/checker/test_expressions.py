@@ -28,7 +28,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
     rounded_up,
 )
 from onnxtext.checker.inference.symbolic.spelling import read
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 Numbers = dict[str, int]
 Operation = Callable[[Extent, Extent], Extent]
@@ -59,9 +59,7 @@ def drawn(choose: random.Random, depth: int) -> tuple[Extent, Callable[[Numbers]
 
 
 def sweep(count: int) -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown if the test fails
-    choose = random.Random(seed)
+    choose = seeded()
     known = spelled = 0
     for _ in range(count):
         size, calculate = drawn(choose, choose.randint(1, 4))

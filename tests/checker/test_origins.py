@@ -18,7 +18,7 @@ from onnxtext.checker.origins.views import View, views
 from onnxtext.editing.inferred import checked
 from onnxtext.proto.decode.lift import lift_model
 from tests.corpus import shared_model, shared_models
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 HEAD = '<onnxtext: 1, ir_version: 10, opset_import: ["":21, "own":1, "custom":1]>\n'
 TEXT = (
@@ -182,7 +182,7 @@ def check_stories(data: bytes, rng: random.Random, most: int) -> None:
 
 @pytest.mark.data
 def test_stories_of_real_models() -> None:
-    rng = random.Random(fresh_seed())
+    rng = seeded()
     files = [name for name in shared_models() if "harvested" in name or "exported" in name]
     for file in rng.sample(files, 12):
         data = shared_model(file)
@@ -193,4 +193,4 @@ def test_stories_of_real_models() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("file", shared_models())
 def test_stories_of_every_model(file: str) -> None:
-    check_stories(shared_model(file), random.Random(fresh_seed()), 100)
+    check_stories(shared_model(file), seeded(), 100)

@@ -12,7 +12,7 @@ import onnx.defs
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, depends_on_types_alone
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 TRIES = 20
 FLOAT = onnx.defs.OpSchema.AttrType.FLOAT
@@ -67,9 +67,7 @@ def request(schema: Any, choose: random.Random) -> tuple[Any, dict[str, bytes], 
 
 
 def test_values_of_inputs_do_not_change_the_answer() -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown if the test fails
-    choose = random.Random(seed)
+    choose = seeded()
     answered = set()
     for schema in onnx.defs.get_all_schemas_with_history():
         if schema.domain or schema.name not in OPERATORS or not schema.inputs:
@@ -88,9 +86,7 @@ def test_values_of_inputs_do_not_change_the_answer() -> None:
 
 
 def test_single_floats_do_not_change_the_answer() -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown if the test fails
-    choose = random.Random(seed)
+    choose = seeded()
     answered = set()
     for schema in onnx.defs.get_all_schemas_with_history():
         floats = [name for name, item in schema.attributes.items() if item.type == FLOAT]

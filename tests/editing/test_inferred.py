@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import onnx
@@ -13,7 +12,7 @@ import onnxtext
 from onnxtext import editing
 from onnxtext.format.tokens import comments_of
 from tests.corpus import exports, shared_model, shared_models
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 HEAD = '<onnxtext: 1, ir_version: 10, opset_import: ["":21, "own":1]>\n'
 TEXT = """\
@@ -201,7 +200,7 @@ def check_laws(data: bytes) -> None:
 
 @pytest.mark.data
 def test_real_models() -> None:
-    rng = random.Random(fresh_seed())
+    rng = seeded()
     for file in rng.sample(shared_models(), 8):
         data = shared_model(file)
         if len(data) < 500_000:

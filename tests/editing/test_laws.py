@@ -25,7 +25,7 @@ from onnxtext.editing.names import defined
 from onnxtext.format.tokens import comments_of
 from tests.corpus import REPOSITORY, exports, onnx_directory, shared_model, shared_models
 from tests.corpus import wheel_models as wheel
-from tests.seeds import fresh_seed
+from tests.seeds import fresh_seed, seeded
 
 LARGEST = 100_000
 NAMES = (
@@ -233,9 +233,7 @@ def attack(draw: random.Random, count: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 def test_a_few_edits() -> None:
-    number = fresh_seed()
-    print(f"seed {number}")
-    attack(random.Random(number), 12)
+    attack(seeded(), 12)
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ from __future__ import annotations
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ from onnxtext.editing.opsets.automatic import (
     UNUSED_BY_OLDER,
 )
 from onnxtext.editing.opsets.table import REVIEWED, rules
-from tests.seeds import fresh_seed
+from tests.seeds import fresh_seed, seeded
 
 HEAD = "<onnxtext: 1, ir_version: 8, opset_import: [{}]>\n"
 
@@ -174,7 +173,7 @@ def nodes_of(data: bytes) -> list[onnx.NodeProto]:
 @pytest.mark.filterwarnings("ignore")
 def test_nodes_with_the_same_schema_keep_their_bytes() -> None:
     """A law: a node whose operator is the same in both versions is the same, byte for byte."""
-    draw = Random(fresh_seed())
+    draw = seeded()
     cases = [case for case in backend_cases() if len(nodes_of(case.model)) > 3]
     tried = 0
     for case in draw.sample(cases, 40):
@@ -290,7 +289,7 @@ def judge(sample: int, offset: int, targets: tuple[int, ...]) -> list[tuple[str,
 @pytest.mark.filterwarnings("ignore")
 def test_backend_cases_compute_the_same() -> None:
     pytest.importorskip("onnxruntime")
-    offset = Random(fresh_seed()).randrange(100)
+    offset = seeded().randrange(100)
     found = judge(100, offset, (9, 12, 17, 21, 28))
     verdicts = [verdict for _, _, verdict in found]
     assert [each for each in found if each[2] in ("wrong", "crashed")] == []

@@ -15,7 +15,7 @@ import onnxtext
 from onnxtext import OnnxTextError, editing
 from onnxtext.editing import Obstacle
 from tests.corpus import exports, shared_model, shared_models
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 HEAD = '<onnxtext: 1, ir_version: 10, opset_import: ["":21, "custom":1]>\n'
 
@@ -239,7 +239,7 @@ def test_exported_networks_run_with_any_batch(name: str) -> None:
 
 @pytest.mark.data
 def test_clean_models_run() -> None:
-    rng = random.Random(fresh_seed())
+    rng = seeded()
     for file in rng.sample(shared_models(), 8):
         data = shared_model(file)
         if len(data) < 300_000 and not [
@@ -254,4 +254,4 @@ def test_clean_models_run() -> None:
 def test_every_clean_model_runs(file: str, other: bool) -> None:
     data = shared_model(file)
     if not [item for item in onnxtext.check(data) if item.severity == "error"]:
-        judge(data, random.Random(fresh_seed()) if other else None)
+        judge(data, seeded() if other else None)

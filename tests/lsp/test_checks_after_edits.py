@@ -25,7 +25,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.lsp.documents import EXAMPLES
 from tests.lsp.session import Session
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 EDITS = 8
 NODES = 220
@@ -93,9 +93,7 @@ def has_mistakes(text: str) -> bool:
 
 @pytest.mark.parametrize("number", range(len(texts())))
 def test_cached_inference_does_not_change_results(number: int) -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown if the test fails
-    choose = random.Random(seed)
+    choose = seeded()
     directory, text = texts()[number]
     answers: Any = {}
     analyse(text, "x", directory, answers)
@@ -138,9 +136,7 @@ def shown(found: list[t.Diagnostic]) -> list[str]:
 async def test_the_server_publishes_what_a_check_finds(
     client: LanguageClient, tmp_path: Path, number: int
 ) -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown if the test fails
-    choose = random.Random(seed)
+    choose = seeded()
     _, text = texts()[number]
     session = Session(client, tmp_path / "m.onnxtxt", text)
     for _ in range(3):

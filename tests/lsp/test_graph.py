@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 from functools import cache, partial
 from pathlib import Path
@@ -24,7 +23,7 @@ from onnxtext.lsp.index.graph_scopes import LEAST, MOST_MEMBERS, Group, scope_pa
 from onnxtext.lsp.index.graph_view import MANY_NODES, MOST_USERS, Drawing
 from tests.lsp.documents import EXAMPLES, large
 from tests.lsp.session import Session, plain
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 URI = "file:///m.onnxtxt"
 HEADER = "<\n  onnxtext: 1,\n  ir_version: 10,\n  opset_import: [21],\n>\n"
@@ -149,9 +148,7 @@ def test_every_node_lies_in_one_group_and_no_edge_is_lost(number: int) -> None:
     assert len({group.id for group in groups}) == len(groups)
     assert all(len(group.members) <= MOST_MEMBERS for group in groups)
 
-    seed = fresh_seed()
-    print("seed", seed)
-    generator = random.Random(seed)
+    generator = seeded()
     wanted = expected_edges(drawing)
     for attempt in range(12):
         chance = attempt / 11

@@ -25,7 +25,7 @@ from onnxtext.lsp.index.reuse import common_start
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 URI = "file:///somewhere/m.onnxtxt"
 PLACE = Path("/somewhere/m.onnxtxt")
@@ -143,9 +143,7 @@ def outline(document: Document) -> Any:
 
 @pytest.mark.parametrize("number", range(len(texts())))
 def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown if the test fails
-    generator = random.Random(seed)
+    generator = seeded()
     document = opened(texts()[number])
     for version in range(2, 2 + EDITS):
         edit(document, version, generator)

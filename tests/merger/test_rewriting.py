@@ -15,7 +15,7 @@ import onnxtext
 from onnxtext import ast
 from onnxtext.format.tokens import comments_of
 from tests.corpus import REPOSITORY
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
 
@@ -104,18 +104,17 @@ def commented(draw: random.Random, text: str) -> str:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
 def test_drawn_edits(path: Path, edit: Edit) -> None:
-    number = fresh_seed()
-    draw = random.Random(number)
+    draw = seeded()
     text = commented(draw, path.read_text())
     tree = onnxtext.parse(text)
     edit(draw, tree)
     made = onnxtext.rewrite(text, tree)
-    assert onnxtext.parse(made) == tree, number
+    assert onnxtext.parse(made) == tree
     lost = Counter(comments_of(text)) - Counter(comments_of(made))
     # Only what stands behind something that is removed may go with it.
-    assert not [comment for comment in lost if comment.startswith("# above")], number
+    assert not [comment for comment in lost if comment.startswith("# above")]
     if edit not in (remove_node, change_values):
-        assert not lost, number
+        assert not lost
 
 
 def test_nothing_changes_without_an_edit() -> None:

@@ -36,17 +36,11 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.running import in_two_threads, interrupt
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
 A = AttributeType
-
-
-def seeded() -> random.Random:
-    seed = fresh_seed()
-    print("seed", seed)  # shown by pytest on failure
-    return random.Random(seed)
 
 
 def assert_same_text(model: Model) -> None:

@@ -36,7 +36,8 @@ from onnxtext.proto.encode import lower
 from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_without_weights
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
-from tests.syntax.texts import seeded, texts
+from tests.seeds import seeded
+from tests.syntax.texts import texts
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 

@@ -17,7 +17,7 @@ from onnxtext.proto.schema import message_spec, spelled_messages
 from onnxtext.wire.reader import WireError
 from tests.corpus import shared_model, shared_models
 from tests.laws.test_encoding import mutate, real_models
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
@@ -50,9 +50,7 @@ def any_habits(chance: random.Random) -> tuple[EncodingHabit, ...]:
 
 
 def test_any_bytes() -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown by pytest on failure
-    chance = random.Random(seed)
+    chance = seeded()
     small = [data for data in real_models() if len(data) < 3000]
     small += [data for file in shared_models()[::60] if len(data := shared_model(file)) < 3000]
     for number in range(150):

@@ -21,7 +21,7 @@ from onnxtext.proto.decode.lift import LiftError
 from onnxtext.proto.encode import lower
 from onnxtext.wire.writer import delimited
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
@@ -111,9 +111,7 @@ def mutations(chance: random.Random, count: int) -> None:
 
 
 def test_mutations() -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # shown by pytest on failure
-    mutations(random.Random(seed), 400)
+    mutations(seeded(), 400)
 
 
 @pytest.mark.slow

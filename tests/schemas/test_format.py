@@ -11,17 +11,8 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.ast.model import Node, OpsetImport
+from onnxtext import ast
 from onnxtext.ast.schemas import FormalAttribute, FormalValue, OperatorSchema, SchemaFile
-from onnxtext.ast.types import (
-    MapType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
-from onnxtext.ast.values import Attribute, AttributeType, Float32, Floats
 from onnxtext.checker.context.schema_tables import BUNDLED
 from onnxtext.checker.engine.schema_files import check_schemas
 from onnxtext.diagnostics import Diagnostic
@@ -31,7 +22,7 @@ from onnxtext.printer.schemas import print_schemas
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from onnxtext.tensor.elements import ELEMENTS
-from tests.seeds import fresh_seed
+from tests.seeds import fresh_seed, seeded
 
 GIVEN = """\
 <
@@ -85,12 +76,14 @@ def utf8(text: str) -> bool:
 NAMES, DOCS = NAMES.filter(utf8), DOCS.filter(utf8)
 
 
-def types() -> st.SearchStrategy[Type]:
-    leaves = ELEMENT.map(TensorType) | ELEMENT.map(SparseTensorType)
+def types() -> st.SearchStrategy[ast.Type]:
+    leaves = ELEMENT.map(ast.TensorType) | ELEMENT.map(ast.SparseTensorType)
     return st.recursive(
         leaves,
         lambda inner: (
-            inner.map(SequenceType) | inner.map(OptionalType) | st.builds(MapType, ELEMENT, inner)
+            inner.map(ast.SequenceType)
+            | inner.map(ast.OptionalType)
+            | st.builds(ast.MapType, ELEMENT, inner)
         ),
         max_leaves=3,
     )
@@ -120,26 +113,26 @@ def formals(draw: st.DrawFn, variables: list[str]) -> list[FormalValue]:
     return made
 
 
-DEFAULTS: dict[AttributeType, st.SearchStrategy[Any]] = {
-    AttributeType.INT: st.integers(-(1 << 63), (1 << 63) - 1),
-    AttributeType.FLOAT: st.floats(width=32, allow_nan=False).map(Float32.of),
-    AttributeType.STRING: st.binary(max_size=6),
-    AttributeType.INTS: st.lists(st.integers(-9, 9), min_size=1, max_size=3).map(tuple),
-    AttributeType.FLOATS: st.binary(min_size=4, max_size=4).map(Floats),
-    AttributeType.STRINGS: st.lists(st.binary(max_size=4), min_size=1, max_size=3).map(tuple),
-    AttributeType.TYPE_PROTO: types(),
+DEFAULTS: dict[ast.AttributeType, st.SearchStrategy[Any]] = {
+    ast.AttributeType.INT: st.integers(-(1 << 63), (1 << 63) - 1),
+    ast.AttributeType.FLOAT: st.floats(width=32, allow_nan=False).map(ast.Float32.of),
+    ast.AttributeType.STRING: st.binary(max_size=6),
+    ast.AttributeType.INTS: st.lists(st.integers(-9, 9), min_size=1, max_size=3).map(tuple),
+    ast.AttributeType.FLOATS: st.binary(min_size=4, max_size=4).map(ast.Floats),
+    ast.AttributeType.STRINGS: st.lists(st.binary(max_size=4), min_size=1, max_size=3).map(tuple),
+    ast.AttributeType.TYPE_PROTO: types(),
 }
 
 
 @st.composite
 def attributes(draw: st.DrawFn) -> FormalAttribute:
-    kind = draw(st.sampled_from(AttributeType))
+    kind = draw(st.sampled_from(ast.AttributeType))
     default = draw(st.none() | DEFAULTS[kind]) if kind in DEFAULTS else None
     required = default is None and draw(st.booleans())
     choices: tuple[str, ...] = ()
-    if kind in (AttributeType.STRING, AttributeType.STRINGS):
+    if kind in (ast.AttributeType.STRING, ast.AttributeType.STRINGS):
         choices = tuple(draw(st.lists(NAMES, max_size=3)))
-    return FormalAttribute(Attribute(draw(NAMES), kind, default), required, choices, draw(DOCS))
+    return FormalAttribute(ast.Attribute(draw(NAMES), kind, default), required, choices, draw(DOCS))
 
 
 @st.composite
@@ -164,7 +157,7 @@ def operators(draw: st.DrawFn) -> OperatorSchema:
             allowed = draw(st.none() | st.lists(types(), min_size=1, max_size=3, unique=True))
             made.constraints[name] = None if allowed is None else tuple(allowed)
     if draw(st.booleans()):
-        made.body = [Node("Relu", ("x",), ("y",)), Node("F", (), ("z", "w"), domain="my")]
+        made.body = [ast.Node("Relu", ("x",), ("y",)), ast.Node("F", (), ("z", "w"), domain="my")]
     return made
 
 
@@ -175,7 +168,7 @@ def files(draw: st.DrawFn) -> SchemaFile:
     )
     made = SchemaFile(schemas, draw(st.sampled_from([None, 1])))
     if draw(st.booleans()):
-        made.opset_imports = [OpsetImport(None, 21), OpsetImport(draw(NAMES), 3)]
+        made.opset_imports = [ast.OpsetImport(None, 21), ast.OpsetImport(draw(NAMES), 3)]
         made.producer_name, made.producer_version = draw(NAMES), draw(NAMES)
         made.doc_string = draw(DOCS)
     return made
@@ -273,7 +266,7 @@ def mutated(text: str, rng: random.Random) -> str:
 
 
 def check_mutations(count: int) -> None:
-    rng = random.Random(fresh_seed())
+    rng = seeded()
     tried = 0
     for _ in range(count):
         text = mutated(GIVEN, rng)

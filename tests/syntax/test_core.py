@@ -28,9 +28,10 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_typed
 from tests.running import in_two_threads, interrupt
+from tests.seeds import seeded
 from tests.syntax.cores import assert_same_in_both
 from tests.syntax.test_dfa import PIECES, expected
-from tests.syntax.texts import official_texts, seeded, texts
+from tests.syntax.texts import official_texts, texts
 from tests.tensor.raw import parse_raw
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from onnxtext.core import core
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from onnxtext.syntax.parser.lalr import Machine
-from tests.seeds import fresh_seed
+from tests.seeds import seeded
 from tests.syntax.cores import assert_same_in_both
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the core is not built")
@@ -53,15 +52,14 @@ def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_same_tree_as_python_after_an_error() -> None:
     """Results that are cached by their text are not used for corrected parts."""
-    seed = fresh_seed()
-    rng = random.Random(seed)
+    rng = seeded()
     right = text()[:12_000]
     for _ in range(60):
         wrong = right
         for _ in range(rng.randrange(1, 5)):
             at = rng.randrange(len(wrong))
             wrong = wrong[:at] + rng.choice(ERRORS) + wrong[at + rng.choice((0, 0, 1, 3)) :]
-        assert assert_same_in_both(wrong), seed
+        assert assert_same_in_both(wrong)
 
 
 def test_a_line_without_a_token() -> None:

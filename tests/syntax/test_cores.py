@@ -12,11 +12,12 @@ from onnxtext.core import core
 from tests.corpus import shared_model, shared_models
 from tests.diagnostics.test_messages import TEXTS
 from tests.diagnostics.test_pages import WITH_EXAMPLE, blocks
+from tests.seeds import seeded
 from tests.syntax.cores import assert_same_in_both
 from tests.syntax.sentences import Sentences
 from tests.syntax.test_dfa import PIECES
 from tests.syntax.test_sentences import real_texts
-from tests.syntax.texts import mutate, official_texts, seeded, texts
+from tests.syntax.texts import mutate, official_texts, texts
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 

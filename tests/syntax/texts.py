@@ -8,14 +8,6 @@ from functools import cache
 
 import onnxtext
 from tests.corpus import SHARED, index, onnx_directory, shared_model, shared_models, wheel_models
-from tests.seeds import fresh_seed
-
-
-def seeded() -> random.Random:
-    """Return a random generator with a fresh seed."""
-    seed = fresh_seed()
-    print("seed", seed)  # pytest shows it on failure
-    return random.Random(seed)
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 import re
 from base64 import b64decode, b64encode
 from hashlib import sha256
@@ -26,7 +25,7 @@ from onnxtext.viewer.graph import graph
 from onnxtext.viewer.lines import colored
 from onnxtext.viewer.reading import Read, read
 from tests.corpus import REPOSITORY
-from tests.seeds import fresh_seed
+from tests.seeds import fresh_seed, seeded
 
 TEXT = """\
 <
@@ -251,7 +250,7 @@ def test_any_choice_of_open_groups_equals_that_of_the_server(text: str) -> None:
     drawing = Drawing(made.document)
     data = graph(drawing, colored(text), None, None)
     ids = [group["id"] for group in data["document"]["groups"]]
-    generator = random.Random(fresh_seed())
+    generator = seeded()
     for _ in range(10):
         wanted = set(generator.sample(ids, generator.randint(0, len(ids))))
         closed = set(generator.sample(ids, generator.randint(0, min(3, len(ids))))) - wanted

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import (
     DecoratedDim,
     Dim,
@@ -14,6 +15,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
+from onnxtext.ast.values import SparseTensor
 
 
 def contradiction(left: Type, right: Type) -> str | None:
@@ -66,6 +68,13 @@ def _tensors(
         ):
             return f"dimension {index} is {one} and {other}"
     return None
+
+
+def declared_type(value: ValueInfo) -> Type | None:
+    """Return the type of a value; that of a sparse initializer is sparse."""
+    if isinstance(value.data, SparseTensor):
+        return SparseTensorType(value.data.values.type.element, value.data.dims)
+    return value.type
 
 
 def plain_dim(dim: Dim) -> int | str | None:

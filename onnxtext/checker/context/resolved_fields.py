@@ -11,18 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from onnxtext.ast.model import Function, Graph, Node, Presence, ValueInfo
-from onnxtext.ast.records import Decorator, FieldValue, Number, Record, Word
-from onnxtext.ast.types import SparseTensorType, TensorType
-from onnxtext.ast.values import (
-    Attribute,
-    Blob,
-    NoData,
-    RepeatedList,
-    SparseTensor,
-    Tensor,
-    TypedBlob,
-)
+from onnxtext import ast
+from onnxtext.ast.records import FieldValue
 from onnxtext.ast.visit import rich_lists
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.values import lift_tensor
@@ -57,7 +47,7 @@ _DATA = {
 }  # fmt: skip
 
 
-def changed_fields(decorators: Iterable[Decorator], target: str = "") -> dict[str, FieldValue]:
+def changed_fields(decorators: Iterable[ast.Decorator], target: str = "") -> dict[str, FieldValue]:
     """Return the new values of the fields that `@set` and `@unset` change; `UNSET` if unset.
 
     Args:
@@ -73,18 +63,18 @@ def changed_fields(decorators: Iterable[Decorator], target: str = "") -> dict[st
                     changed[argument.key] = argument.value
         elif decorator.name == f"{prefix}unset":
             for argument in decorator.arguments:
-                if isinstance(argument.value, Word):
+                if isinstance(argument.value, ast.Word):
                     changed[argument.value.text] = UNSET
     return changed
 
 
-UNSET = Word("")
+UNSET = ast.Word("")
 
 
-S = TypeVar("S", Node, Graph, Function, ValueInfo)
+S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 
-_STORED = (Blob, TypedBlob, RepeatedList)
+_STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
 _LONGEST_LIST = 1 << 16
 """The size in bytes of the longest list that rules see; longer ones are no lists of sizes."""
 _MOST_BYTES = 1 << 22
@@ -102,15 +92,15 @@ class ResolvedFields:
     """
 
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
-        self._lowering = Lowering(PresenceDefaults(Presence(version=1)), resources)
+        self._lowering = Lowering(PresenceDefaults(ast.Presence(version=1)), resources)
         self._lifter = Lifter(careful=False)
         self.originals: dict[int, object] = {}
         self._kept: list[object] = []  # keeps ids unique
         self._resources = resources
         self._left = _MOST_BYTES
-        self._attributes: dict[int, Attribute] = {}
+        self._attributes: dict[int, ast.Attribute] = {}
 
-    def node(self, node: Node) -> Node:
+    def node(self, node: ast.Node) -> ast.Node:
         """Return a node with its decorators applied."""
         changed = changed_fields(node.decorators).keys() & _FIELDS.keys()
         if not changed:
@@ -121,9 +111,9 @@ class ResolvedFields:
             return node
         return self._record(node, _with_fields(node, lifted, changed))
 
-    def whole_lists(self, nodes: list[Node]) -> list[Node]:
+    def whole_lists(self, nodes: list[ast.Node]) -> list[ast.Node]:
         """Return nodes with the lists in attributes that are blobs, or end in `...`, as values."""
-        made: dict[int, tuple[Attribute, ...]] = {}
+        made: dict[int, tuple[ast.Attribute, ...]] = {}
         held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
         for attributes in held:
             if any(isinstance(item.value, _STORED) for item in attributes):
@@ -137,12 +127,12 @@ class ResolvedFields:
             for node in nodes
         ]
 
-    def _whole(self, attribute: Attribute) -> Attribute:
+    def _whole(self, attribute: ast.Attribute) -> ast.Attribute:
         """Return an attribute with its list as values, if it is not too long."""
         value = attribute.value
-        if isinstance(value, RepeatedList):
+        if isinstance(value, ast.RepeatedList):
             size = 8 * value.count
-        elif isinstance(value, (Blob, TypedBlob)):
+        elif isinstance(value, (ast.Blob, ast.TypedBlob)):
             size = len(self._resources.get(value.digest, b"")) or _MOST_BYTES
         else:
             return attribute
@@ -161,7 +151,7 @@ class ResolvedFields:
             self._kept.append(attribute)
         return known
 
-    def graph(self, graph: Graph) -> Graph:
+    def graph(self, graph: ast.Graph) -> ast.Graph:
         """Return a graph with its decorators applied."""
         changed = changed_fields(graph.decorators)
         if not changed:
@@ -179,11 +169,11 @@ class ResolvedFields:
             made.values = lifted.values
         sparse = changed.get("sparse_initializer")
         if isinstance(sparse, tuple):
-            plain = [v for v in made.values if not isinstance(v.data, SparseTensor)]
+            plain = [v for v in made.values if not isinstance(v.data, ast.SparseTensor)]
             made.values = [*plain, *map(_sparse_initializer, sparse)]
         return self._record(graph, made)
 
-    def function(self, function: Function) -> Function:
+    def function(self, function: ast.Function) -> ast.Function:
         """Return a function with its decorators applied."""
         changed = changed_fields(function.decorators).keys()
         if not changed:
@@ -198,7 +188,7 @@ class ResolvedFields:
         made.values = lifted.values if "value_info" in changed else made.values
         return self._record(function, made)
 
-    def value(self, value: ValueInfo) -> ValueInfo:
+    def value(self, value: ast.ValueInfo) -> ast.ValueInfo:
         """Return a declared value with its decorators applied."""
         changed = changed_fields(value.decorators).keys() & _FIELDS.keys()
         if not changed or value.data is not None:
@@ -209,19 +199,19 @@ class ResolvedFields:
             return value
         return self._record(value, _with_fields(value, lifted, changed))
 
-    def type_record(self, value: ValueInfo) -> Record | None:
+    def type_record(self, value: ast.ValueInfo) -> ast.Record | None:
         """Return the type of a declared value as a record; None if missing or invalid."""
         try:
             data = self._lowering.value_info(value)
             type = field_of(lift_record(message_spec("ValueInfoProto"), data), "type")
         except (LowerError, RecordError, WireError):
             return None
-        return type if isinstance(type, Record) else None
+        return type if isinstance(type, ast.Record) else None
 
-    def initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
+    def initializer(self, value: ast.ValueInfo, *, is_input: bool) -> ast.ValueInfo:
         """Return an initializer with its decorators applied."""
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
-        if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, SparseTensor):
+        if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, ast.SparseTensor):
             return value
         try:
             pieces = self._lowering.initializer(value, is_input=is_input)
@@ -231,7 +221,7 @@ class ResolvedFields:
         made = replace(lifted, decorators=value.decorators, metadata=value.metadata, at=value.at)
         return self._record(value, made)
 
-    def tensor(self, tensor: Tensor) -> Tensor:
+    def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
         """Return a tensor of an attribute with its decorators applied."""
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
@@ -239,7 +229,7 @@ class ResolvedFields:
             type, name, data, _ = lift_tensor(self._lowering.tensor(tensor))
         except (LowerError, WireError):
             return tensor
-        return Tensor(type, data, name, tensor.decorators)
+        return ast.Tensor(type, data, name, tensor.decorators)
 
     def original(self, item: object) -> object:
         """Return the statement of the tree for a resolved one."""
@@ -261,34 +251,34 @@ def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
     return made
 
 
-def _sparse_initializer(record: FieldValue) -> ValueInfo:
+def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
     """Return a sparse initializer that only a record can spell: without a name or indices."""
-    nothing = Tensor(TensorType("undefined", ()), NoData())
-    parts = {1: nothing, 2: Tensor(TensorType("int64", (0,)), NoData())}
+    nothing = ast.Tensor(ast.TensorType("undefined", ()), ast.NoData())
+    parts = {1: nothing, 2: ast.Tensor(ast.TensorType("int64", (0,)), ast.NoData())}
     dims: tuple[int, ...] = ()
-    if isinstance(record, Record):
+    if isinstance(record, ast.Record):
         try:
             data = lower_record(message_spec("SparseTensorProto"), record)
             for field in read_fields(data, 0, len(data)):
                 if field.number in parts:
                     type, name, stored, decorators = lift_tensor(data[field.value : field.end])
-                    parts[field.number] = Tensor(type, stored, name, tuple(decorators))
+                    parts[field.number] = ast.Tensor(type, stored, name, tuple(decorators))
         except (RecordError, WireError):
             pass
         dims = _dims(record)
     values = parts[1]
-    sparse = SparseTensor(dims, values, parts[2])
-    return ValueInfo(values.name or "", SparseTensorType(values.type.element, dims), sparse)
+    sparse = ast.SparseTensor(dims, values, parts[2])
+    return ast.ValueInfo(values.name or "", ast.SparseTensorType(values.type.element, dims), sparse)
 
 
-def _dims(record: Record) -> tuple[int, ...]:
+def _dims(record: ast.Record) -> tuple[int, ...]:
     for field in record.fields:
         if field.key == "dims" and isinstance(field.value, tuple):
             return tuple([number_of(item) or 0 for item in field.value])
     return ()
 
 
-def field_of(record: Record, name: str) -> FieldValue | None:
+def field_of(record: ast.Record, name: str) -> FieldValue | None:
     """Return the last field of that name in a record; None if it has none."""
     found: FieldValue | None = None
     for field in record.fields:
@@ -299,7 +289,7 @@ def field_of(record: Record, name: str) -> FieldValue | None:
 
 def number_of(value: FieldValue | None) -> int | None:
     """Return the value of an integer in a record; None for any other value."""
-    if not isinstance(value, Number):
+    if not isinstance(value, ast.Number):
         return None
     try:
         return int(value.text, 0 if "x" in value.text else 10)

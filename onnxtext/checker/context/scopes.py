@@ -106,6 +106,14 @@ class Scope:
         """Whether it is a graph, not a function body."""
         return self.kind != "function"
 
+    @property
+    def outermost(self) -> Scope:
+        """The outermost scope around it, or the scope itself."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
     def find_definitions(self) -> None:
         """Find where each name is defined."""
         given = self.given

@@ -6,24 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.ast.model import Function, Graph, Node, ValueInfo
-from onnxtext.ast.records import Decorator
-from onnxtext.ast.types import (
-    MapType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
-from onnxtext.ast.values import (
-    Attribute,
-    AttributeType,
-    RawData,
-    SparseTensor,
-    Tensor,
-    TensorData,
-)
+from onnxtext import ast
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
@@ -41,7 +24,7 @@ class TypeUse(NamedTuple):
         names: the names of the values declared there.
     """
 
-    type: Type
+    type: ast.Type
     places: list[Place]
     names: list[str]
 
@@ -54,7 +37,7 @@ def type_uses(subject: Subject) -> list[TypeUse]:
     found: dict[int, TypeUse] = {}
     full: set[int] = set()  # types with `MOST_PLACES` places
 
-    def add(type: Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
+    def add(type: ast.Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
         use = found.get(id(type))
         if use is None:
             use = found[id(type)] = TypeUse(type, [], [])
@@ -82,32 +65,32 @@ def type_uses(subject: Subject) -> list[TypeUse]:
     return subject.memo["types"]  # type: ignore[no-any-return]
 
 
-TYPES = (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
+TYPES = (ast.TensorType, ast.SparseTensorType, ast.SequenceType, ast.OptionalType, ast.MapType)
 """The classes of types that contain element types."""
 
 
-def declared_values(scope: Scope) -> Iterator[ValueInfo]:
+def declared_values(scope: Scope) -> Iterator[ast.ValueInfo]:
     """Yield the inputs, outputs and value infos of a scope."""
     yield from scope.inputs
     yield from scope.outputs
     yield from scope.infos
 
 
-def inner_types(type: Type) -> Iterator[Type]:
+def inner_types(type: ast.Type) -> Iterator[ast.Type]:
     """Yield a type and all types nested in it."""
     stack = [type]
     while stack:
         item = stack.pop()
         yield item
-        if isinstance(item, (SequenceType, OptionalType)):
+        if isinstance(item, (ast.SequenceType, ast.OptionalType)):
             stack.append(item.element)
-        elif isinstance(item, MapType):
+        elif isinstance(item, ast.MapType):
             stack.append(item.value)
 
 
-def attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
+def attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return every distinct attribute with the first node that has it and its index there."""
-    known: list[tuple[Node, int, Attribute]] | None = subject.memo.get("attributes")
+    known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("attributes")
     if known is None:
         seen: set[int] = set()
         known = subject.memo["attributes"] = []
@@ -121,22 +104,20 @@ def attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
     return known
 
 
-def rich_attributes(subject: Subject) -> list[tuple[Node, int, Attribute]]:
+def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return the distinct attributes that hold more than numbers and strings."""
-    known: list[tuple[Node, int, Attribute]] | None = subject.memo.get("rich-attributes")
+    known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("rich-attributes")
     if known is None:
         known = [item for item in attributes(subject) if item[2].type not in _SIMPLE]
         subject.memo["rich-attributes"] = known
     return known
 
 
-_SIMPLE = frozenset(
-    {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
-     AttributeType.INTS, AttributeType.STRINGS}
-)  # fmt: skip
+_A = ast.AttributeType
+_SIMPLE = frozenset((_A.FLOAT, _A.INT, _A.STRING, _A.FLOATS, _A.INTS, _A.STRINGS))
 
 
-Decorated = Graph | Function | Node | ValueInfo
+Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo
 """Statements that can have decorators and metadata."""
 
 
@@ -167,11 +148,11 @@ class TensorUse(NamedTuple):
     """
 
     name: str
-    type: TensorType
-    data: TensorData
-    decorators: tuple[Decorator, ...]
+    type: ast.TensorType
+    data: ast.TensorData
+    decorators: tuple[ast.Decorator, ...]
     place: Place
-    sparse: SparseTensor | None = None
+    sparse: ast.SparseTensor | None = None
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -205,46 +186,48 @@ def _tensors(subject: Subject) -> Iterator[TensorUse]:
     for scope in subject.scopes:
         for value in scope.initializers:
             type = value.type
-            ordinary = isinstance(type, TensorType) and type.element in _ORDINARY
-            if ordinary and isinstance(value.data, RawData) and not value.decorators:
+            ordinary = isinstance(type, ast.TensorType) and type.element in _ORDINARY
+            if ordinary and isinstance(value.data, ast.RawData) and not value.decorators:
                 continue
             place = Place(value, ("data",))
-            if isinstance(value.data, SparseTensor):
+            if isinstance(value.data, ast.SparseTensor):
                 yield from _parts(subject, value.data, place, value.name)
-            elif isinstance(value.type, TensorType) and value.data is not None:
+            elif isinstance(value.type, ast.TensorType) and value.data is not None:
                 yield TensorUse(value.name, value.type, value.data, value.decorators, place)
     for node, index, attribute in rich_attributes(subject):
         items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         place = Place(node, ("attributes", index, "value"))
         for item in items:
-            if isinstance(item, Tensor):
+            if isinstance(item, ast.Tensor):
                 yield _use(subject, item, place, item.name or "", None)
-            elif isinstance(item, SparseTensor):
+            elif isinstance(item, ast.SparseTensor):
                 yield from _parts(subject, item, place, "")
 
 
-def _parts(subject: Subject, sparse: SparseTensor, place: Place, name: str) -> Iterator[TensorUse]:
+def _parts(
+    subject: Subject, sparse: ast.SparseTensor, place: Place, name: str
+) -> Iterator[TensorUse]:
     yield _use(subject, sparse.values, place, name or sparse.values.name or "", sparse)
     yield _use(subject, sparse.indices, place, sparse.indices.name or "", sparse)
 
 
 def _use(
-    subject: Subject, tensor: Tensor, place: Place, name: str, sparse: SparseTensor | None
+    subject: Subject, tensor: ast.Tensor, place: Place, name: str, sparse: ast.SparseTensor | None
 ) -> TensorUse:
     if tensor.decorators:
         tensor = subject.resolved.tensor(tensor)
     return TensorUse(name, tensor.type, tensor.data, tensor.decorators, place, sparse)
 
 
-def sparse_tensors(subject: Subject) -> Iterator[tuple[str, SparseTensor, Place]]:
+def sparse_tensors(subject: Subject) -> Iterator[tuple[str, ast.SparseTensor, Place]]:
     """Yield every sparse tensor with its name and place."""
     for scope in subject.scopes:
         for value in scope.initializers:
-            if isinstance(value.data, SparseTensor):
+            if isinstance(value.data, ast.SparseTensor):
                 yield value.name, value.data, Place(value, ("data",))
     for node, index, attribute in rich_attributes(subject):
         items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in items:
-            if isinstance(item, SparseTensor):
+            if isinstance(item, ast.SparseTensor):
                 place = Place(node, ("attributes", index, "value"))
                 yield item.values.name or attribute.name, item, place

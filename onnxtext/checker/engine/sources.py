@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.context.signatures import Table
 from onnxtext.checker.engine.run import check_tree
 from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.collector import paused_collector
@@ -28,7 +27,6 @@ def check_any(
     base_dir: Path | None = None,
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
-    tables: tuple[Table, ...] | None = None,
 ) -> list[Diagnostic]:
     """Check a text, a binary model, a file or a message.
 
@@ -38,7 +36,6 @@ def check_any(
         base_dir: the directory of external data; by default that of the file.
         select: rules to enable besides those enabled by default; `all` is every rule.
         ignore: rules to disable.
-        tables: the schema files; by default the table that comes with the package.
 
     Raises:
         OSError: the file cannot be read.
@@ -47,7 +44,7 @@ def check_any(
     """
     with paused_collector():
         try:
-            options = {"base_dir": base_dir, "select": select, "ignore": ignore, "tables": tables}
+            options = {"base_dir": base_dir, "select": select, "ignore": ignore}
             return _check(source, name, options)
         except RecursionError:
             return [too_deep(name)]

@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             continue
         reported = undefined[id(scope)] = []
         for name, finding in _undefined(subject, scope, nested):
-            key = id(_root(scope)), name
+            key = id(scope.outermost), name
             findings, index = first.setdefault(key, (reported, len(reported)))
             merged = _merged(findings[index], finding, name) if index < len(findings) else None
             if merged is None:
@@ -102,7 +102,7 @@ def _undefined(
             if at is not None:
                 later = later or (around, limit)
         else:
-            root = _root(scope).kind
+            root = scope.outermost.kind
             if root == "nodes":
                 continue
             places = [Place(scope.nodes[i], ("inputs", n)) for i, n in found]
@@ -116,13 +116,6 @@ def _undefined(
                 yield name, replace(missing, severity="warning", notes=notes, repair=None)
             else:
                 yield name, _undefined_value(subject, scope, name, places)
-
-
-def _root(scope: Scope) -> Scope:
-    """Return the outermost scope around a scope."""
-    while scope.parent is not None:
-        scope = scope.parent
-    return scope
 
 
 def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:

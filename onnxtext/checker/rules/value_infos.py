@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Graph, ValueInfo
-from onnxtext.ast.types import SparseTensorType, Type
+from onnxtext.ast.types import Type
 from onnxtext.ast.value_infos import INITIALIZERS, ValueInfoError, unknown_names
-from onnxtext.ast.values import SparseTensor
-from onnxtext.checker.context.declarations import contradiction
+from onnxtext.checker.context.declarations import contradiction, declared_type
 from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
@@ -129,7 +128,7 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
     names = {name for name, _, _ in candidates}
     for value in scope.initializers:
         if value.name in names:
-            type = _own_type(value)
+            type = declared_type(value)
             if type is not None and value.name:
                 declared.setdefault(value.name, (type, Place(value, ("type",))))
     for name, type, value in candidates:
@@ -168,12 +167,6 @@ def _is_duplicate(scope: Scope, value: ValueInfo, other: object) -> bool:
         any(item is value for item in group) and any(item is other for item in group)
         for group in (scope.inputs, scope.outputs)
     )
-
-
-def _own_type(value: ValueInfo) -> Type | None:
-    if isinstance(value.data, SparseTensor):
-        return SparseTensorType(value.data.values.type.element, value.data.dims)
-    return value.type
 
 
 FAMILY = Family(

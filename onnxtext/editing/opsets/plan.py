@@ -119,7 +119,9 @@ def plan_conversion(model: Model, targets: Targets) -> Plan:
                 f"the model is written for {_shown(domain, entry.version)}, which is unknown",
                 "install a newer onnx" if entry.version > 0 else "correct its `opset_import`",
             )
-    subject = _subject(model)
+    from onnxtext.editing.inferred import checked
+
+    subject = checked(model)
     plan = Plan(subject, plain)
     facts = Facts(subject)
     collected: dict[tuple[str, str], Remark] = {}
@@ -161,19 +163,6 @@ def check_version(domain: str, version: int) -> None:
             f"version {version} of {shown} is unknown: the newest known is {newest}",
             f"a version from 1 to {newest}, or install a newer onnx",
         )
-
-
-def _subject(model: Model) -> Subject:
-    from onnxtext.checker.engine.run import find_in
-    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
-
-    def encoded() -> bytes | None:
-        try:
-            return lower_without_weights(model)
-        except LowerError:
-            return None
-
-    return find_in(model, encoded=encoded)[0]
 
 
 def _raise_ir_version(plan: Plan, model: Model) -> None:

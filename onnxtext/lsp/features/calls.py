@@ -12,7 +12,6 @@ from onnxtext.checker.context.subject import FunctionKey, function_key, plain_do
 from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.symbols import outermost
 from onnxtext.lsp.server.parameters import data_field
 from onnxtext.source import Span
 
@@ -94,7 +93,7 @@ def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
         for occurrence in symbol.occurrences:
             span = index.span(occurrence)
             if occurrence.statement is not None and span is not None:
-                found.append((key[2], outermost(occurrence.statement.scope), span))
+                found.append((key[2], occurrence.statement.scope.outermost, span))
     return found
 
 

@@ -12,7 +12,7 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.values import Attribute
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.lsp.features.section_completion import argument_items, section_items
+from onnxtext.lsp.features.section_completion import argument_items, escaped, section_items
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
@@ -263,7 +263,7 @@ class _Maker:
                     name,
                     t.CompletionItemKind.Property,
                     text=f"{word(name)} = ",
-                    snippet=f"{word(name)} = ${{1:{_escape(start)}}}",
+                    snippet=f"{word(name)} = ${{1:{escaped(start)}}}",
                     detail="required" if formal.required else f"default {start}",
                     data={
                         "operator": target.name,
@@ -378,7 +378,7 @@ def _call(label: str, signature: Signature) -> str:
     attributes = []
     for name, formal in signature.attributes.items():
         if formal.required:
-            start = _escape(placeholder(signature, name, formal))
+            start = escaped(placeholder(signature, name, formal))
             attributes.append(f"{word(name)} = ${{{stop}:{start}}}")
             stop += 1
     inputs = []
@@ -391,9 +391,4 @@ def _call(label: str, signature: Signature) -> str:
 
 
 def _stop(number: int, text: str) -> str:
-    return f"${{{number}:{_escape(text)}}}"
-
-
-def _escape(text: str) -> str:
-    """Escape text for a placeholder of a snippet (LSP, Snippet Syntax)."""
-    return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
+    return f"${{{number}:{escaped(text)}}}"

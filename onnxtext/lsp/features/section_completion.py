@@ -114,7 +114,7 @@ class _SectionItems:
                     key,
                     _PROPERTY,
                     text=f"{word(key)}: ",
-                    snippet=f'{_plain(word(key))}: "$1"',
+                    snippet=f'{escaped(word(key))}: "$1"',
                     detail=f"{values.total()} in this text",
                     order=f"2{number:05}",
                 )
@@ -238,7 +238,7 @@ def argument_items(
     """Yield arguments of a decorator: the parts and names in a list, the keys of `@meta`."""
     if context.attribute == "meta":
         for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.text))):
-            snippet = f'{_plain(quoted(key))}: "$1"'
+            snippet = f'{escaped(quoted(key))}: "$1"'
             yield item(key, _PROPERTY, text=quoted(key), snippet=snippet, order=f"{number:05}")
         return
     if context.attribute not in (*_PARTS, "without"):
@@ -305,7 +305,7 @@ def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
                 yield name, node.op_type
 
 
-def _plain(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape text for a snippet (LSP, Snippet Syntax)."""
     return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
 

@@ -10,7 +10,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_scopes import listed_values, section_scope
-from onnxtext.lsp.index.symbols import Key, Statement, Symbol, outermost, parameter_names
+from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
 from onnxtext.source import Span
 from onnxtext.syntax.span_map import SpanMap
 
@@ -158,7 +158,7 @@ def _attribute(
         if places.rule == "reference" and "name" in places.parts:
             span = _absolute(statement, places.parts["name"])
             name = _text(index, span)
-            key: Key = ("parameter", index.number(outermost(statement.scope)), name)
+            key: Key = ("parameter", index.number(statement.scope.outermost), name)
             return CursorTarget("parameter", name, span, statement, key, number)
     span = _absolute(statement, steps[0][1]) if steps else whole
     return CursorTarget("literal", attribute.name, span, statement, attribute=number)

@@ -39,7 +39,6 @@ from onnxtext.lsp.index.symbols import (
     Role,
     Statement,
     Symbol,
-    outermost,
     parameter_names,
 )
 from onnxtext.source import Source, Span
@@ -221,7 +220,7 @@ class Index:
                 name = attribute.value.name
                 paths = (("attributes", i, "value", "name"),)
                 self._mark(
-                    ("parameter", self.number(outermost(scope)), name),
+                    ("parameter", self.number(scope.outermost), name),
                     name,
                     Occurrence("use", statement, paths),
                 )

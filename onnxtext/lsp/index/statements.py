@@ -17,15 +17,10 @@ _MOST = 50_000
 
 
 class SpanMapCache:
-    """Span maps by the kind and text of a statement, relative to its start.
-
-    Attributes:
-        misses: the number of cache misses.
-    """
+    """Span maps by the kind and text of a statement, relative to its start."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], SpanMap | None] = {}
-        self.misses = 0
 
     def find(self, kind: str, chunk: str) -> SpanMap | None:
         """Return the span map of the statement at the start of a chunk; None if there is none."""
@@ -34,7 +29,6 @@ class SpanMapCache:
             return self._known[key]
         except KeyError:
             pass
-        self.misses += 1
         if len(self._known) >= _MOST:
             self._known.clear()
         found = plain_span_map(kind, chunk)

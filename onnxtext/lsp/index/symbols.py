@@ -82,10 +82,3 @@ def parameter_names(scope: Scope) -> list[str]:
     if function is None:
         return []
     return [item.name if isinstance(item, Attribute) else item for item in function.attributes]
-
-
-def outermost(scope: Scope) -> Scope:
-    """Return the outermost scope around a scope, or the scope itself."""
-    while scope.parent is not None:
-        scope = scope.parent
-    return scope

@@ -5,21 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from onnxtext.ast.model import Model
+from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import (
-    Blob,
-    DataFile,
-    ExternalData,
-    RawData,
-    SparseTensor,
-    StringData,
-    Tensor,
-    TensorData,
-    TypedBlob,
-    TypedData,
-)
 from onnxtext.tensor.blob_lookup import BlobError
 
 MOST_BYTES = 64 << 20
@@ -27,9 +14,9 @@ MOST_BYTES = 64 << 20
 
 
 def statistics(
-    type: Type | None,
-    data: TensorData | SparseTensor | Tensor,
-    model: Model | None,
+    type: ast.Type | None,
+    data: ast.TensorData | ast.SparseTensor | ast.Tensor,
+    model: ast.Model | None,
     base_dir: Path | None,
 ) -> str | None:
     """Return a line of statistics of a tensor; None if it has none.
@@ -43,19 +30,19 @@ def statistics(
     from onnxtext.weights.statistics import describe, describe_entries
 
     match data:
-        case Tensor(type=own, data=inner):
+        case ast.Tensor(type=own, data=inner):
             return statistics(own, inner, model, base_dir)
-        case SparseTensor():
+        case ast.SparseTensor():
             inner_text = statistics(data.values.type, data.values.data, model, base_dir)
             return f"stored values: {inner_text}" if inner_text else None
-        case StringData(values):
+        case ast.StringData(values):
             return f"{len(values):,} strings"
-        case ExternalData(entries):
+        case ast.ExternalData(entries):
             return "external data: " + ", ".join(f"{key} {value}" for key, value in entries)
-    if not isinstance(type, TensorType):
+    if not isinstance(type, ast.TensorType):
         return None
     element = type.element
-    if isinstance(data, TypedData):
+    if isinstance(data, ast.TypedData):
         return describe_entries(element, data.entries)
     try:
         found = _bytes(data, type, model, base_dir)
@@ -65,7 +52,7 @@ def statistics(
         return None
     if len(found) > MOST_BYTES:
         return f"{len(found):,} bytes, too many for statistics"
-    if isinstance(data, TypedBlob):
+    if isinstance(data, ast.TypedBlob):
         try:
             return statistics(type, data_of_blob(type, data, found), model, base_dir)
         except BlobError as error:
@@ -74,20 +61,20 @@ def statistics(
 
 
 def _bytes(
-    data: TensorData, type: TensorType, model: Model | None, base_dir: Path | None
+    data: ast.TensorData, type: ast.TensorType, model: ast.Model | None, base_dir: Path | None
 ) -> bytes | memoryview | None:
     from onnxtext.weights.find_blobs import Reader
 
     match data:
-        case RawData(held):
+        case ast.RawData(held):
             return held
-        case Blob(digest) | TypedBlob(digest):
+        case ast.Blob(digest) | ast.TypedBlob(digest):
             for name, held in (model.resources if model is not None else {}).items():
                 if name.startswith(digest) or digest.startswith(name):
                     return held
             if model is None or not model.places:
                 raise BlobError("the bytes of this blob are not in the text")
             return Reader(base_dir, model.places).find(digest)
-        case DataFile():
+        case ast.DataFile():
             return Reader(base_dir, ()).array(data, type)
     return None

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from onnxtext.ast.model import ValueInfo
-from onnxtext.ast.types import SparseTensorType, Type
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.declarations import declared_type
 from onnxtext.checker.context.scopes import Scope
 
 
@@ -13,7 +12,7 @@ def declared_types(scope: Scope) -> dict[str, Type]:
     """Return the declared types of the values of a graph or body; the first one counts."""
     found: dict[str, Type] = {}
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
-        type = _type_of(value)
+        type = declared_type(value)
         if type is not None:
             found.setdefault(value.name, type)
     for node in scope.nodes:
@@ -23,9 +22,3 @@ def declared_types(scope: Scope) -> dict[str, Type]:
             if declared is not None:
                 found.setdefault(name, declared)
     return found
-
-
-def _type_of(value: ValueInfo) -> Type | None:
-    if isinstance(value.data, SparseTensor):
-        return SparseTensorType(value.data.values.type.element, value.data.dims)
-    return value.type

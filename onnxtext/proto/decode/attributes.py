@@ -7,19 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from onnxtext.ast.model import Graph
-from onnxtext.ast.records import Decorator, Record
-from onnxtext.ast.types import SparseTensorType, TensorType, Type
-from onnxtext.ast.values import (
-    AttributeType,
-    AttributeValue,
-    FieldData,
-    Float32,
-    Floats,
-    Reference,
-    SparseTensor,
-    Tensor,
-)
+from onnxtext import ast
 from onnxtext.proto.decode.values import (
     Data,
     doc_decorator,
@@ -33,7 +21,7 @@ from onnxtext.wire.writer import FIXED32, LENGTH, VARINT
 
 T = TypeVar("T")
 
-_A = AttributeType
+_A = ast.AttributeType
 VALUE_FIELDS = {
     _A.FLOAT: 2,
     _A.INT: 3,
@@ -72,10 +60,10 @@ class AttributeFields:
 
     data: Data
     name: str = ""
-    type: AttributeType | None = None
+    type: ast.AttributeType | None = None
     reference: str | None = None
     values: list[WireField] = field(default_factory=list)
-    decorators: tuple[Decorator, ...] = ()
+    decorators: tuple[ast.Decorator, ...] = ()
 
     @classmethod
     def read(cls, data: Data) -> AttributeFields:
@@ -93,25 +81,25 @@ class AttributeFields:
                 made.name = text_of(data[item.value : item.end])
             elif number == 20 and item.wire_type == VARINT:
                 kind = read_varint(data, item.value, item.end)[0]
-                made.type = AttributeType(kind) if 1 <= kind <= 14 else None
+                made.type = ast.AttributeType(kind) if 1 <= kind <= 14 else None
             elif number == 21 and item.wire_type == LENGTH:
                 made.reference = text_of(data[item.value : item.end])
             elif number == 13 and item.wire_type == LENGTH:
                 made.decorators = (doc_decorator(data[item.value : item.end]),)
         return made
 
-    def record(self, data: Data) -> Record:
+    def record(self, data: Data) -> ast.Record:
         """Return a record of all fields except the name and the doc string."""
         from onnxtext.proto.generic_records import lift_record
         from onnxtext.proto.schema import message_spec
 
         whole = lift_record(message_spec("AttributeProto"), data)
-        return Record(tuple([f for f in whole.fields if f.key not in ("name", "doc_string")]))
+        return ast.Record(tuple([f for f in whole.fields if f.key not in ("name", "doc_string")]))
 
 
 def attribute_value(
-    fields: AttributeFields, lift_graph: Callable[[Data], Graph]
-) -> AttributeValue | None:
+    fields: AttributeFields, lift_graph: Callable[[Data], ast.Graph]
+) -> ast.AttributeValue | None:
     """Return the value of an attribute; a `Record` if no other syntax can express it.
 
     Args:
@@ -122,7 +110,7 @@ def attribute_value(
     if fields.reference is not None:
         if fields.values:
             return fields.record(fields.data)
-        return Reference(fields.reference)
+        return ast.Reference(fields.reference)
     if kind is None:
         return fields.record(fields.data)
     number = VALUE_FIELDS[kind]
@@ -140,14 +128,14 @@ def attribute_value(
 
 
 def _single(
-    kind: AttributeType, data: Data, item: WireField, lift_graph: Callable[[Data], Graph]
-) -> AttributeValue | None:
+    kind: ast.AttributeType, data: Data, item: WireField, lift_graph: Callable[[Data], ast.Graph]
+) -> ast.AttributeValue | None:
     if kind is _A.INT:
         return signed(read_varint(data, item.value, item.end)[0])
     inside = data[item.value : item.end]
     match kind:
         case _A.FLOAT:
-            return Float32(int.from_bytes(inside, "little"))
+            return ast.Float32(int.from_bytes(inside, "little"))
         case _A.STRING:
             return bytes(inside)
         case _A.TENSOR:
@@ -160,17 +148,17 @@ def _single(
 
 
 def _list(
-    kind: AttributeType,
+    kind: ast.AttributeType,
     data: Data,
     items: list[WireField],
-    lift_graph: Callable[[Data], Graph],
-) -> AttributeValue | None:
+    lift_graph: Callable[[Data], ast.Graph],
+) -> ast.AttributeValue | None:
     if kind is _A.INTS:
         return tuple([signed(read_varint(data, item.value, item.end)[0]) for item in items])
     parts = [data[item.value : item.end] for item in items]
     match kind:
         case _A.FLOATS:
-            return Floats(b"".join(parts))
+            return ast.Floats(b"".join(parts))
         case _A.STRINGS:
             return tuple([bytes(part) for part in parts])
         case _A.GRAPHS:
@@ -179,7 +167,7 @@ def _list(
             return _all(map(expressible_tensor, parts))
         case _A.SPARSE_TENSORS:
             return _all(map(expressible_sparse, parts))
-    types: tuple[Type, ...] | None = _all(map(expressible_type, parts))
+    types: tuple[ast.Type, ...] | None = _all(map(expressible_type, parts))
     return types
 
 
@@ -193,23 +181,23 @@ def _all(items: Iterable[T | None]) -> tuple[T, ...] | None:
     return tuple(found)
 
 
-def expressible_tensor(data: Data) -> Tensor | None:
+def expressible_tensor(data: Data) -> ast.Tensor | None:
     """Lift a `TensorProto`; return None if the syntax cannot express it."""
     type, name, values, decorators = lift_tensor(data)
-    if type.element == "undefined" and not isinstance(values, FieldData):
+    if type.element == "undefined" and not isinstance(values, ast.FieldData):
         return None
-    return Tensor(type, values, name, tuple(decorators))
+    return ast.Tensor(type, values, name, tuple(decorators))
 
 
-def expressible_sparse(data: Data) -> SparseTensor | None:
+def expressible_sparse(data: Data) -> ast.SparseTensor | None:
     """Lift a `SparseTensorProto`; return None if the syntax cannot express it."""
     return lift_sparse_tensor(data)[0]
 
 
-def expressible_type(data: Data) -> Type | None:
+def expressible_type(data: Data) -> ast.Type | None:
     """Lift a `TypeProto`; return None if the syntax cannot express it on its own."""
     made = lift_type(data)
     # Before a possible tensor, `undefined` is a type only with its brackets.
-    if isinstance(made, (TensorType, SparseTensorType)) and made.element == "undefined":
+    if isinstance(made, (ast.TensorType, ast.SparseTensorType)) and made.element == "undefined":
         return None
     return made

@@ -7,19 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from onnxtext import ast
 from onnxtext.ast.assemble import assemble_function, assemble_graph
-from onnxtext.ast.model import (
-    Function,
-    Graph,
-    Model,
-    Node,
-    OpsetImport,
-    Training,
-    ValueInfo,
-)
-from onnxtext.ast.records import Decorator
-from onnxtext.ast.types import SparseTensorType
-from onnxtext.ast.values import Attribute
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
@@ -67,15 +56,15 @@ class Lifter(NodeLifter):
         super().__init__(careful=careful)
         self.largest = -1
         self._native = native and not careful and core() == "native"
-        self._value_types: dict[bytes, ValueInfo] = {}
-        self._opsets: dict[bytes, OpsetImport] = {}
+        self._value_types: dict[bytes, ast.ValueInfo] = {}
+        self._opsets: dict[bytes, ast.OpsetImport] = {}
         if self._native:
             types = self._value_types
             self._decoder: ModelDecoder = core_module("decode_models").ModelDecoder(types)
 
     # ---- Models -----------------------------------------------------------------------------
 
-    def model(self, data: Data) -> Model:
+    def model(self, data: Data) -> ast.Model:
         """Lift a `ModelProto`.
 
         Raises:
@@ -86,7 +75,7 @@ class Lifter(NodeLifter):
             if plain is not None:
                 self.largest = self._decoder.largest()
                 return plain
-        model = Model(Graph(""), presence=NO_DEFAULTS)
+        model = ast.Model(ast.Graph(""), presence=NO_DEFAULTS)
         view = memoryview(data)
         for field in all_fields(data) if self._native else read_fields(data, 0, len(data)):
             number = field.number
@@ -124,9 +113,9 @@ class Lifter(NodeLifter):
             model.decorators = residual_decorators("ModelProto", lowered, bytes(data))
         return model
 
-    def training(self, data: Data) -> Training:
+    def training(self, data: Data) -> ast.Training:
         """Lift a `TrainingInfoProto`."""
-        made = Training()
+        made = ast.Training()
         for field in read_fields(data, 0, len(data)):
             if field.wire_type == LENGTH:
                 inside = data[field.value : field.end]
@@ -143,7 +132,9 @@ class Lifter(NodeLifter):
 
     # ---- Graphs and functions ---------------------------------------------------------------
 
-    def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
+    def graph(
+        self, data: Data, depth: int = 0, start: int = 0, end: int | None = None
+    ) -> ast.Graph:
         """Lift a `GraphProto`.
 
         Args:
@@ -154,9 +145,9 @@ class Lifter(NodeLifter):
         """
         end = len(data) if end is None else end
         check_depth(depth)
-        graph = Graph("")
-        initializers: list[ValueInfo] = []
-        infos: list[ValueInfo] = []
+        graph = ast.Graph("")
+        initializers: list[ast.ValueInfo] = []
+        infos: list[ast.ValueInfo] = []
         lists: dict[int, list[Any]] = {
             1: graph.nodes,
             5: initializers,
@@ -175,10 +166,10 @@ class Lifter(NodeLifter):
 
     def finish_graph(
         self,
-        graph: Graph,
+        graph: ast.Graph,
         others: Iterable[tuple[int, Data]],
-        initializers: list[ValueInfo],
-        infos: list[ValueInfo],
+        initializers: list[ast.ValueInfo],
+        infos: list[ast.ValueInfo],
         depth: int,
     ) -> None:
         """Lift the other fields of a graph, and combine its lists.
@@ -190,7 +181,7 @@ class Lifter(NodeLifter):
             infos: its value infos so far.
             depth: the number of messages around it.
         """
-        decorators: list[Decorator] = []
+        decorators: list[ast.Decorator] = []
         entries: list[Data] = []
         values = {11: graph.inputs, 12: graph.outputs, 13: infos}
         for number, inside in others:
@@ -220,8 +211,8 @@ class Lifter(NodeLifter):
         end: int,
         depth: int,
         lists: dict[int, list[Any]],
-        nodes: list[Node],
-        initializers: list[ValueInfo] | None,
+        nodes: list[ast.Node],
+        initializers: list[ast.ValueInfo] | None,
         texts: dict[int, list[str]],
     ) -> Iterable[tuple[int, Data]]:
         """Return the length-delimited fields of a graph or function that the caller must lift.
@@ -244,17 +235,17 @@ class Lifter(NodeLifter):
                     others.append((field.number, inside))
         return others
 
-    def function(self, data: Data, depth: int = 0) -> Function:
+    def function(self, data: Data, depth: int = 0) -> ast.Function:
         """Lift a `FunctionProto`.
 
         Args:
             data: its bytes.
             depth: the number of messages around it.
         """
-        function = Function("")
-        attributes: list[Attribute] = []
-        infos: list[ValueInfo] = []
-        decorators: list[Decorator] = []
+        function = ast.Function("")
+        attributes: list[ast.Attribute] = []
+        infos: list[ast.ValueInfo] = []
+        decorators: list[ast.Decorator] = []
         entries: list[Data] = []
         nodes = function.nodes
         lists: dict[int, list[Any]] = {7: nodes, 12: infos}
@@ -273,8 +264,8 @@ class Lifter(NodeLifter):
                     entries.append(inside)
         names, inputs, outputs, parameters, doc_strings, domains, overloads = texts.values()
         function.name = _last(names) or ""
-        function.inputs = [ValueInfo(name) for name in inputs]
-        function.outputs = [ValueInfo(name) for name in outputs]
+        function.inputs = [ast.ValueInfo(name) for name in inputs]
+        function.outputs = [ast.ValueInfo(name) for name in outputs]
         function.doc_string, function.domain = _last(doc_strings), _last(domains)
         function.overload = _last(overloads)
         function.attributes = (*parameters, *attributes)
@@ -287,20 +278,20 @@ class Lifter(NodeLifter):
             function.decorators += residual_decorators("FunctionProto", lowered, bytes(data))
         return function
 
-    def opset(self, data: Data) -> OpsetImport:
+    def opset(self, data: Data) -> ast.OpsetImport:
         """Lift an `OperatorSetIdProto`; cached, because most functions import the same ones."""
         data = bytes(data)
         known = self._opsets.get(data)
         if known is None:
             known = self._opsets[data] = lift_opset(data)
-        return OpsetImport(known.domain, known.version)
+        return ast.OpsetImport(known.domain, known.version)
 
     # ---- Values -----------------------------------------------------------------------------
 
-    def value_info(self, data: Data) -> ValueInfo:
+    def value_info(self, data: Data) -> ast.ValueInfo:
         """Lift a `ValueInfoProto`."""
-        value = ValueInfo("")
-        decorators: list[Decorator] = []
+        value = ast.ValueInfo("")
+        decorators: list[ast.Decorator] = []
         entries: list[Data] = []
         for field in read_fields(data, 0, len(data)):
             if field.wire_type != LENGTH:
@@ -323,37 +314,37 @@ class Lifter(NodeLifter):
             value.decorators += residual_decorators("ValueInfoProto", lowered, bytes(data))
         return value
 
-    def _set_type(self, value: ValueInfo, data: bytes, decorators: list[Decorator]) -> None:
+    def _set_type(self, value: ast.ValueInfo, data: bytes, decorators: list[ast.Decorator]) -> None:
         """Set a value's type, shared between values; the type's decorators go to the value."""
         known = self._value_types.get(data)
         if known is None:
-            known = ValueInfo("", lift_type(data))
+            known = ast.ValueInfo("", lift_type(data))
             if known.type is not None and known.type.decorators:
                 known.decorators = tuple(
-                    [Decorator("type." + d.name, d.arguments) for d in known.type.decorators]
+                    [ast.Decorator("type." + d.name, d.arguments) for d in known.type.decorators]
                 )
                 known.type = replace(known.type, decorators=())
             self._value_types[data] = known
         value.type = known.type
         decorators += known.decorators
 
-    def initializer(self, data: Data) -> ValueInfo:
+    def initializer(self, data: Data) -> ast.ValueInfo:
         """Lift a `TensorProto` in a graph's initializer list."""
         type, name, values, decorators = lift_tensor(data)
-        value = ValueInfo(name or "", type, values, tuple(decorators))
+        value = ast.ValueInfo(name or "", type, values, tuple(decorators))
         if self.careful:
             lowered = b"".join(self._lowering.initializer(value))
             value.decorators += residual_decorators("TensorProto", lowered, bytes(data))
         return value
 
-    def sparse_initializer(self, data: Data) -> list[ValueInfo]:
+    def sparse_initializer(self, data: Data) -> list[ast.ValueInfo]:
         """Lift a `SparseTensorProto`; return [] if only a residual field can express it."""
         sparse, name = lift_sparse_tensor(data)
         if sparse is None or name is None:
             return []
         sparse = replace(sparse, values=replace(sparse.values, name=None))
-        type = SparseTensorType(sparse.values.type.element, sparse.dims)
-        value = ValueInfo(name, type, sparse)
+        type = ast.SparseTensorType(sparse.values.type.element, sparse.dims)
+        value = ast.ValueInfo(name, type, sparse)
         if self.careful and b"".join(self._lowering.initializer(value)) != data:
             return []
         return [value]

@@ -10,31 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from onnxtext import ast
 from onnxtext.ast.assemble import meta_of
-from onnxtext.ast.model import Annotation, Configuration, OpsetImport
-from onnxtext.ast.records import Decorator, Field, Number, Record
-from onnxtext.ast.types import (
-    DecoratedDim,
-    Dim,
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
-from onnxtext.ast.values import (
-    ExternalData,
-    FieldData,
-    NoData,
-    RawData,
-    SparseTensor,
-    StringData,
-    Tensor,
-    TensorData,
-    TypedData,
-)
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy import np
 from onnxtext.tensor.print_elements import is_expressible, is_typed_expressible
@@ -67,19 +44,19 @@ def lift_entry(data: Data) -> tuple[str, str]:
     return key, value
 
 
-def doc_decorator(text: Data) -> Decorator:
+def doc_decorator(text: Data) -> ast.Decorator:
     """Return `@doc("…")`."""
-    return Decorator("doc", (Field(None, bytes(text)),))
+    return ast.Decorator("doc", (ast.Field(None, bytes(text)),))
 
 
-def meta_decorator(entries: list[Data]) -> Decorator:
+def meta_decorator(entries: list[Data]) -> ast.Decorator:
     """Return `@meta("key": "value", …)`."""
     return meta_of(tuple(map(lift_entry, entries)))
 
 
-def lift_opset(data: Data) -> OpsetImport:
+def lift_opset(data: Data) -> ast.OpsetImport:
     """Lift an `OperatorSetIdProto`."""
-    made = OpsetImport(None, 0)
+    made = ast.OpsetImport(None, 0)
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == LENGTH:
             made.domain = text_of(data[field.value : field.end])
@@ -88,7 +65,7 @@ def lift_opset(data: Data) -> OpsetImport:
     return made
 
 
-def lift_configuration(data: Data) -> Configuration:
+def lift_configuration(data: Data) -> ast.Configuration:
     """Lift a `DeviceConfigurationProto`."""
     from onnxtext.proto.generic_records import lift_record
     from onnxtext.proto.schema import message_spec
@@ -100,10 +77,10 @@ def lift_configuration(data: Data) -> Configuration:
             name = text_of(field.value)
         else:
             fields.append(field)
-    return Configuration(name, Record(tuple(fields)))
+    return ast.Configuration(name, ast.Record(tuple(fields)))
 
 
-def lift_annotation(data: Data) -> Annotation:
+def lift_annotation(data: Data) -> ast.Annotation:
     """Lift a `TensorAnnotation`."""
     name = ""
     entries = []
@@ -114,57 +91,61 @@ def lift_annotation(data: Data) -> Annotation:
                 name = text_of(inside)
             elif field.number == 2:
                 entries.append(lift_entry(inside))
-    return Annotation(name, tuple(entries))
+    return ast.Annotation(name, tuple(entries))
 
 
-def device_decorator(data: Data) -> Decorator:
+def device_decorator(data: Data) -> ast.Decorator:
     """Return `@device("id", …)` for a `NodeDeviceConfigurationProto`."""
     from onnxtext.proto.generic_records import lift_record
     from onnxtext.proto.schema import message_spec
 
     fields = lift_record(message_spec("NodeDeviceConfigurationProto"), data).fields
     if fields and fields[0].key == "configuration_id":
-        fields = (Field(None, fields[0].value), *fields[1:])
-    return Decorator("device", fields)
+        fields = (ast.Field(None, fields[0].value), *fields[1:])
+    return ast.Decorator("device", fields)
 
 
 # ---- Types ----------------------------------------------------------------------------------
 
 
-def lift_type(data: Data, depth: int = 0) -> Type | None:
+def lift_type(data: Data, depth: int = 0) -> ast.Type | None:
     """Lift a `TypeProto`; return None if the syntax has no such type.
 
     Raises:
         WireError: the bytes are not a message, or nested too deeply.
     """
     check_depth(depth)
-    made: Type | None = None
-    decorators: tuple[Decorator, ...] = ()
+    made: ast.Type | None = None
+    decorators: tuple[ast.Decorator, ...] = ()
     for field in read_fields(data, 0, len(data)):
         if field.wire_type != LENGTH:
             continue
         inside = data[field.value : field.end]
         match field.number:
             case 1:
-                made = _tensor_type(inside, TensorType)
+                made = _tensor_type(inside, ast.TensorType)
             case 8:
-                made = _tensor_type(inside, SparseTensorType)
+                made = _tensor_type(inside, ast.SparseTensorType)
             case 4 | 9:
                 element = _inner_type(inside, 1, depth)
                 if element is not None:
-                    made = SequenceType(element) if field.number == 4 else OptionalType(element)
+                    made = (
+                        ast.SequenceType(element)
+                        if field.number == 4
+                        else ast.OptionalType(element)
+                    )
             case 5:
                 made = _map_type(inside, depth)
             case 7:
                 made = _opaque_type(inside)
             case 6:
-                decorators = (Decorator("denotation", (Field(None, bytes(inside)),)),)
+                decorators = (ast.Decorator("denotation", (ast.Field(None, bytes(inside)),)),)
     if made is not None and decorators:
         made = replace(made, decorators=decorators)
     return made
 
 
-def _inner_type(data: Data, number: int, depth: int) -> Type | None:
+def _inner_type(data: Data, number: int, depth: int) -> ast.Type | None:
     for field in read_fields(data, 0, len(data)):
         if field.number == number and field.wire_type == LENGTH:
             return lift_type(data[field.value : field.end], depth + 2)
@@ -179,10 +160,10 @@ def _element_name(number: int) -> str:
 
 
 def _tensor_type(
-    data: Data, kind: type[TensorType] | type[SparseTensorType]
-) -> TensorType | SparseTensorType | None:
+    data: Data, kind: type[ast.TensorType] | type[ast.SparseTensorType]
+) -> ast.TensorType | ast.SparseTensorType | None:
     element = ""
-    shape: tuple[Dim, ...] | None = None
+    shape: tuple[ast.Dim, ...] | None = None
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == VARINT:
             element = _element_name(read_varint(data, field.value, field.end)[0])
@@ -198,9 +179,9 @@ def _tensor_type(
     return kind(element, shape) if element else None
 
 
-def _dim(data: Data) -> Dim:
+def _dim(data: Data) -> ast.Dim:
     value: int | str | None = None
-    decorators: tuple[Decorator, ...] = ()
+    decorators: tuple[ast.Decorator, ...] = ()
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == VARINT:
             value = signed(read_varint(data, field.value, field.end)[0])
@@ -208,20 +189,20 @@ def _dim(data: Data) -> Dim:
             value = text_of(data[field.value : field.end])
         elif field.number == 3 and field.wire_type == LENGTH:
             text = bytes(data[field.value : field.end])
-            decorators = (Decorator("denotation", (Field(None, text),)),)
-    return DecoratedDim(value, decorators) if decorators else value
+            decorators = (ast.Decorator("denotation", (ast.Field(None, text),)),)
+    return ast.DecoratedDim(value, decorators) if decorators else value
 
 
-def _map_type(data: Data, depth: int) -> MapType | None:
+def _map_type(data: Data, depth: int) -> ast.MapType | None:
     key = ""
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == VARINT:
             key = _element_name(read_varint(data, field.value, field.end)[0])
     value = _inner_type(data, 2, depth)
-    return MapType(key, value) if key not in ("", "undefined") and value is not None else None
+    return ast.MapType(key, value) if key not in ("", "undefined") and value is not None else None
 
 
-def _opaque_type(data: Data) -> OpaqueType | None:
+def _opaque_type(data: Data) -> ast.OpaqueType | None:
     domain = name = None
     for field in read_fields(data, 0, len(data)):
         if field.wire_type == LENGTH:
@@ -230,7 +211,7 @@ def _opaque_type(data: Data) -> OpaqueType | None:
                 domain = text
             elif field.number == 2:
                 name = text
-    return None if domain is not None and name is None else OpaqueType(domain, name)
+    return None if domain is not None and name is None else ast.OpaqueType(domain, name)
 
 
 # ---- Tensors --------------------------------------------------------------------------------
@@ -244,7 +225,9 @@ _DATA_FIELDS = {
 }
 
 
-def lift_tensor(data: Data) -> tuple[TensorType, str | None, TensorData, list[Decorator]]:
+def lift_tensor(
+    data: Data,
+) -> tuple[ast.TensorType, str | None, ast.TensorData, list[ast.Decorator]]:
     """Return the type, name, data and decorators of a `TensorProto`; `raw_data` is not copied.
 
     Raises:
@@ -259,7 +242,7 @@ def lift_tensor(data: Data) -> tuple[TensorType, str | None, TensorData, list[De
     strings: list[bytes] = []
     raw: Data | None = None
     entries: list[Data] = []
-    decorators: list[Decorator] = []
+    decorators: list[ast.Decorator] = []
     for field in read_fields(data, 0, len(data)):
         if field.wire_type == VARINT:
             value = signed(read_varint(data, field.value, field.end)[0])
@@ -292,7 +275,7 @@ def lift_tensor(data: Data) -> tuple[TensorType, str | None, TensorData, list[De
                 entries.append(inside)
     if entries:
         decorators.append(meta_decorator(entries))
-    type = TensorType(_element_name(number) or "undefined", tuple(dims))
+    type = ast.TensorType(_element_name(number) or "undefined", tuple(dims))
     fields: dict[str, Data | tuple[bytes, ...]] = {
         key: _field_entries(key, parts) for key, parts in numeric.items()
     }
@@ -302,17 +285,19 @@ def lift_tensor(data: Data) -> tuple[TensorType, str | None, TensorData, list[De
         fields["raw_data"] = raw
     if external and location == 1 and not fields:
         pairs = tuple([lift_entry(entry) for entry in external])
-        return type, name, ExternalData(pairs), decorators
+        return type, name, ast.ExternalData(pairs), decorators
     return type, name, _tensor_data(type, tuple(dims), fields), decorators
 
 
-def _segment(data: Data) -> Decorator:
+def _segment(data: Data) -> ast.Decorator:
     arguments = []
     for field in read_fields(data, 0, len(data)):
         if field.number in (1, 2) and field.wire_type == VARINT:
             value = signed(read_varint(data, field.value, field.end)[0])
-            arguments.append(Field("begin" if field.number == 1 else "end", Number(str(value))))
-    return Decorator("segment", tuple(arguments))
+            arguments.append(
+                ast.Field("begin" if field.number == 1 else "end", ast.Number(str(value)))
+            )
+    return ast.Decorator("segment", tuple(arguments))
 
 
 def _field_entries(name: str, parts: list[Data]) -> bytes:
@@ -330,15 +315,15 @@ def _field_entries(name: str, parts: list[Data]) -> bytes:
 
 
 def _tensor_data(
-    type: TensorType, dims: tuple[int, ...], fields: dict[str, Data | tuple[bytes, ...]]
-) -> TensorData:
+    type: ast.TensorType, dims: tuple[int, ...], fields: dict[str, Data | tuple[bytes, ...]]
+) -> ast.TensorData:
     element = ELEMENTS.get(type.element)
     fits = element is not None and all(dim >= 0 for dim in dims)
     if not fields:
         if fits and prod(dims) == 0:
             assert element is not None
-            return StringData(()) if element.kind == "string" else TypedData(b"")
-        return NoData()
+            return ast.StringData(()) if element.kind == "string" else ast.TypedData(b"")
+        return ast.NoData()
     if fits and len(fields) == 1:
         assert element is not None
         name, value = next(iter(fields.items()))
@@ -349,40 +334,40 @@ def _tensor_data(
     names = [name for name in (*order, "uint64_data") if name in fields]
     values = [fields[name] for name in names]
     held = [value if isinstance(value, tuple) else bytes(value) for value in values]
-    return FieldData(tuple(zip(names, held, strict=True)))
+    return ast.FieldData(tuple(zip(names, held, strict=True)))
 
 
 def _fitting_data(
     element: ElementType, count: int, name: str, value: Data | tuple[bytes, ...]
-) -> TensorData | None:
+) -> ast.TensorData | None:
     """Return the data of a tensor with one data field; None if a literal cannot express it."""
     if isinstance(value, tuple):
-        return StringData(value) if element.kind == "string" else None
+        return ast.StringData(value) if element.kind == "string" else None
     if name == "raw_data":
         if element.kind != "string" and len(value) == raw_size(element, count):
-            return RawData(value) if is_expressible(element, value, count) else None
+            return ast.RawData(value) if is_expressible(element, value, count) else None
         return None
     if name != element.field or not value:
         return None
-    return TypedData(bytes(value)) if is_typed_expressible(element, value, count) else None
+    return ast.TypedData(bytes(value)) if is_typed_expressible(element, value, count) else None
 
 
-def lift_sparse_tensor(data: Data) -> tuple[SparseTensor | None, str | None]:
+def lift_sparse_tensor(data: Data) -> tuple[ast.SparseTensor | None, str | None]:
     """Return a `SparseTensorProto` and the name of its values; two Nones if not expressible.
 
     Raises:
         WireError: the bytes are not a message.
     """
     dims: list[int] = []
-    parts: dict[int, Tensor] = {}
+    parts: dict[int, ast.Tensor] = {}
     for field in read_fields(data, 0, len(data)):
         if field.number == 3 and field.wire_type == VARINT:
             dims.append(signed(read_varint(data, field.value, field.end)[0]))
         elif field.number in (1, 2) and field.wire_type == LENGTH:
             type, name, values, decorators = lift_tensor(data[field.value : field.end])
-            parts[field.number] = Tensor(type, values, name, tuple(decorators))
+            parts[field.number] = ast.Tensor(type, values, name, tuple(decorators))
     if len(parts) != 2 or any(
-        isinstance(part.data, (FieldData, NoData)) for part in parts.values()
+        isinstance(part.data, (ast.FieldData, ast.NoData)) for part in parts.values()
     ):
         return None, None
-    return SparseTensor(tuple(dims), parts[1], parts[2]), parts[1].name
+    return ast.SparseTensor(tuple(dims), parts[1], parts[2]), parts[1].name

@@ -17,6 +17,7 @@ from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VAR
 
 _KEY, _SIZE, _VALUE = 5, 5, 10
 """Protobuf's limits, in bytes, of the varints that are keys, lengths and values."""
+_WHOLE = "the ModelProto"
 _MOST = (1 << 31) - 1
 """Protobuf's limit of the length of a field."""
 _ENDLESS = re.compile(rb"[\x80-\xff]{10}")
@@ -44,11 +45,11 @@ class Corruption:
     inside: str
 
 
-def find_corruption(data: bytes, message: str = "ModelProto") -> Corruption | None:
-    """Return the first error in bytes; None if they are a valid message."""
-    walk = _Walk(data, message)
+def find_corruption(data: bytes) -> Corruption | None:
+    """Return the first error in bytes; None if they are a valid `ModelProto`."""
+    walk = _Walk(data)
     try:
-        walk.message(message_spec(message), 0, len(data), "", 0)
+        walk.message(message_spec("ModelProto"), 0, len(data), "", 0)
     except _Stop as stop:
         return Corruption(stop.kind, stop.message, stop.offset, stop.path, walk.known, stop.inside)
     return None
@@ -76,10 +77,9 @@ class _Walk:
         known: the number of top-level fields so far that match the schema.
     """
 
-    def __init__(self, data: bytes, message: str) -> None:
+    def __init__(self, data: bytes) -> None:
         self.known = 0
         self._data = data
-        self._whole = f"the {message}"
 
     def message(self, spec: MessageSpec, start: int, end: int, path: str, depth: int) -> None:
         """Check a message and those inside it."""
@@ -91,7 +91,7 @@ class _Walk:
             begin = at
             number, wire_type, at = self._key(at, end, path)
             if wire_type == END_GROUP:
-                owner = path or self._whole
+                owner = path or _WHOLE
                 raise _Stop(f"a group ends in {owner} that never began", begin, path)
             field = spec.by_number.get(number)
             index = seen.get(number, 0)
@@ -166,7 +166,7 @@ class _Walk:
         self, number: int, wire_type: int, begin: int, at: int, end: int, path: str, depth: int
     ) -> int:
         """Skip an unknown field; return the offset after it."""
-        named = f"the unknown field {number} of {path or self._whole}"
+        named = f"the unknown field {number} of {path or _WHOLE}"
         if wire_type == GROUP:
             return self._group(number, begin, at, end, path, depth)
         if wire_type == LENGTH:
@@ -177,7 +177,7 @@ class _Walk:
 
     def _group(self, number: int, begin: int, at: int, end: int, path: str, depth: int) -> int:
         """Skip a group and those inside it without recursion; return the offset after it."""
-        owner = path or self._whole
+        owner = path or _WHOLE
         open_groups = [number]
         while open_groups:
             if depth + len(open_groups) > MAX_DEPTH:
@@ -205,7 +205,7 @@ class _Walk:
 
         Protobuf allows the number 0 only in unknown groups.
         """
-        owner = path or self._whole
+        owner = path or _WHOLE
         key, after = self._varint(at, end, _KEY, f"the key of a field of {owner}", path)
         number, wire_type = key >> 3, key & 7
         if number < least or key >= 1 << 32:

@@ -5,30 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.ast.records import Decorator
-from onnxtext.ast.types import (
-    DecoratedDim,
-    Dim,
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
-from onnxtext.ast.values import (
-    Blob,
-    DataFile,
-    ExternalData,
-    FieldData,
-    NoData,
-    RawData,
-    SplatData,
-    StringData,
-    TensorData,
-    TypedData,
-)
+from onnxtext import ast
+from onnxtext.ast.values import SplatData
 from onnxtext.proto.encode.decorators import decorate
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.varints import pack_entries
@@ -54,21 +32,21 @@ def text_bytes(text: str) -> bytes:
 # ---- Types ----------------------------------------------------------------------------------
 
 
-def lower_type(type: Type) -> bytes:
+def lower_type(type: ast.Type) -> bytes:
     """Return a `TypeProto`."""
     match type:
-        case TensorType():
+        case ast.TensorType():
             data = delimited(b"\x0a", _tensor_type(type.element, type.shape))
-        case SparseTensorType():
+        case ast.SparseTensorType():
             data = delimited(b"\x42", _tensor_type(type.element, type.shape))
-        case SequenceType():
+        case ast.SequenceType():
             data = delimited(b"\x22", delimited(b"\x0a", lower_type(type.element)))
-        case OptionalType():
+        case ast.OptionalType():
             data = delimited(b"\x4a", delimited(b"\x0a", lower_type(type.element)))
-        case MapType():
+        case ast.MapType():
             key = b"\x08" + varint(element_number(type.key))
             data = delimited(b"\x2a", key + delimited(b"\x12", lower_type(type.value)))
-        case OpaqueType():
+        case ast.OpaqueType():
             inside = b""
             if type.domain is not None:
                 inside += delimited(b"\x0a", text_bytes(type.domain))
@@ -83,7 +61,7 @@ def element_number(name: str) -> int:
     return 0 if name == "undefined" else ELEMENTS[name].number
 
 
-def _tensor_type(element: str, shape: tuple[Dim, ...] | None) -> bytes:
+def _tensor_type(element: str, shape: tuple[ast.Dim, ...] | None) -> bytes:
     data = b"\x08" + varint(element_number(element))
     if shape is not None:
         dims = b"".join([delimited(b"\x0a", _dim(dim)) for dim in shape])
@@ -91,9 +69,9 @@ def _tensor_type(element: str, shape: tuple[Dim, ...] | None) -> bytes:
     return data
 
 
-def _dim(dim: Dim) -> bytes:
-    decorators: tuple[Decorator, ...] = ()
-    if isinstance(dim, DecoratedDim):
+def _dim(dim: ast.Dim) -> bytes:
+    decorators: tuple[ast.Decorator, ...] = ()
+    if isinstance(dim, ast.DecoratedDim):
         decorators = dim.decorators
         dim = dim.value
     if isinstance(dim, int):
@@ -108,35 +86,35 @@ def _dim(dim: Dim) -> bytes:
 # ---- Tensors --------------------------------------------------------------------------------
 
 
-def tensor_head(type: TensorType) -> bytes:
+def tensor_head(type: ast.TensorType) -> bytes:
     """Return the dims and the element type of a `TensorProto`."""
     dims = type.shape or ()
     head = b"".join([b"\x08" + varint(dim) for dim in dims])  # type: ignore[arg-type]
     return head + b"\x10" + varint(element_number(type.element))
 
 
-def lower_tensor(type: TensorType, name: str | None, data: TensorData) -> list[Piece]:
+def lower_tensor(type: ast.TensorType, name: str | None, data: ast.TensorData) -> list[Piece]:
     """Return a `TensorProto` in pieces, so that weights are not copied."""
     head = tensor_head(type)
     name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
     match data:
-        case Blob() | DataFile():
+        case ast.Blob() | ast.DataFile():
             raise AssertionError("blobs and data files are resolved before")
-        case NoData():
+        case ast.NoData():
             return [head + name_bytes]
         case SplatData():
             return [head + name_bytes, *delimited_pieces(b"\x4a", data.repetition.pieces())]
-        case RawData(raw):
+        case ast.RawData(raw):
             return [head + name_bytes, *delimited_pieces(b"\x4a", [raw])]
-        case ExternalData(entries):
+        case ast.ExternalData(entries):
             external = b"".join([delimited(b"\x6a", entry(key, value)) for key, value in entries])
             return [head + name_bytes + external + b"\x70\x01"]
-        case StringData(values):
+        case ast.StringData(values):
             fields: dict[bytes, bytes] = {b"\x32": _strings(values)}
-        case TypedData(entries_):
+        case ast.TypedData(entries_):
             key, encoded = _numeric_field(ELEMENTS[type.element].field, entries_)
             fields = {key: encoded}
-        case FieldData():
+        case ast.FieldData():
             fields = _fields(data)
     if name is not None:
         fields[b"\x42"] = name_bytes
@@ -163,7 +141,7 @@ def _numeric_field(name: str, entries: bytes) -> tuple[bytes, bytes]:
     return key, delimited(key, pack_entries(name, entries)) if entries else b""
 
 
-def _fields(data: FieldData) -> dict[bytes, bytes]:
+def _fields(data: ast.FieldData) -> dict[bytes, bytes]:
     fields: dict[bytes, bytes] = {}
     for name, value in data.fields:
         if isinstance(value, tuple):

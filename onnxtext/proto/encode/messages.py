@@ -5,23 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from onnxtext import ast
 from onnxtext.ast import value_infos
-from onnxtext.ast.model import (
-    Annotation,
-    Configuration,
-    Function,
-    Graph,
-    Model,
-    Node,
-    OpsetImport,
-    Training,
-    ValueInfo,
-)
-from onnxtext.ast.records import Decorator
-from onnxtext.ast.values import (
-    Attribute,
-    SparseTensor,
-)
 from onnxtext.proto.encode.fields import entry, metadata_fields, text_bytes
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.values import ValueLowering
@@ -34,7 +19,7 @@ class Lowering(ValueLowering):
 
     # ---- Models, graphs, functions ----------------------------------------------------------
 
-    def model(self, model: Model) -> list[Piece]:
+    def model(self, model: ast.Model) -> list[Piece]:
         """Return a `ModelProto` in pieces."""
         head: list[Piece] = []
         if model.ir_version is not None:
@@ -61,12 +46,12 @@ class Lowering(ValueLowering):
         pieces = [*head, *delimited_pieces(b"\x3a", self.graph(model.graph)), *tail]
         return self.finish_pieces("ModelProto", pieces, model.decorators, model.graph.at)
 
-    def opset(self, item: OpsetImport) -> bytes:
+    def opset(self, item: ast.OpsetImport) -> bytes:
         """Return an `OperatorSetIdProto`."""
         domain = b"" if item.domain is None else delimited(b"\x0a", text_bytes(item.domain))
         return self.finish("OperatorSetIdProto", domain + b"\x10" + varint(item.version), (), -1)
 
-    def training(self, training: Training) -> bytes:
+    def training(self, training: ast.Training) -> bytes:
         """Return a `TrainingInfoProto`."""
         parts: list[Piece] = []
         if training.initialization is not None:
@@ -77,7 +62,7 @@ class Lowering(ValueLowering):
         parts += metadata_fields(b"\x22", training.update_binding)
         return b"".join(parts)
 
-    def configuration(self, configuration: Configuration, at: int) -> bytes:
+    def configuration(self, configuration: ast.Configuration, at: int) -> bytes:
         """Return a `DeviceConfigurationProto`."""
         from onnxtext.proto.schema import message_spec
 
@@ -87,19 +72,19 @@ class Lowering(ValueLowering):
             raise LowerError(str(error), at) from None
         return delimited(b"\x0a", text_bytes(configuration.name)) + rest
 
-    def annotation(self, annotation: Annotation) -> bytes:
+    def annotation(self, annotation: ast.Annotation) -> bytes:
         """Return a `TensorAnnotation`."""
         name = delimited(b"\x0a", text_bytes(annotation.tensor_name))
         return name + b"".join(metadata_fields(b"\x12", annotation.entries))
 
-    def graph(self, graph: Graph) -> list[Piece]:
+    def graph(self, graph: ast.Graph) -> list[Piece]:
         """Return a `GraphProto` in pieces."""
         self.enter_graph()
         pieces: list[Piece] = [delimited(b"\x0a", self.node(node)) for node in graph.nodes]
         pieces.append(delimited(b"\x12", text_bytes(graph.name)))
         data = self.initializers(graph)
         for value, is_input in data:
-            if not isinstance(value.data, SparseTensor):
+            if not isinstance(value.data, ast.SparseTensor):
                 pieces += delimited_pieces(b"\x2a", self.initializer(value, is_input=is_input))
         for value in graph.inputs:
             pieces.append(delimited(b"\x5a", self.value_info(value)))
@@ -109,13 +94,13 @@ class Lowering(ValueLowering):
         pieces += [delimited(b"\x6a", info) for info in infos]
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         for value, is_input in data:
-            if isinstance(value.data, SparseTensor):
+            if isinstance(value.data, ast.SparseTensor):
                 pieces += delimited_pieces(b"\x7a", self.initializer(value, is_input=is_input))
         pieces += metadata_fields(b"\x82\x01", graph.metadata)
         self.leave_graph()
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
-    def initializers(self, graph: Graph) -> list[tuple[ValueInfo, bool]]:
+    def initializers(self, graph: ast.Graph) -> list[tuple[ast.ValueInfo, bool]]:
         """Return the initializers of a graph in order, and whether each belongs to an input."""
         inputs = {id(value) for value in graph.inputs}
         try:
@@ -123,7 +108,7 @@ class Lowering(ValueLowering):
         except value_infos.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
 
-    def listed_infos(self, graph: Graph) -> Iterator[ValueInfo]:
+    def listed_infos(self, graph: ast.Graph) -> Iterator[ast.ValueInfo]:
         """Yield the `value_info` list of a graph, in the order of SPEC 10."""
         metadata = dict(graph.value_metadata)
         try:
@@ -133,13 +118,13 @@ class Lowering(ValueLowering):
                     yield statement
                     continue
                 found = metadata.pop(name, ()) if metadata else ()
-                yield ValueInfo(name, type, None, (), found, at)
+                yield ast.ValueInfo(name, type, None, (), found, at)
         except value_infos.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
         self._all_used(metadata, graph)
 
     def typed_outputs(
-        self, owner: Graph | Function, metadata: dict[str, tuple[tuple[str, str], ...]]
+        self, owner: ast.Graph | ast.Function, metadata: dict[str, tuple[tuple[str, str], ...]]
     ) -> Iterator[bytes]:
         """Yield a `ValueInfoProto` for each node output with a type.
 
@@ -152,19 +137,19 @@ class Lowering(ValueLowering):
                 for name, type in zip(node.outputs, node.output_types, strict=True):
                     if type is not None:
                         entries = metadata.pop(name, ())
-                        yield self.value_info(ValueInfo(name, type, None, (), entries, node.at))
+                        yield self.value_info(ast.ValueInfo(name, type, None, (), entries, node.at))
         self._all_used(metadata, owner)
 
-    def _all_used(self, metadata: Collection[str], owner: Graph | Function) -> None:
+    def _all_used(self, metadata: Collection[str], owner: ast.Graph | ast.Function) -> None:
         if metadata:
             name = next(iter(metadata))
             raise LowerError(f"no value info for the metadata of `{name}`", owner.at)
 
-    def function_fields(self, functions: list[Function]) -> list[Piece]:
+    def function_fields(self, functions: list[ast.Function]) -> list[Piece]:
         """Return functions as fields of their model."""
         return [delimited(b"\xca\x01", self.function(function)) for function in functions]
 
-    def function(self, function: Function) -> bytes:
+    def function(self, function: ast.Function) -> bytes:
         """Return a `FunctionProto`."""
         parts = [delimited(b"\x0a", text_bytes(function.name))]
         parts += [delimited(b"\x22", text_bytes(value.name)) for value in function.inputs]
@@ -178,7 +163,7 @@ class Lowering(ValueLowering):
         if function.domain is not None:
             parts.append(delimited(b"\x52", text_bytes(function.domain)))
         for item in function.attributes:
-            if isinstance(item, Attribute):
+            if isinstance(item, ast.Attribute):
                 try:
                     parts.append(delimited(b"\x5a", self.attribute(item)))
                 except LowerError as error:
@@ -194,7 +179,7 @@ class Lowering(ValueLowering):
 
     # ---- Nodes ------------------------------------------------------------------------------
 
-    def node(self, node: Node) -> bytes:
+    def node(self, node: ast.Node) -> bytes:
         """Return a `NodeProto`."""
         parts = [delimited(b"\x0a", text_bytes(text)) for text in node.inputs]
         parts += [delimited(b"\x12", text_bytes(text)) for text in node.outputs]
@@ -211,7 +196,7 @@ class Lowering(ValueLowering):
             return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
         return b"".join(parts)
 
-    def _tail(self, node: Node) -> bytes:
+    def _tail(self, node: ast.Node) -> bytes:
         """Return the fields of a node after its inputs, outputs and name."""
         defaults = self.defaults
         parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]
@@ -229,6 +214,6 @@ class Lowering(ValueLowering):
         return b"".join(parts)
 
 
-def own_decorators(graph: Graph) -> list[Decorator]:
+def own_decorators(graph: ast.Graph) -> list[ast.Decorator]:
     """Return the decorators of the `GraphProto` itself."""
     return [d for d in graph.decorators if d.name not in value_infos.ORDERS]

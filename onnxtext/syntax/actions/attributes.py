@@ -12,29 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from onnxtext.ast.model import Graph
-from onnxtext.ast.records import Decorator, Number, Record
-from onnxtext.ast.types import (
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-)
-from onnxtext.ast.values import (
-    Attribute,
-    AttributeType,
-    AttributeValue,
-    Blob,
-    Float32,
-    Floats,
-    Reference,
-    RepeatedList,
-    SparseTensor,
-    Tensor,
-    TypedBlob,
-)
+from onnxtext import ast
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
@@ -42,8 +20,8 @@ from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_literals import float32_bits
 from onnxtext.tensor.parse_literals import parse_floats, parse_ints
 
-_TYPES = {kind.name.lower(): kind for kind in AttributeType}
-_A = AttributeType
+_TYPES = {kind.name.lower(): kind for kind in ast.AttributeType}
+_A = ast.AttributeType
 LIST_OF = {
     _A.FLOAT: _A.FLOATS,
     _A.INT: _A.INTS,
@@ -54,18 +32,18 @@ LIST_OF = {
     _A.TYPE_PROTO: _A.TYPE_PROTOS,
 }
 ITEM_OF = {many: one for one, many in LIST_OF.items()}
-_CLASSES: dict[type, AttributeType] = {
+_CLASSES: dict[type, ast.AttributeType] = {
     bytes: _A.STRING,
-    Blob: _A.STRING,
-    Tensor: _A.TENSOR,
-    SparseTensor: _A.SPARSE_TENSOR,
-    Graph: _A.GRAPH,
-    TensorType: _A.TYPE_PROTO,
-    SparseTensorType: _A.TYPE_PROTO,
-    SequenceType: _A.TYPE_PROTO,
-    OptionalType: _A.TYPE_PROTO,
-    MapType: _A.TYPE_PROTO,
-    OpaqueType: _A.TYPE_PROTO,
+    ast.Blob: _A.STRING,
+    ast.Tensor: _A.TENSOR,
+    ast.SparseTensor: _A.SPARSE_TENSOR,
+    ast.Graph: _A.GRAPH,
+    ast.TensorType: _A.TYPE_PROTO,
+    ast.SparseTensorType: _A.TYPE_PROTO,
+    ast.SequenceType: _A.TYPE_PROTO,
+    ast.OptionalType: _A.TYPE_PROTO,
+    ast.MapType: _A.TYPE_PROTO,
+    ast.OpaqueType: _A.TYPE_PROTO,
 }
 _FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
 
@@ -83,7 +61,7 @@ class NumberList(str):
         return made
 
 
-def attribute_type(token: str) -> AttributeType:
+def attribute_type(token: str) -> ast.AttributeType:
     """Return the type that an annotation names.
 
     Raises:
@@ -120,33 +98,33 @@ def bare_parameter(name: str) -> str:
 
 
 def attribute_type_only(
-    decorators: list[Decorator] | None, name: str, kind: AttributeType
-) -> Attribute:
+    decorators: list[ast.Decorator] | None, name: str, kind: ast.AttributeType
+) -> ast.Attribute:
     """`alpha: float`: a type without a value."""
-    return Attribute(name, kind, None, tuple(decorators or ()))
+    return ast.Attribute(name, kind, None, tuple(decorators or ()))
 
 
 def attribute(
-    decorators: list[Decorator] | None, name: str, wanted: AttributeType | None, value: Any
-) -> Attribute:
+    decorators: list[ast.Decorator] | None, name: str, wanted: ast.AttributeType | None, value: Any
+) -> ast.Attribute:
     """`name: wanted = value`.
 
     Raises:
         SemanticError: the value does not have the wanted type, or is out of range.
     """
-    kind: AttributeType | None
+    kind: ast.AttributeType | None
     result: Any
-    if type(value) is Number:
+    if type(value) is ast.Number:
         kind, result = _number(wanted, value.text)
-    elif type(value) is Blob:
+    elif type(value) is ast.Blob:
         kind, result = _blob(wanted), value
-    elif type(value) is TypedBlob:
+    elif type(value) is ast.TypedBlob:
         kind, result = _typed_blob(wanted), value
     elif type(value) is list or type(value) is NumberList:
         kind, result = _list(wanted, value)
-    elif type(value) is Reference:
+    elif type(value) is ast.Reference:
         kind, result = wanted, value
-    elif type(value) is Record:
+    elif type(value) is ast.Record:
         if wanted is not None:
             raise SemanticError(
                 "a record contains its type", help="write {type: …} without annotation"
@@ -154,16 +132,16 @@ def attribute(
         kind, result = None, value
     else:
         kind, result = _single(wanted, value)
-    return Attribute(name, kind, result, tuple(decorators or ()))
+    return ast.Attribute(name, kind, result, tuple(decorators or ()))
 
 
 def repeated_attribute(
-    decorators: list[Decorator] | None,
+    decorators: list[ast.Decorator] | None,
     name: str,
-    wanted: AttributeType,
+    wanted: ast.AttributeType,
     count: str,
     items: list[Any],
-) -> Attribute:
+) -> ast.Attribute:
     """`name: ints[64] = [0, ...]`: a list whose last item is repeated.
 
     Raises:
@@ -185,14 +163,15 @@ def repeated_attribute(
         )
     values = tuple(
         [
-            (_number(one, item.text) if type(item) is Number else _single(one, item))[1]
+            (_number(one, item.text) if type(item) is ast.Number else _single(one, item))[1]
             for item in items
         ]
     )
-    return Attribute(name, wanted, RepeatedList(values, int(length)), tuple(decorators or ()))  # type: ignore[arg-type]
+    repeated = ast.RepeatedList(values, int(length))  # type: ignore[arg-type]
+    return ast.Attribute(name, wanted, repeated, tuple(decorators or ()))
 
 
-def repeated_numbers(token: str) -> list[Number]:
+def repeated_numbers(token: str) -> list[ast.Number]:
     """`[0, ...]` as one token.
 
     Raises:
@@ -208,7 +187,7 @@ def repeated_numbers(token: str) -> list[Number]:
     for text in texts:
         if _NUMBER.fullmatch(text) is None:
             raise SemanticError(f"`{text}` is not a number", token=token)
-    return [Number(text) for text in texts]
+    return [ast.Number(text) for text in texts]
 
 
 _NUMBER = re.compile(
@@ -216,7 +195,7 @@ _NUMBER = re.compile(
 )
 
 
-def _blob(wanted: AttributeType | None) -> AttributeType:
+def _blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
     if wanted in (None, _A.STRING):
         return _A.STRING
     if wanted not in (_A.FLOATS, _A.INTS):
@@ -226,7 +205,7 @@ def _blob(wanted: AttributeType | None) -> AttributeType:
     return wanted
 
 
-def _typed_blob(wanted: AttributeType | None) -> AttributeType:
+def _typed_blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
     if wanted not in (_A.FLOATS, _A.INTS, _A.STRINGS):
         raise SemanticError(
             "a blob in braces is a list, whose type must be declared",
@@ -237,14 +216,16 @@ def _typed_blob(wanted: AttributeType | None) -> AttributeType:
     return wanted
 
 
-def _single(wanted: AttributeType | None, value: Any) -> tuple[AttributeType, AttributeValue]:
+def _single(
+    wanted: ast.AttributeType | None, value: Any
+) -> tuple[ast.AttributeType, ast.AttributeValue]:
     kind = _CLASSES[type(value)]
     if wanted is not None and wanted is not kind:
         _mismatch(wanted, kind)
     return kind, value
 
 
-def _mismatch(wanted: AttributeType, kind: AttributeType, token: str | None = None) -> None:
+def _mismatch(wanted: ast.AttributeType, kind: ast.AttributeType, token: str | None = None) -> None:
     raise SemanticError(
         f"the attribute is declared {wanted.name.lower()}, its value is of type "
         f"{kind.name.lower()}",
@@ -253,7 +234,9 @@ def _mismatch(wanted: AttributeType, kind: AttributeType, token: str | None = No
     )
 
 
-def _number(wanted: AttributeType | None, text: str) -> tuple[AttributeType, int | Float32]:
+def _number(
+    wanted: ast.AttributeType | None, text: str
+) -> tuple[ast.AttributeType, int | ast.Float32]:
     kind = _number_type(text)
     if kind is _A.INT and wanted in (None, _A.INT):
         return _A.INT, integers.int64(text)
@@ -261,18 +244,18 @@ def _number(wanted: AttributeType | None, text: str) -> tuple[AttributeType, int
         assert wanted is not None
         _mismatch(wanted, kind, text)
     try:
-        return _A.FLOAT, Float32(float32_bits(text))
+        return _A.FLOAT, ast.Float32(float32_bits(text))
     except LiteralError as error:
         raise from_literal(error, text) from None
 
 
-def _number_type(text: str) -> AttributeType:
+def _number_type(text: str) -> ast.AttributeType:
     return _A.INT if text.lstrip("-").isdigit() else _A.FLOAT
 
 
 def _list(
-    wanted: AttributeType | None, items: list[Any] | NumberList
-) -> tuple[AttributeType | None, AttributeValue | None]:
+    wanted: ast.AttributeType | None, items: list[Any] | NumberList
+) -> tuple[ast.AttributeType | None, ast.AttributeValue | None]:
     many, one = wanted, None
     if wanted is not None:
         many, one = LIST_OF.get(wanted, wanted), ITEM_OF.get(wanted, wanted)
@@ -286,9 +269,9 @@ def _list(
         return _number_list(one, items)
     if not items:
         return many, _empty(many)
-    if type(items[0]) is Reference:
+    if type(items[0]) is ast.Reference:
         return _reference_list(wanted, items)
-    if type(items[0]) is Number:
+    if type(items[0]) is ast.Number:
         return _fine_number_list(one, items)
     kind = _CLASSES[type(items[0])]
     if one is not None and one is not kind:
@@ -299,11 +282,11 @@ def _list(
     return LIST_OF[kind], tuple(items)
 
 
-def _empty(many: AttributeType | None) -> AttributeValue:
-    return Floats(b"") if many is _A.FLOATS else ()
+def _empty(many: ast.AttributeType | None) -> ast.AttributeValue:
+    return ast.Floats(b"") if many is _A.FLOATS else ()
 
 
-def _mixed(kind: AttributeType, token: str | None = None) -> None:
+def _mixed(kind: ast.AttributeType, token: str | None = None) -> None:
     raise SemanticError(
         f"the items of a list must have the type of the first, here {kind.name.lower()}",
         token=token,
@@ -311,20 +294,20 @@ def _mixed(kind: AttributeType, token: str | None = None) -> None:
     )
 
 
-def _reference_list(wanted: AttributeType | None, items: list[Any]) -> tuple[None, Record]:
+def _reference_list(wanted: ast.AttributeType | None, items: list[Any]) -> tuple[None, ast.Record]:
     """Return an empty value, as the official parser drops such lists without annotation."""
-    if wanted is not None or any(type(item) is not Reference for item in items):
+    if wanted is not None or any(type(item) is not ast.Reference for item in items):
         raise SemanticError("a list cannot hold references to attribute parameters")
-    return None, Record()
+    return None, ast.Record()
 
 
 def _fine_number_list(
-    one: AttributeType | None, items: list[Any]
-) -> tuple[AttributeType, AttributeValue]:
+    one: ast.AttributeType | None, items: list[Any]
+) -> tuple[ast.AttributeType, ast.AttributeValue]:
     """Convert a list of numbers with comments or rare spellings in the brackets."""
     first = items[0].text
     for item in items:
-        if type(item) is not Number:
+        if type(item) is not ast.Number:
             _mixed(_number_type(first))
         elif one is None and _number_type(first) is _A.INT and _number_type(item.text) is _A.FLOAT:
             _mixed(_A.INT, item.text)
@@ -337,19 +320,19 @@ def _fine_number_list(
     if one is not _A.FLOAT:
         _mismatch(LIST_OF[one], _number_type(first), first)
     bits = [_number(_A.FLOAT, item.text)[1] for item in items]
-    return _A.FLOATS, Floats(b"".join(item.bits.to_bytes(4, "little") for item in bits))  # type: ignore[union-attr]
+    return _A.FLOATS, ast.Floats(b"".join(item.bits.to_bytes(4, "little") for item in bits))  # type: ignore[union-attr]
 
 
 def _number_list(
-    one: AttributeType | None, items: NumberList
-) -> tuple[AttributeType, AttributeValue]:
+    one: ast.AttributeType | None, items: NumberList
+) -> tuple[ast.AttributeType, ast.AttributeValue]:
     if one is None:
         one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
     try:
         if one is _A.INT:
             return _A.INTS, parse_ints(items)
         if one is _A.FLOAT:
-            return _A.FLOATS, Floats(parse_floats(items))
+            return _A.FLOATS, ast.Floats(parse_floats(items))
     except LiteralError as error:
         raise from_literal(error, items.token) from None
     raise SemanticError(

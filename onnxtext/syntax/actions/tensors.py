@@ -5,24 +5,8 @@ from __future__ import annotations
 
 from math import prod
 
-from onnxtext.ast.types import DecoratedDim, SparseTensorType, TensorType, Type
-from onnxtext.ast.values import (
-    EXTERNAL_KEYS,
-    Blob,
-    DataFile,
-    ExternalData,
-    FieldData,
-    NoData,
-    RawData,
-    SparseTensor,
-    SplatData,
-    StringData,
-    Tensor,
-    TensorData,
-    TypedBlob,
-    TypedData,
-    is_external_number,
-)
+from onnxtext import ast
+from onnxtext.ast.values import EXTERNAL_KEYS, SplatData, is_external_number
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.syntax.actions.tensor_literals import (
@@ -46,38 +30,38 @@ from onnxtext.tensor.repetition import Repetition
 NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
 
-def tensor(type: Type, name: str | None, data: Pending | None) -> Tensor | SparseTensor:
+def tensor(type: ast.Type, name: str | None, data: Pending | None) -> ast.Tensor | ast.SparseTensor:
     """Return a tensor in an attribute.
 
     Raises:
         SemanticError: the data is invalid for the type.
     """
     made = resolve(type, data)
-    if isinstance(made, SparseTensor):
+    if isinstance(made, ast.SparseTensor):
         if name is not None:
             raise SemanticError(
                 "a sparse tensor cannot have a name", help="its values and indices can have one"
             )
         return made
-    assert isinstance(type, TensorType)
-    return Tensor(type, made, name)
+    assert isinstance(type, ast.TensorType)
+    return ast.Tensor(type, made, name)
 
 
-def scalar_tensor(element: str, value: str | bytes) -> Tensor:
+def scalar_tensor(element: str, value: str | bytes) -> ast.Tensor:
     """`float(1e-05)`: rank 0, raw."""
-    type = TensorType(str(element))
-    return Tensor(type, _scalar(ELEMENTS[type.element], ScalarText(value)))
+    type = ast.TensorType(str(element))
+    return ast.Tensor(type, _scalar(ELEMENTS[type.element], ScalarText(value)))
 
 
-def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
+def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.SparseTensor:
     """Return the data of a literal for a type.
 
     Raises:
         SemanticError: the literal is invalid for the type, or the type cannot have data.
     """
-    if isinstance(type, SparseTensorType):
+    if isinstance(type, ast.SparseTensorType):
         return _sparse(type, data)
-    if not isinstance(type, TensorType):
+    if not isinstance(type, ast.TensorType):
         raise SemanticError(
             "only tensors can have data",
             help="write a tensor type, or remove the data",
@@ -87,9 +71,9 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
     calls = [data] if isinstance(data, Call) else data.calls if isinstance(data, FieldCalls) else []
     if calls:
         return _external(calls) if calls[0].name == "external" else _fields(calls)
-    if data is None or isinstance(data, NoData):
-        return NoData()
-    if isinstance(data, (ExternalData, Blob, DataFile)):
+    if data is None or isinstance(data, ast.NoData):
+        return ast.NoData()
+    if isinstance(data, (ast.ExternalData, ast.Blob, ast.DataFile)):
         return data
     element = ELEMENTS.get(type.element)
     if element is None:
@@ -97,7 +81,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
             "a tensor with data needs an element type",
             help='write the type, or name the field of the data: raw_data(b"…")',
         )
-    if isinstance(data, TypedBlob):
+    if isinstance(data, ast.TypedBlob):
         return data
     try:
         match data:
@@ -115,7 +99,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
                 return _typed_literals(element, items, dims)
             case RawText(text):
                 made = read_raw(element, text, dims)
-                return SplatData(made) if isinstance(made, Repetition) else RawData(made)
+                return SplatData(made) if isinstance(made, Repetition) else ast.RawData(made)
     except LiteralError as error:
         raise _semantic_error(error, _token(getattr(data, "text", None))) from None
     raise AssertionError(data)
@@ -132,13 +116,13 @@ def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
     return made
 
 
-def _dims(type: TensorType) -> tuple[int, ...]:
+def _dims(type: ast.TensorType) -> tuple[int, ...]:
     dims = type.shape
     if dims is None or not all(isinstance(dim, int) for dim in dims):
         if dims is None:
             help = f"write the sizes in the brackets; `{type.element}` without brackets has rank 0"
         else:
-            plain = [dim.value if isinstance(dim, DecoratedDim) else dim for dim in dims]
+            plain = [dim.value if isinstance(dim, ast.DecoratedDim) else dim for dim in dims]
             names = [f"`{dim or '?'}`" for dim in plain if not isinstance(dim, int)]
             listed = " and ".join(dict.fromkeys(names)) or "the decorators"
             help = f"write numbers in place of {listed}"
@@ -150,16 +134,16 @@ def _dims(type: TensorType) -> tuple[int, ...]:
     return dims  # type: ignore[return-value]
 
 
-def _scalar(element: ElementType, data: ScalarText) -> RawData:
+def _scalar(element: ElementType, data: ScalarText) -> ast.RawData:
     if isinstance(data.value, bytes):
         raise SemanticError("strings are never raw", help='write string s = {"…"}')
     try:
-        return RawData(parse_scalar(element, data.value))
+        return ast.RawData(parse_scalar(element, data.value))
     except LiteralError as error:
         raise _semantic_error(error, data.value) from None
 
 
-def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData:
+def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.TensorData:
     if element.kind == "string":
         if text[1:-1].strip():
             raise SemanticError(
@@ -167,7 +151,7 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData
                 token=text,
                 help='write {"a", "b"}',
             )
-        return StringData(())
+        return ast.StringData(())
     try:
         entries = parse_typed(element, text)
     except LiteralError as error:
@@ -175,18 +159,18 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> TensorData
     count = prod(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
         # The official parser does not check the number of elements: keep them in their field.
-        return FieldData(((element.field, entries),))
-    return TypedData(entries)
+        return ast.FieldData(((element.field, entries),))
+    return ast.TypedData(entries)
 
 
 def _typed_literals(
     element: ElementType, items: list[str | bytes], dims: tuple[int, ...]
-) -> TensorData:
+) -> ast.TensorData:
     strings = tuple([item for item in items if isinstance(item, bytes)])
     if element.kind == "string":
         if len(strings) != len(items):
             raise SemanticError("string tensors contain only strings", help='write {"a", "b"}')
-        return StringData(strings)
+        return ast.StringData(strings)
     if strings:
         raise SemanticError(f"a {element.name} tensor cannot contain strings")
     return _typed(element, _braces(items), dims)
@@ -196,7 +180,7 @@ def _braces(items: list[str | bytes]) -> str:
     return nested_items([item for item in items if isinstance(item, str)], "{}")
 
 
-def _external(calls: list[Call]) -> ExternalData:
+def _external(calls: list[Call]) -> ast.ExternalData:
     """Return the data of `external("w.bin", 0, 16)`."""
     call = calls[0]
     if len(calls) > 1:
@@ -225,14 +209,14 @@ def _external(calls: list[Call]) -> ExternalData:
                 help=_AS_PAIRS,
             )
         values.append(str(number))
-    return ExternalData(tuple(zip(EXTERNAL_KEYS, values, strict=False)))
+    return ast.ExternalData(tuple(zip(EXTERNAL_KEYS, values, strict=False)))
 
 
 _AS_PAIRS = 'other entries are pairs: ["location": "weights.bin", "offset": "0", …]'
 
 
-def _fields(calls: list[Call]) -> FieldData:
-    return FieldData(tuple([(str(call.name), _field(call)) for call in calls]))
+def _fields(calls: list[Call]) -> ast.FieldData:
+    return ast.FieldData(tuple([(str(call.name), _field(call)) for call in calls]))
 
 
 def _field(call: Call) -> bytes | tuple[bytes, ...]:
@@ -270,18 +254,18 @@ def _numeric_field(name: str, text: str) -> bytes:
         raise _semantic_error(error, text) from None
 
 
-def _sparse(type: SparseTensorType, data: Pending | None) -> SparseTensor:
-    dims = _dims(TensorType(type.element, type.shape))
+def _sparse(type: ast.SparseTensorType, data: Pending | None) -> ast.SparseTensor:
+    dims = _dims(ast.TensorType(type.element, type.shape))
     if isinstance(data, FieldCalls) and len(data.calls) == 1:
         data = data.calls[0]
     match data:
-        case Call("sparse", (Tensor() as values, Tensor() as indices)):
+        case Call("sparse", (ast.Tensor() as values, ast.Tensor() as indices)):
             if values.type.element != type.element:
                 raise SemanticError(
                     f"the values are {values.type.element}, the sparse tensor is {type.element}",
                     token=data.name,
                 )
-            return SparseTensor(dims, values, indices)
+            return ast.SparseTensor(dims, values, indices)
     raise SemanticError(
         "a sparse tensor is written as its values and their indices",
         help="write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])",
@@ -289,12 +273,12 @@ def _sparse(type: SparseTensorType, data: Pending | None) -> SparseTensor:
 
 
 ACTIONS.update(
-    empty_tensor=lambda type, name: tensor(type, name, NoData()),
+    empty_tensor=lambda type, name: tensor(type, name, ast.NoData()),
     tensor_assigned=tensor,
     unnamed_tensor=lambda type, data: tensor(type, None, data),
     named_tensor=tensor,
     scalar_tensor=scalar_tensor,
-    dataless_tensor=lambda type, name: tensor(type, name, NoData()),
-    unnamed_dataless_tensor=lambda type: tensor(type, None, NoData()),
-    scalar_dataless_tensor=lambda element: tensor(scalar_type(element), None, NoData()),
+    dataless_tensor=lambda type, name: tensor(type, name, ast.NoData()),
+    unnamed_dataless_tensor=lambda type: tensor(type, None, ast.NoData()),
+    scalar_dataless_tensor=lambda element: tensor(scalar_type(element), None, ast.NoData()),
 )

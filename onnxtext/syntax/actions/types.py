@@ -8,18 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from onnxtext.ast.records import Decorator
-from onnxtext.ast.types import (
-    DecoratedDim,
-    Dim,
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
+from onnxtext import ast
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -49,7 +38,7 @@ class OpaqueName(str):
         return made
 
 
-def coarse_type(token: str) -> TensorType:
+def coarse_type(token: str) -> ast.TensorType:
     """`float[N, 3]` as one token.
 
     Raises:
@@ -62,12 +51,12 @@ def coarse_type(token: str) -> TensorType:
 
 
 @lru_cache(maxsize=4096)
-def _coarse_type(text: str) -> TensorType:
+def _coarse_type(text: str) -> ast.TensorType:
     element, _, dims = text.partition("[")
-    return TensorType(element, dim_numbers("[" + dims))
+    return ast.TensorType(element, dim_numbers("[" + dims))
 
 
-def dim_numbers(token: str) -> tuple[Dim, ...] | None:
+def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
     """Return the dimensions in a bracket: sizes, words and `?`.
 
     Raises:
@@ -79,7 +68,7 @@ def dim_numbers(token: str) -> tuple[Dim, ...] | None:
     return tuple([_dim(part.strip(), token) for part in inside.split(",")])
 
 
-def _dim(text: str, token: str) -> Dim:
+def _dim(text: str, token: str) -> ast.Dim:
     if _WORD.fullmatch(text):
         return text
     if _SIZE.fullmatch(text):
@@ -92,17 +81,17 @@ def _dim(text: str, token: str) -> Dim:
     )
 
 
-def scalar_type(element: str) -> TensorType:
+def scalar_type(element: str) -> ast.TensorType:
     """`float`: rank 0."""
-    return TensorType(str(element))
+    return ast.TensorType(str(element))
 
 
-def fine_type(element: str, shape: tuple[Dim, ...] | None) -> TensorType:
+def fine_type(element: str, shape: tuple[ast.Dim, ...] | None) -> ast.TensorType:
     """An element type and its dimensions."""
-    return TensorType(str(element), shape)
+    return ast.TensorType(str(element), shape)
 
 
-def container_type(name: str, arguments: list[Any]) -> Type:
+def container_type(name: str, arguments: list[Any]) -> ast.Type:
     """`seq(…)`, `optional(…)`, `map(…, …)`, `sparse_tensor(…)`, `opaque(…)`.
 
     Raises:
@@ -119,13 +108,13 @@ def container_type(name: str, arguments: list[Any]) -> Type:
     if not any(type(argument) is OpaqueName for argument in arguments):
         match name, arguments:
             case "seq", [element]:
-                return SequenceType(element)
+                return ast.SequenceType(element)
             case "optional", [element]:
-                return OptionalType(element)
-            case "map", [TensorType(element=key, shape=(), decorators=()), value]:
-                return MapType(key, value)
-            case "sparse_tensor", [TensorType() as dense]:
-                return SparseTensorType(dense.element, dense.shape, dense.decorators)
+                return ast.OptionalType(element)
+            case "map", [ast.TensorType(element=key, shape=(), decorators=()), value]:
+                return ast.MapType(key, value)
+            case "sparse_tensor", [ast.TensorType() as dense]:
+                return ast.SparseTensorType(dense.element, dense.shape, dense.decorators)
     forms = {
         "seq": "seq(type)",
         "optional": "optional(type)",
@@ -135,17 +124,18 @@ def container_type(name: str, arguments: list[Any]) -> Type:
     raise SemanticError(f"wrong arguments of {name}", token=name, help=f"write {forms[name]}")
 
 
-def _opaque(name: str, arguments: list[Any]) -> OpaqueType:
+def _opaque(name: str, arguments: list[Any]) -> ast.OpaqueType:
     names = [
-        argument.element if isinstance(argument, TensorType) else argument for argument in arguments
+        argument.element if isinstance(argument, ast.TensorType) else argument
+        for argument in arguments
     ]
     match names:
         case []:
-            return OpaqueType()
+            return ast.OpaqueType()
         case [str() as only]:
-            return OpaqueType(None, str(only))
+            return ast.OpaqueType(None, str(only))
         case [str() as domain, str() as last] if getattr(last, "parts", 1) == 1:
-            return OpaqueType(str(domain), str(last))
+            return ast.OpaqueType(str(domain), str(last))
     raise SemanticError("wrong arguments of opaque", token=name, help="write opaque(domain, name)")
 
 
@@ -153,18 +143,22 @@ def _depth(type: Any) -> int:
     depth = 0
     while True:
         match type:
-            case SequenceType(element=inner) | OptionalType(element=inner) | MapType(value=inner):
+            case (
+                ast.SequenceType(element=inner)
+                | ast.OptionalType(element=inner)
+                | ast.MapType(value=inner)
+            ):
                 type = inner
                 depth += 1
             case _:
                 return depth
 
 
-Decorators = list[Decorator] | None
+Decorators = list[ast.Decorator] | None
 
 
 @action
-def inner_type(decorators: Decorators, type: Type) -> Type:
+def inner_type(decorators: Decorators, type: ast.Type) -> ast.Type:
     """A type inside another."""
     return replace(type, decorators=tuple(decorators)) if decorators else type
 
@@ -172,20 +166,20 @@ def inner_type(decorators: Decorators, type: Type) -> Type:
 @action
 def any_dim(decorators: Decorators) -> Any:
     """`?`."""
-    return DecoratedDim(None, tuple(decorators)) if decorators else None
+    return ast.DecoratedDim(None, tuple(decorators)) if decorators else None
 
 
 @action
 def sized_dim(decorators: Decorators, text: str) -> Any:
     """A size."""
     size = integers.int64(text)
-    return DecoratedDim(size, tuple(decorators)) if decorators else size
+    return ast.DecoratedDim(size, tuple(decorators)) if decorators else size
 
 
 @action
 def named_dim(decorators: Decorators, name: str) -> Any:
     """A symbolic size."""
-    return DecoratedDim(name, tuple(decorators)) if decorators else name
+    return ast.DecoratedDim(name, tuple(decorators)) if decorators else name
 
 
 ACTIONS.update(

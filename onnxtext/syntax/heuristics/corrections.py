@@ -68,7 +68,6 @@ class Correction:
         cost: the lower, the likelier.
         at: where it begins.
         edit: the change.
-        inserted: the inserted text.
         removed: the removed or replaced tokens.
         swapped: whether it only swaps two tokens.
     """
@@ -76,7 +75,6 @@ class Correction:
     cost: float
     at: int
     edit: Edit
-    inserted: str
     removed: tuple[Token, ...]
     swapped: bool = False
 
@@ -279,7 +277,7 @@ class _Search:
         at = tokens[start].at if start < len(tokens) else len(self.context.text)
         stop = removed[-1].end if removed else at
         text = f" {inserted.strip()} " if inserted else ""
-        return Correction(cost, at, Edit(Span(at, stop), text), inserted, removed, swapped)
+        return Correction(cost, at, Edit(Span(at, stop), text), removed, swapped)
 
 
 def _ahead(context: ErrorContext, most: int) -> list[Token]:
