@@ -23,4 +23,5 @@ def draws(number: int) -> int:
 
     `tests/conftest.py` sets that.
     """
+    assert settings.default is not None
     return max(1, number * settings.default.max_examples // 100)

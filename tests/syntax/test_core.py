@@ -26,6 +26,7 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_typed
 from tests.running import in_two_threads, interrupt
+from tests.seeds import draws
 from tests.syntax.cores import assert_same_in_both
 from tests.syntax.test_dfa import PIECES, expected
 from tests.syntax.texts import official_texts, seeded, texts
@@ -108,7 +109,7 @@ def test_literals(name: str) -> None:
         lambda: chance.choice(["65519.9", "65520.0", "6.2e-5", "6.0e-5", "3.4e38", "1.2e-38"]),
         lambda: chance.choice(["true", "false", "1", "truth"]),
     )
-    for _ in range(60):
+    for _ in range(draws(60)):
         dims = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
         text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
         few = ", ".join(str(chance.choice(items)()) for _ in range(chance.randint(1, 4)))
