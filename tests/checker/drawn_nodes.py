@@ -158,6 +158,20 @@ def _elementwise(draft: Draft) -> None:
     draft.tensor(draft.like(other[draft.choose.choice([0, 0, 1]) :]))
 
 
+def _sloped(draft: Draft) -> None:
+    """Draw a slope that does not enlarge the first input.
+
+    The specification excludes such slopes; onnxruntime computes a larger output, onnx infers the
+    shape of the first input.
+    """
+    shape = draft.tensor(draft.shape(0, 4))
+    other = [draft.choose.choice([size, size, 1]) for size in shape]
+    slope = draft.like(other[draft.choose.choice([0, 0, 1]) :])
+    slope = slope[max(0, len(slope) - len(shape)) :]
+    ends = shape[len(shape) - len(slope) :]
+    draft.tensor([1 if own == 1 else size for own, size in zip(ends, slope, strict=True)])
+
+
 def _where(draft: Draft) -> None:
     shape = draft.shape()
     draft.tensor(draft.like(shape), TensorProto.BOOL)
@@ -295,7 +309,8 @@ def _transpose(draft: Draft) -> None:
     shape = draft.tensor(draft.shape())
     order = list(range(draft.near(len(shape))))
     draft.choose.shuffle(order)
-    draft.attributes = {"perm": order}
+    if order:  # onnx cannot write an empty list without its type
+        draft.attributes = {"perm": order}
 
 
 def _pad(draft: Draft) -> None:
@@ -422,7 +437,7 @@ DRAWERS: dict[str, Callable[[Draft], None]] = {
     "InstanceNormalization": _instance_normalized, "LSTM": _recurrent(4),
     "LayerNormalization": _layer_normalized, "LinearRegressor": _linear, "MatMul": _matmul,
     "MaxPool": _pool, "Normalizer": _same, "OneHotEncoder": _one_hot_encoder,
-    "PRelu": _elementwise, "Pad": _pad, "QLinearMatMul": _quantized_matmul,
+    "PRelu": _sloped, "Pad": _pad, "QLinearMatMul": _quantized_matmul,
     "QuantizeLinear": _quantized, "RNN": _recurrent(1), "ReduceMax": _reduce, "Reshape": _reshape,
     "Resize": _resize, "Scaler": _scaler, "ScatterElements": _scatter_elements,
     "ScatterND": _scatter_nd, "Slice": _slice, "Softmax": _with_axis, "SpaceToDepth": _blocks,
