@@ -18,7 +18,7 @@ from onnxtext.printer.metadata_placement import keep_metadata, leave_metadata_ou
 from onnxtext.printer.printer import print_model
 from onnxtext.printer.weights import move_weights
 from onnxtext.proto.decode.lift import lift_model
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 
 if TYPE_CHECKING:
     from onnxtext.weights.writer import WeightFiles, Weights

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
     from onnxtext.proto.decode.lift import LiftError
     from onnxtext.proto.encode.lower import LowerError
-    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.tensor.blob_lookup import Elsewhere
 
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:
@@ -139,10 +139,10 @@ def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnos
 
 _HELPS = {
     "blob-missing": "print the text again from its model, or copy the blob into `resources`",
-    "blob-damaged": "print the text again from its model: what the bytes were is lost",
+    "blob-damaged": "print the text again from its model: the original bytes are lost",
     "blob-ambiguous": "write more digits of the digest",
     "weights-ambiguous": "write more digits of the digest",
-    "blob-size": "correct the type, or name the blob that was meant",
+    "blob-size": "correct the type of the tensor, or the digest of the blob",
 }
 
 

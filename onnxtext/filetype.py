@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell texts from binary models by their names or contents, and decode texts."""
+"""Distinguish texts from binary models by name or content, and decode texts."""
 
 from __future__ import annotations
 

@@ -99,10 +99,10 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a model consists of.
+    """The summary of a model.
 
     Attributes:
-        producer: name and version of the tool that made the model; None if it says neither.
+        producer: name and version of the tool that made the model; None if the model has neither.
         ir_version: version of the IR; None if it is missing.
         opsets: version by domain; the default domain is `ai.onnx`.
         graph: the name of the main graph.

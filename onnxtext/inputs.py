@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users pass to the functions of the package: a text, bytes, a path, a message, an object."""
+"""Read the arguments of the public functions: a text, bytes, a path, a message, an object."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def read_given(source: object, name: str | None = None) -> Given:
     try:
         proto = message_of(source)
     except TypeError as error:
-        raise TypeError(f"{error}; a text, bytes or a path would do, too") from None
+        raise TypeError(f"{error}; pass such an object, a text, bytes or a path") from None
     message = message_name(type(proto))
     return Given(proto.SerializeToString(), name or "<message>", None, message)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suggest the name or keyword that a misspelled one probably means."""
+"""Suggest corrections of misspelled names and keywords."""
 
 from __future__ import annotations
 

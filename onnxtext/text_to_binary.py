@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from onnxtext.ast.types import TensorType
     from onnxtext.ast.values import DataFile
-    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.tensor.blob_lookup import Elsewhere
     from onnxtext.weights.external import ExternalFile
     from onnxtext.wire.writer import Piece
 
@@ -136,7 +136,7 @@ class FilesBeside:
     def find(self, digest: str) -> bytes | memoryview:
         """Return the bytes of a blob."""
         if not self._places:
-            from onnxtext.tensor.blobs import unknown
+            from onnxtext.tensor.blob_lookup import unknown
 
             raise unknown(digest)
         return self._reader.find(digest)
@@ -152,7 +152,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
     Raises:
         OnnxTextError: a file is missing, outside of the directory, or does not match its reference.
     """
-    from onnxtext.tensor.blobs import BlobError
+    from onnxtext.tensor.blob_lookup import BlobError
     from onnxtext.weights.external import embed_external
 
     try:
@@ -166,7 +166,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 def _externalize(
     model: Model, source: Source, elsewhere: Elsewhere | None, external: ExternalFile
 ) -> None:
-    from onnxtext.tensor.blobs import BlobError
+    from onnxtext.tensor.blob_lookup import BlobError
     from onnxtext.weights.external import externalize
     from onnxtext.weights.find_blobs import Reader
 

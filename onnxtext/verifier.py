@@ -34,7 +34,7 @@ class Difference:
 
     Attributes:
         law: the law.
-        message: what differs.
+        message: the difference.
         offset: the first byte that differs, if bytes do.
         path: the model path at that offset.
         line: the first line of the printed text that differs (1-based), if texts do.
@@ -155,7 +155,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 def _compare_with_printed(
     model: Model, data: bytes, base_dir: PurePath | None, name: str
 ) -> list[Difference]:
-    """Compare a model with what its printed text parses to, and is printed as again."""
+    """Compare a model with the tree of its printed text, and that text with the second print."""
     from onnxtext.api import parse
     from onnxtext.printer import print_model
     from onnxtext.text_to_binary import FilesBeside, encode

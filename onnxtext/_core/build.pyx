@@ -6,16 +6,16 @@ Each function returns None for rare forms, which Python builds.
 from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport int64_t, uint32_t
 
-from onnxtext._core.grammar cimport ONE_INNER, ONE_STRING, TOKEN, Rule
-from onnxtext._core.literals cimport Layout, read_literal
+from onnxtext._core.grammar cimport KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule
+from onnxtext._core.literals cimport Layout, read_literal, read_number
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE,
     RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, put,
 )
 from onnxtext._core.stack cimport Entry, Stack
 
-from onnxtext.ast.model import OpsetImport
-from onnxtext.ast.values import AttributeType, Float32, Floats
+from onnxtext.ast.model import Graph, OpsetImport
+from onnxtext.ast.values import AttributeType, Float32, Floats, Tensor
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -24,6 +24,12 @@ cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef tuple EMPTY = ()
+cdef object A_FLOAT = AttributeType.FLOAT, A_FLOATS = AttributeType.FLOATS
+cdef object AN_INT = AttributeType.INT, INTS = AttributeType.INTS
+cdef object A_STRING = AttributeType.STRING, STRINGS = AttributeType.STRINGS
+cdef dict KINDS = {
+    bytes: A_STRING, Tensor: AttributeType.TENSOR, Graph: AttributeType.GRAPH
+}
 cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
 
@@ -55,13 +61,13 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     cdef Layout layout
     cdef Entry* entry = &stack.entries[place]
     cdef const char* start
-    cdef bytes copy
     if entry.form < 0 or entry.end < entry.start:  # Python parsed its end
         return None
     key = <Py_ssize_t><void*>type
     layout = layouts.get(key)
     if layout is None:
         layout = layouts[key] = stack.grammar.layout(type)
+    copy = None
     if PyUnicode_KIND(stack.text) == 1:
         start = <const char*>PyUnicode_DATA(stack.text) + entry.start
     else:
@@ -114,23 +120,77 @@ cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
     return made
 
 
+cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
+    """Build an attribute from a name, an optional type, and numbers, strings, a tensor or a graph."""
+    if rule.take[0] >= 0 or rule.count != 4:
+        return None
+    cdef Entry* entry = &stack.entries[base + rule.take[3]]
+    name, kind = stack.child(rule, base, 1), stack.child(rule, base, 2)
+    value = found = None
+    if entry.form == OBJECT:
+        value = stack.child(rule, base, 3)
+        found = KINDS.get(type(value))
+        if type(value) is list and value:
+            found = STRINGS
+            for item in <list>value:
+                if type(item) is not bytes:
+                    return None
+            value = tuple(<list>value)
+            kind = STRINGS if kind is A_STRING else kind
+        if found is None or (kind is not None and kind is not found):
+            return None
+    elif entry.form >= 0 and stack.grammar.rules[entry.form].op == KEEP and entry.end > entry.start:
+        value = numbers_of(stack, entry, kind)
+        if value is None:
+            return None
+        found = (
+            A_FLOAT if type(value) is Float32 else AN_INT if type(value) is int
+            else A_FLOATS if type(value) is Floats else INTS
+        )
+    if found is None or type(name) is not str:
+        return None
+    made = PyType_GenericAlloc(ATTRIBUTE, 0)
+    put(made, OF_ATTRIBUTE.name, name)
+    put(made, OF_ATTRIBUTE.type, found)
+    put(made, OF_ATTRIBUTE.value, value)
+    put(made, OF_ATTRIBUTE.decorators, EMPTY)
+    return made
+
+
+cdef object numbers_of(Stack stack, Entry* entry, kind):
+    """Return the plain number or list of an attribute of a kind, or of any if it is None."""
+    cdef bytes text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
+    cdef bint is_list = text.startswith(b"[")
+    cdef char first = 0
+    if kind is not None:
+        if kind is AN_INT or (is_list and kind is INTS):
+            first = c"i"
+        elif kind is A_FLOAT or (is_list and kind is A_FLOATS):
+            first = c"f"
+        else:
+            return None
+    made = read_number(text, len(text), first)
+    if type(made) is not bytes:
+        return made
+    return Floats(made) if is_list else Float32(int.from_bytes(made, "little"))
+
+
 cdef object make_node(
     Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, int of_attributes, int of_inputs
 ):
-    """Build a node from decorators, label, outputs, operator, overload, attributes and inputs.
+    """Build a node from label, outputs, operator, overload, attributes and inputs.
 
-    Return None for nodes with decorators, an overload or omitted outputs.
+    Return None for nodes with decorators or omitted outputs.
     """
     cdef object op_type, domain = None, types = EMPTY, attributes
     cdef tuple outputs, operator, inputs
-    if rule.take[0] >= 0 or rule.take[3] < 0 or rule.take[4] >= 0:
+    if rule.take[0] >= 0 or rule.take[3] < 0:
         return None
     operator = one_name(stack, base + rule.take[3])
     if operator is None:
         operator = tuple(stack.value(base + rule.take[3]))
-        if len(operator) > 2:
-            return None
-        domain = operator[0] if len(operator) == 2 else None
+        if len(operator) > 1:
+            domain = ".".join(operator[len(operator) > 2 and operator[0] == "":-1])
     inputs = one_name(stack, base + rule.take[of_inputs])
     if inputs is None:
         inputs = names_of(stack.value(base + rule.take[of_inputs]))
@@ -153,7 +213,7 @@ cdef object make_node(
     put(made, OF_NODE.attributes, EMPTY if attributes is None else tuple(attributes))
     put(made, OF_NODE.name, stack.child(rule, base, 1))
     put(made, OF_NODE.domain, domain)
-    put(made, OF_NODE.overload, None)
+    put(made, OF_NODE.overload, stack.child(rule, base, 4))
     put(made, OF_NODE.output_types, types)
     put(made, OF_NODE.decorators, EMPTY)
     put(made, OF_NODE.metadata, EMPTY)

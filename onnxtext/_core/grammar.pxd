@@ -30,6 +30,7 @@ cdef enum Op:
     ITSELF  # the token of a LATER, or the child token
     STAYS  # the child if it is a LATER, otherwise like CALL
     REMEMBER  # like CALL, cached by text
+    ATTRIBUTE  # an `Attribute`, cached by text
     LIST_EMPTY
     LIST_FIRST
     LIST_MORE

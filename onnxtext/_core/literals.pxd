@@ -15,3 +15,4 @@ cdef class Layout:
     cdef Py_ssize_t[8] dims
 
 cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size)
+cdef object read_number(const char* text, Py_ssize_t size, char kind)

@@ -8,12 +8,13 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.build cimport (
-    integer_of, is_plain_node, is_shareable, make_node, make_opset, make_tensor, make_value_info,
+    integer_of, is_plain_node, is_shareable, make_attribute, make_node, make_opset, make_tensor,
+    make_value_info,
 )
 from onnxtext._core.grammar cimport (
-    DECORATED, DEFER, ENTRY, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE,
-    NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS, REMEMBER,
-    STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
+    ATTRIBUTE, DECORATED, DEFER, ENTRY, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST,
+    LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS,
+    REMEMBER, STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.memo cimport Memo
 from onnxtext._core.scanner cimport END, LONG
@@ -246,7 +247,7 @@ cdef class LalrLoop(Stack):
             return self.child(rule, base, 0) if rule.take[0] >= 0 else ""
         elif op == PAIR:
             return (self.child(rule, base, 1), self.child(rule, base, 0))
-        elif op == REMEMBER:
+        elif op == REMEMBER or op == ATTRIBUTE:
             return self._remember(number, base, start, end)
         elif op == NODES:
             node = self.child(rule, base, 1)
@@ -299,11 +300,17 @@ cdef class LalrLoop(Stack):
         cdef list taken = self.children(&self.grammar.rules[number], base)
         return self.machine.value(self.grammar.reductions[number], at, taken)
 
+    cdef object _attribute(self, int number, Py_ssize_t base, Py_ssize_t start):
+        """Return the result of the rule's function, or the attribute that it would return."""
+        cdef Rule* rule = &self.grammar.rules[number]
+        made = make_attribute(self, rule, base) if rule.op == ATTRIBUTE else None
+        return self._call(number, base, start) if made is None else made
+
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
         """Return a value that depends only on its text, cached by text."""
         cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
         if not 0 < size <= LONGEST_REMEMBERED:
-            return self._call(number, base, start)
+            return self._attribute(number, base, start)
         made = self.memo.find(number, first, size, &place)
         if made is not None:
             return made
@@ -314,7 +321,7 @@ cdef class LalrLoop(Stack):
             made = self.grammar.known.get(key)
         if made is None:
             self.is_faulty = False
-            made = self._call(number, base, start)
+            made = self._attribute(number, base, start)
             if self.placed >= start or self.is_faulty:  # it contains an offset
                 return made
             if key is not None and is_shareable(made):

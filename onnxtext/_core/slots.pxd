@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
 
 cdef extern from "Python.h":
@@ -59,6 +59,15 @@ cdef inline void put(object made, Py_ssize_t slot, object value) noexcept:
     """Set an empty slot of a new object."""
     Py_INCREF(value)
     (<PyObject**>(<char*><PyObject*>made + slot))[0] = <PyObject*>value
+
+
+cdef inline void replace(object owner, Py_ssize_t slot, object value) noexcept:
+    """Set a slot of an object of a known class."""
+    cdef PyObject** place = <PyObject**>(<char*><PyObject*>owner + slot)
+    cdef PyObject* before = place[0]
+    Py_INCREF(value)
+    place[0] = <PyObject*>value
+    Py_XDECREF(before)
 
 
 cdef inline object get(object made, Py_ssize_t slot):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk over nodes: the compiled `onnxtext.ast.visit`."""
 from onnxtext._core.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, VALUE_INFO, get, record,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace,
 )
 
 from onnxtext.ast.model import Function, Graph
@@ -135,6 +135,46 @@ def large_values(values, Py_ssize_t most):
                 continue
         found.append(value)
     return found
+
+
+def place_all_types(list nodes, list infos, taken):
+    """Return the same as `onnxtext.ast.output_types.place_all_types`."""
+    cdef Py_ssize_t left = len(infos), index
+    cdef set names = {value.name for value in taken}
+    for value in infos:
+        if (
+            type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
+            or get(value, OF_VALUE.decorators) or get(value, OF_VALUE.metadata)
+            or (names and get(value, OF_VALUE.name) in names)
+        ):
+            return False
+    cdef list places = [None] * left
+    for node in reversed(nodes):
+        if not left:
+            break
+        if type(node) is not NODE:
+            return False
+        outputs = get(node, OF_NODE.outputs)
+        for index in range(len(outputs) - 1, -1, -1):
+            if left and get(infos[left - 1], OF_VALUE.name) == outputs[index]:
+                left -= 1
+                places[left] = node if len(outputs) == 1 else (node, index)
+    if left:
+        return False
+    cdef tuple made = ()
+    last = None
+    for place, value in zip(places, infos):
+        kind = get(value, OF_VALUE.type)
+        if type(place) is tuple:
+            node, index = place
+            types = list(get(node, OF_NODE.output_types)) or [None] * len(node.outputs)
+            types[index] = kind
+            replace(node, OF_NODE.output_types, tuple(types))
+            continue
+        if kind is not last:
+            last, made = kind, (kind,)
+        replace(place, OF_NODE.output_types, made)
+    return True
 
 
 def named_nodes(nodes, tuple prefix, bint tied, type named, type step):

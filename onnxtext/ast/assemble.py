@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.output_types import place_all_types, place_types
 from onnxtext.ast.records import Decorator, Field, Word
-from onnxtext.ast.value_info_order import place_infos, place_types
+from onnxtext.ast.value_info_order import place_infos
 from onnxtext.ast.value_infos import INITIALIZERS, Order, decorator_of, is_dense, order_of
 
 Pairs = tuple[tuple[str, str], ...]
@@ -33,6 +34,8 @@ def assemble_graph(
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
     graph.decorators = order
+    if not order and infos and place_all_types(graph.nodes, infos, (*graph.inputs, *rest)):
+        return []
     described = {i.name for i in infos for item in i.decorators if item.name == "meta"}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
@@ -95,7 +98,7 @@ def _make_defaults(
 def _order_of_initializers(
     initializers: list[ValueInfo], keys: list[tuple[int, int]]
 ) -> tuple[Word | str, ...] | None:
-    """Return the arguments of `@initializers(…)`; None if names do not say which ones are meant.
+    """Return the arguments of `@initializers(…)`; None if names are ambiguous.
 
     Args:
         initializers: all, in order.

@@ -32,9 +32,9 @@ class ValueInfo:
         name: the value's name.
         type: None if none is stored.
         data: the initializer's elements; None for a declaration alone.
-        decorators: what stands before it.
-        metadata: entries in the file's metadata section, key and value; those that stand at the
-            statement itself are `@meta` decorators.
+        decorators: the decorators before it.
+        metadata: entries in the file's metadata section, key and value; entries at the statement
+            itself are `@meta` decorators.
         at: offset in the text.
     """
 
@@ -52,17 +52,17 @@ class Node:
 
     Attributes:
         op_type: the operator or function called.
-        inputs: names of the values used; "" for an omitted optional one.
-        outputs: names of the values defined; "" for an omitted one.
+        inputs: names of the values used; "" for an omitted optional input.
+        outputs: names of the values defined; "" for an omitted output.
         output_types: types of the outputs that become `value_info` entries; () if there are none,
             else one entry an output.
         attributes: in order.
         name: the node's label; None if not stored.
         domain: None if the text omits it, "" for a domain stored empty (`.Add`).
         overload: None if the text omits it.
-        decorators: what stands before it.
-        metadata: entries in the file's metadata section, key and value; those that stand at the
-            statement itself are `@meta` decorators.
+        decorators: the decorators before it.
+        metadata: entries in the file's metadata section, key and value; entries at the statement
+            itself are `@meta` decorators.
         at: offset in the text.
     """
 
@@ -102,10 +102,10 @@ class Graph:
         outputs: the outputs.
         values: the `<…>` list: value infos and initializers, mixed.
         nodes: in order.
-        decorators: what stands before it.
-        quantization: which tensors hold the parameters of a quantized one.
-        metadata: entries in the file's metadata section, key and value; those that stand at the
-            statement itself are `@meta` decorators.
+        decorators: the decorators before it.
+        quantization: the tensors with the parameters of each quantized tensor.
+        metadata: entries in the file's metadata section, key and value; entries at the statement
+            itself are `@meta` decorators.
         value_metadata: likewise, of `value_info` entries that have no statement of their own: of
             typed outputs, and of initializers under `@value_info(initializers)`.
         at: offset in the text.
@@ -152,17 +152,17 @@ class Function:
         name: the function's name.
         inputs: names and optional types; a type becomes a `value_info` entry.
         outputs: likewise.
-        attributes: parameters: a bare name, or an `Attribute` for one with a type or default.
+        attributes: parameters: a bare name, or an `Attribute` with a type or default.
         values: the `<…>` list of value infos.
         nodes: the body.
         domain: None where not stored.
         overload: None where not stored.
         doc_string: None where not stored.
         opset_imports: in order.
-        decorators: what stands before it.
+        decorators: the decorators before it.
         presence: of a function on its own that was just parsed; None inside a model.
-        metadata: entries in the file's metadata section, key and value; those that stand at the
-            statement itself are `@meta` decorators.
+        metadata: entries in the file's metadata section, key and value; entries at the statement
+            itself are `@meta` decorators.
         value_metadata: likewise, of `value_info` entries that have no statement of their own: of
             typed outputs, and of initializers under `@value_info(initializers)`.
         at: offset in the text.
@@ -301,11 +301,11 @@ class Model:
         model_version: version of the model itself.
         doc_string: documentation.
         metadata: `metadata_props`, in order.
-        decorators: what stands before the header.
+        decorators: the decorators before the header.
         training: in order.
         configurations: in order.
         encoding_habits: regular differences of the file's encoder from the canonical one.
-        encoding: other differences of the file's bytes from the canonical ones; None for none.
+        encoding: other differences of the file's bytes from the canonical bytes; None without any.
         resources: the bytes of the blobs, by their digests, in order.
         metadata_left_out: whether the text was printed without the metadata below its header and
             cannot be converted to a model (`metadata none`).

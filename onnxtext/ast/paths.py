@@ -101,7 +101,7 @@ def walk_named(
 def _named_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: bool) -> list[Named]:
     """Return the inputs, outputs and value infos of a graph or function.
 
-    The first one of a name is a `value`. Others are `output` or `value_info`.
+    The first of several with one name is a `value`; the others are `output` or `value_info`.
     """
     found: list[Named] = []
     declared = [value for value in owner.values if value.data is None]

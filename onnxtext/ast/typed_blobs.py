@@ -17,7 +17,7 @@ from onnxtext.ast.values import (
     TypedBlob,
     TypedData,
 )
-from onnxtext.tensor.blobs import SIZE, BlobError
+from onnxtext.tensor.blob_lookup import SIZE, BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings
 from onnxtext.tensor.varints import pack_entries, unpack_entries

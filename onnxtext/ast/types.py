@@ -92,7 +92,7 @@ Type = TensorType | SparseTensorType | SequenceType | OptionalType | MapType | O
 
 
 def type_depth(type: Type) -> int:
-    """How many types are around the innermost one."""
+    """Return how many types enclose the innermost type."""
     depth = 0
     while not isinstance(type, (TensorType, SparseTensorType, OpaqueType)):
         type = type.value if isinstance(type, MapType) else type.element

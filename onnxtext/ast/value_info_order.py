@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the shortest `@value_info(…)` that gives a `value_info` list without a second declaration.
 
-Types of outputs move before them. Entries that repeat an initializer, an input or an output go,
-and the decorator says where they are in the list (SPEC 10).
+Types of outputs move before the outputs. Entries that repeat an initializer, an input or an output
+are removed, and the decorator gives their positions in the list (SPEC 10).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
 from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.output_types import (
+    Placed,
+    is_plain,
+    place_all_types,
+    place_type,
+    place_types,
+    types_at_end,
+)
 from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
 from onnxtext.ast.value_infos import (
@@ -22,8 +30,6 @@ from onnxtext.ast.value_infos import (
     entries,
     with_data,
 )
-
-Placed = list[tuple[Node, int, ValueInfo]]
 
 
 class _Lists(NamedTuple):
@@ -105,7 +111,7 @@ def _entries(
 def _by_default(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Place a list of exporters: all initializers or none, others, and types of outputs.
+    """Place a list in the order of exporters: all or no initializers, others, types of outputs.
 
     Returns:
         The same as `place_infos`; None for other lists.
@@ -114,10 +120,13 @@ def _by_default(
     if data and len(infos) >= len(data):
         first = len(data)
         for info, value in zip(infos, data, strict=False):
-            if info.name != value.name or info.type != value.type or not _is_plain(info):
+            if info.name != value.name or info.type != value.type or not is_plain(info):
                 first = 0
                 break
     rest = infos[first:] if first else infos
+    decorator = decorator_of(Order((Word("initializers"),)), ()) if first else None
+    if place_all_types(graph.nodes, rest, (*data, *graph.inputs)):
+        return decorator, []
     names = {info.name for info in rest}
     if not names.isdisjoint([value.name for value in (*data, *graph.inputs)]):
         return None
@@ -130,12 +139,12 @@ def _by_default(
             return None
     for node, index, info in placed:
         place_type(node, index, info.type)
-    return (decorator_of(Order((Word("initializers"),)), ()) if first else None), rest[:left]
+    return decorator, rest[:left]
 
 
 def _are_outputs(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
     """Whether an entry without decorators or metadata describes an output of a node."""
-    names = {info.name for info in infos if _is_plain(info)}
+    names = {info.name for info in infos if is_plain(info)}
     return bool(names) and any(not names.isdisjoint(node.outputs) for node in graph.nodes)
 
 
@@ -225,7 +234,7 @@ def _copies(
 def _statements(
     nodes: list[Node], others: list[list[ValueInfo]]
 ) -> list[tuple[list[ValueInfo], Placed]] | None:
-    """Divide runs of other entries in those that stay in `<…>` and the types of outputs."""
+    """Divide runs of other entries into statements in `<…>` and types of outputs."""
     if not others:
         return []
     if len(others) == 1:
@@ -272,7 +281,7 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInf
 
 
 def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of types of outputs, of which some follow again; None for other lists."""
+    """Return the order of a list of output types with repetitions at its end; None for others."""
     seen: set[str] = set()
     first = 0
     while first < len(infos) and infos[first].name not in seen:
@@ -321,69 +330,9 @@ class _Places:
         for info in infos:
             known = self._types.get(info.name, info.type)
             declared = info.name in self._types or info.name in self.outputs
-            if not declared or info.type != known or not _is_plain(info):
+            if not declared or info.type != known or not is_plain(info):
                 self._own.add(info.name)
 
     def needs_statement(self, info: ValueInfo) -> bool:
         """Whether an entry needs a statement of its own."""
         return info.name in self._own
-
-
-# ---- Types of outputs -----------------------------------------------------------------------
-
-
-def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
-    """Move types to their outputs, if they are in order at the end of the list.
-
-    Returns:
-        The entries that stay in the list.
-    """
-    placed, left = types_at_end(nodes, infos)
-    for node, index, info in placed:
-        place_type(node, index, info.type)
-    return infos[:left]
-
-
-def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:
-    """Return the entries at the end of a list that are types of outputs in order.
-
-    Returns:
-        Each with its node and the index of the output, and how many entries precede them.
-    """
-    placed: Placed = []
-    left = len(infos)
-    if not left:
-        return placed, 0
-    info = infos[-1]
-    for node in reversed(nodes):
-        index = len(node.outputs)
-        for name in reversed(node.outputs):
-            index -= 1
-            if info.name == name and _is_plain(info):
-                placed.append((node, index, info))
-                left -= 1
-                if not left:
-                    break
-                info = infos[left - 1]
-        if not left:
-            break
-    if left:
-        defined = {name for node in nodes for name in node.outputs}
-        if any(info.name in defined for info in infos[:left]):
-            return [], len(infos)
-    return placed, left
-
-
-def _is_plain(info: ValueInfo) -> bool:
-    """Whether an entry has a type and nothing else."""
-    return info.type is not None and not info.decorators and not info.metadata
-
-
-def place_type(node: Node, index: int, type: Type | None) -> None:
-    """Set the type before an output."""
-    if len(node.outputs) == 1:
-        node.output_types = (type,)
-        return
-    types = list(node.output_types or (None,) * len(node.outputs))
-    types[index] = type
-    node.output_types = tuple(types)

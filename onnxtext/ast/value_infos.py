@@ -157,7 +157,7 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
 def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
     """Yield the entries of a graph's `value_info` list in their order.
 
-    Names that are no values of the graph mean nothing, so that a value can be removed from it.
+    Unknown names in the order are ignored, so that a value can be removed from the graph.
     """
     without = frozenset[str]() if order is None else order.without
     lists = {part: list(_LISTS[part](graph)) for part in _needed(order)}
@@ -177,7 +177,7 @@ def _needed(order: Order | None) -> Sequence[str]:
 def _arranged(
     decorator: str, order: Order | None, lists: Mapping[str, Sequence[Entry]]
 ) -> Iterator[Entry]:
-    """Yield the entries of all parts in an order; those that it names are not in their part.
+    """Yield the entries of all parts in an order; named entries are not repeated in their part.
 
     The first mention of a name is its first entry in the part, the second its second.
     """

@@ -254,7 +254,7 @@ class Tensor:
         type: element type and dims; every dim is an int.
         data: the elements and how they are stored.
         name: None if the text omits it.
-        decorators: what stands before it.
+        decorators: the decorators before it.
     """
 
     type: TensorType
@@ -268,10 +268,10 @@ class SparseTensor:
     """A `SparseTensorProto`: `sparse_tensor(float[4]) sparse(float[1] [7], int64[1] [2])`.
 
     Attributes:
-        dims: shape of the whole.
-        values: the elements that are stored; their element type is that of the whole.
-        indices: where they are.
-        decorators: what stands before it.
+        dims: the shape of the sparse tensor.
+        values: the stored elements, which have the element type of the sparse tensor.
+        indices: the positions of the stored elements.
+        decorators: the decorators before it.
     """
 
     dims: tuple[int, ...]
@@ -296,7 +296,7 @@ class Attribute:
         type: None if no type is stored (a reference without one) or if `value` is a record.
         value: None for a type alone (`a: int`); the element type of the lists follows `type`;
             a `Record` has all fields except the name, for states without their own syntax.
-        decorators: what stands before it.
+        decorators: the decorators before it.
     """
 
     name: str

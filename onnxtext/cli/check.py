@@ -56,7 +56,7 @@ Exit status:
   1  findings: a file has errors, or, with --strict, warnings
   2  could not run: wrong usage or settings, or a file is missing or cannot
      be read or written
-With several files it is the highest of theirs; every file is tried."""
+With several files, the highest status of any file; every file is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,9 @@ def _slugs(
     multiple=True,
     metavar="N|DOMAIN=N",
     callback=read_targets,
-    help="Tell what stands against version N of the standard operators, or of those of DOMAIN, and "
-    "which nodes a conversion changes. With -o, OUT is the converted model; with --fix, FILE.",
+    help="List the obstacles to a conversion to version N of the standard operators, or of the "
+    "operators of DOMAIN, and the nodes that it changes. With -o, OUT is the converted model; with "
+    "--fix, FILE.",
 )
 @click.option(
     "-o",
@@ -182,7 +183,7 @@ def command(
     target = _target(files, output, force=force) if infer or output or force else None
     if target is not None and (not (infer or targets) or fix):
         raise click.UsageError(
-            "-o and -f belong to --infer and --target-opset, and do not go with --fix."
+            "-o and -f need --infer or --target-opset, and cannot be combined with --fix."
         )
     choice = CheckOptions(
         (*select, *profile), ignore, strict, fix, max_findings, infer, targets, target, schemas

@@ -108,7 +108,7 @@ class _Protocol(ShellComplete):
     """Whether a completion of `--option=value` replaces the option too."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one to complete, and this one."""
+        """Return the words before the word to complete, and that word."""
         args, incomplete = super().get_completion_args()
         # Bash gives `=` as a word: click then does not see the option before it.
         return [word for word in args if word != "="], incomplete

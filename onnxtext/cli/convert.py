@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from onnxtext.boundary import unfit
 from onnxtext.cli.jobs import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.files import holds_pieces, read_input, replacing
+from onnxtext.path_safety import unfit
 from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MOST_BYTES
 

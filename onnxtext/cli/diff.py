@@ -76,7 +76,7 @@ def _categories(
     "--all",
     "every",
     is_flag=True,
-    help="Show every difference of a large diff, instead of groups of what happened. --json lists "
+    help="Show every difference of a large diff, instead of groups of similar ones. --json lists "
     "every one in any case.",
 )
 @click.option(

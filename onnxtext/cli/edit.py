@@ -108,8 +108,8 @@ def rename(old: str, new: str, label: bool) -> Edit:
 def set_shape(shapes: tuple[str, ...]) -> Edit:
     """Set the shapes of inputs or other declared values: 'x=[batch,3,224,224]'.
 
-    Declarations follow where shape inference gives another dimension than before. What stands
-    against the new shape is told.
+    Declarations change with the dimensions that shape inference computes. Nodes and sizes that do
+    not fit the new shape are reported.
     """
     from onnxtext import editing
 
@@ -140,8 +140,8 @@ def make_symbolic(
 ) -> Edit:
     """Make dimension DIM of the input VALUE symbolic: x 0 batch.
 
-    All declarations that follow from it change. What allows only the old size, or is not known to
-    follow, is told (exit status 1).
+    All declarations that depend on it change, too. Nodes that allow only the old size, or may, are
+    reported (exit status 1).
     """
     from onnxtext import editing
 
@@ -152,7 +152,7 @@ def make_symbolic(
 @click.option("--from", "starts", multiple=True, metavar="VALUE", help="A new input.")
 @click.option("--to", "ends", multiple=True, metavar="VALUE", help="A new output.")
 def extract(starts: tuple[str, ...], ends: tuple[str, ...]) -> Edit:
-    """Keep only what computes the values --to from the values --from.
+    """Keep only the nodes that compute the values --to from the values --from.
 
     Without --from the inputs stay, without --to the outputs.
     """
@@ -175,8 +175,8 @@ def set_attribute(node: str, attribute: str) -> Edit:
 
 @_verb("insert")
 @click.argument("nodes", metavar="NODES")
-@click.option("--after", metavar="NODE", help="The node to insert them behind.")
-@click.option("--before", metavar="NODE", help="The node to insert them before.")
+@click.option("--after", metavar="NODE", help="Insert the new nodes after this node.")
+@click.option("--before", metavar="NODE", help="Insert the new nodes before this node.")
 @click.option(
     "--instead-of",
     metavar="VALUE",
@@ -194,7 +194,7 @@ def insert(nodes: str, after: str | None, before: str | None, instead_of: str | 
 @_verb("remove")
 @click.argument("node")
 def remove(node: str) -> Edit:
-    """Remove NODE; what used its output uses its first input instead."""
+    """Remove NODE; its first input replaces its output in all uses."""
     from onnxtext import editing
 
     return partial(editing.remove, node=node)
@@ -237,7 +237,7 @@ def set_opset(version: int, domain: str, no_convert: bool) -> Edit:
 @click.argument("what", nargs=-1, required=True, metavar="metadata|doc|value-info...",
                 type=click.Choice(["metadata", "doc", "value-info"]))  # fmt: skip
 def strip(what: tuple[Any, ...]) -> Edit:
-    """Remove metadata, doc strings, or the types of values that are not of the interface."""
+    """Remove metadata, doc strings, or the types of values except inputs and outputs."""
     from onnxtext import editing
 
     def edit(model: Model) -> None:

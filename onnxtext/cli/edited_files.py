@@ -20,7 +20,7 @@ from onnxtext.terminal import is_terminal, wants_color
 
 @dataclass(frozen=True)
 class Target:
-    """What is edited, and where the result goes.
+    """The file to edit, and the file for the result.
 
     Attributes:
         file: the file, or `-`.
@@ -126,7 +126,7 @@ def show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None
 
 
 def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
-    """Return what the model has only after the edit: errors, and sizes that contradict it."""
+    """Return the findings that only the edited model has: errors and contradictory sizes."""
     if old == new:
         return []
     known = Counter([(item.code, item.message) for item in _errors(target, old)])

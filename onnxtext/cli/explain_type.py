@@ -104,7 +104,7 @@ def command(
                          for scope, value in chosen]  # fmt: skip
                 say("\n\n".join(shown))
         if model.errors:
-            reporter.summary(f"{name}: has errors (onnxtext check), so less is known of its types")
+            reporter.summary(f"{name}: has errors (onnxtext check), so more types may be unknown")
     return reporter.status
 
 

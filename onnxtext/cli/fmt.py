@@ -39,7 +39,7 @@ Exit status:
   0  success
   1  a text has errors; or, with --check, is not formatted
   2  could not run: wrong usage, or a file cannot be read or written
-With several files it is the highest of theirs; every file is tried."""
+With several files, the highest status of any file; every file is tried."""
 
 
 @dataclass(frozen=True, slots=True)

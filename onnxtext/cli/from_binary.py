@@ -186,7 +186,7 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
 @click.option(
     "--allow-loss",
     is_flag=True,
-    help="With --dialect onnx, write the text even if it lacks something, which is listed.",
+    help="With --dialect onnx, write the text even if it lacks parts; they are listed.",
 )
 @reporting_options
 def command(

@@ -31,9 +31,9 @@ Examples:
   onnxtext git install --mode source      texts are the source
   onnxtext git install --mode filter --attributes .gitattributes
   onnxtext git status
-  onnxtext git verify                     is what git stores up to date?
+  onnxtext git verify                     are the stored texts up to date?
   onnxtext git diff main feature          the models of two commits
-  onnxtext git checkout                   models where a clone has texts
+  onnxtext git checkout                   convert the texts of a new clone
   onnxtext git uninstall"""
 
 STATUSES = """\b
@@ -42,7 +42,7 @@ Exit status:
   1  findings: no mode is installed and works, or a file would change
   2  could not run: wrong usage, git failed, or there are conflicting foreign
      settings; nothing is changed then
-With several files it is the highest of theirs; every file is tried."""
+With several files, the highest status of any file; every file is tried."""
 
 EPILOG = f"{EXAMPLES}\n\n{STATUSES}"
 
@@ -136,7 +136,7 @@ def _advise(mode: Mode) -> None:
     "--attributes",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Remove our lines from this file too, besides the one that install wrote.",
+    help="Also remove the lines of onnxtext from this attributes file.",
 )
 @reporting_options
 def uninstall(

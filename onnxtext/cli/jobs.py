@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 
-from onnxtext.boundary import walk_files
 from onnxtext.cli.report import CommandError
 from onnxtext.diagnostics import OnnxTextWarning
 from onnxtext.files import is_stream, name_of
+from onnxtext.path_safety import walk_files
 
 STDIN = "<stdin>"
 _DASH = "-"

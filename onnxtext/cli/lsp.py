@@ -32,7 +32,11 @@ Exit status:
     help="Listen on this port of 127.0.0.1 instead.",
 )
 @click.option(
-    "--clientProcessId", "client_process", type=int, hidden=True, help="Given by some editors."
+    "--clientProcessId",
+    "client_process",
+    type=int,
+    hidden=True,
+    help="Ignored; some editors pass it.",
 )
 def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     """Run the language server for editors (Language Server Protocol).

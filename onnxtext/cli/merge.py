@@ -31,7 +31,7 @@ Exit status:
   1  there are conflicts, which are marked in the output
   2  could not run: wrong usage, a file is missing or cannot be read or
      written, or an existing file would have to be overwritten
-The highest of these that apply."""
+If several apply, the highest."""
 
 
 @click.command("merge", epilog=EXPLANATION)

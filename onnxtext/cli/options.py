@@ -22,7 +22,7 @@ Exit status:
   1  findings: a text has errors, or a file is not a model
   2  could not run: wrong usage, a file is missing or cannot be read or
      written, or an existing file would have to be overwritten
-With several files it is the highest of theirs; every file is tried."""
+With several files, the highest status of any file; every file is tried."""
 
 
 class FileName(click.Path):

@@ -138,7 +138,7 @@ def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) 
 
 
 def _known(files: tuple[str, ...]) -> Schemas:
-    """Return the operators that the current directory's project knows."""
+    """Return the known operators for the project of the current directory."""
     from onnxtext.checker.context.signatures import Schemas
 
     return Schemas(read_schema_tables(read_settings(None), files))

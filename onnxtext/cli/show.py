@@ -30,7 +30,7 @@ Examples:
 \b
 Exit status:
   0  the text was shown
-  1  findings: a text has errors (what can be read of it is shown), a file is
+  1  findings: a text has errors (its readable parts are shown), a file is
      not a model, or nothing has the name or matches the pattern
   2  could not run: wrong usage, or a file is missing or cannot be read"""
 

@@ -46,7 +46,7 @@ def check_targets(targets: Targets) -> None:
 
 
 def find_changes(data: bytes, name: str, targets: Targets) -> list[Diagnostic]:
-    """Return what a conversion of a valid model changes, and what stands against it."""
+    """Return the changes that a conversion of a valid model makes, and its obstacles."""
     from onnxtext.collector import paused_collector
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.editing.opsets import diagnose, plan_conversion

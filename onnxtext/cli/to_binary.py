@@ -22,7 +22,7 @@ from onnxtext.cli.report import CommandError
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
     from onnxtext.source import Source
-    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.tensor.blob_lookup import Elsewhere
     from onnxtext.weights.external import ExternalFile
     from onnxtext.wire.writer import Piece
 

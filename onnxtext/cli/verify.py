@@ -43,7 +43,7 @@ Exit status:
   0  both laws hold for all files
   1  a law does not hold, or a file is not a model or has errors
   2  could not run: wrong usage, or a file is missing or cannot be read
-With several files it is the highest of theirs; every file is tried."""
+With several files, the highest status of any file; every file is tried."""
 
 
 @click.command("verify", epilog=EXPLANATION)

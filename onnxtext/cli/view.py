@@ -36,11 +36,11 @@ Examples:
 \b
 Exit status:
   0  the page was shown or written
-  1  findings: a text has errors (the page shows what can be read of it; two
+  1  findings: a text has errors (the page shows its readable parts; two
      models are not compared then), or a file is not a model
   2  could not run: wrong usage, a file is missing, cannot be read or
      written, or another file would have to be overwritten
-With two files it is the highest of theirs."""
+With two files, the higher status."""
 
 
 @click.command("view", epilog=EXPLANATION)

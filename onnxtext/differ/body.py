@@ -33,9 +33,9 @@ class Body:
         path: in the field names of the schema.
         inputs: declarations, without data.
         outputs: likewise.
-        infos: the `value_info` list; those of typed outputs and of initializers too.
+        infos: the `value_info` list, with the entries of typed outputs and of initializers.
         initializers: dense ones, in order.
-        defaults: the ids of those that are data of inputs.
+        defaults: the ids of initializers that are defaults of inputs.
         sparse: sparse ones.
         nodes: in order.
         producers: the node and output index that define each value first.

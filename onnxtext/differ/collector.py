@@ -19,7 +19,7 @@ from onnxtext.differ.result import (
 )
 
 if TYPE_CHECKING:
-    from onnxtext.differ.graph_match import GraphMatch
+    from onnxtext.differ.match_graphs import GraphMatch
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two models: match their items (`graph_match`), then compare matched ones."""
+"""Compare two models: match their items (`match_graphs`), then compare matched ones."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.body import Body, replaced_fields
 from onnxtext.differ.collector import Collector, NameMap, field_changes
 from onnxtext.differ.encoding_diff import collect_encoding_differences
-from onnxtext.differ.graph_match import match_graphs
 from onnxtext.differ.graphs import GraphComparer
 from onnxtext.differ.lists import match_keys, unmatched, walk
+from onnxtext.differ.match_graphs import match_graphs
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.operators import count_operators
 from onnxtext.differ.records import compare_messages

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.lazy import np
 from onnxtext.weights.statistics import dtype_of
@@ -54,7 +54,7 @@ def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> A
 
 
 def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether an array has the elements of another one with its axes in another order."""
+    """Whether an array equals another array with its axes in another order."""
     if len(before) != len(after) or not 2 <= len(before) <= _MOST_RANK:
         return False
     one, other = old.reshape(before), new.reshape(after)
@@ -106,7 +106,7 @@ def compare_types(
 
 
 def _count_changed(old: Array, new: Array) -> int:
-    """Count the elements that are not the old ones, converted to the new type."""
+    """Count the elements that differ from the old elements after conversion to the new type."""
     changed = 0
     with np.errstate(all="ignore"):
         for at in range(0, old.size, _BLOCK):

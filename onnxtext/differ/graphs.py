@@ -11,8 +11,8 @@ from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.values import SparseTensor
 from onnxtext.differ.body import Body
 from onnxtext.differ.collector import Collector, NameMap, field_changes
-from onnxtext.differ.graph_match import GraphMatch, match_graphs
 from onnxtext.differ.lists import Pairs, match_keys, walk
+from onnxtext.differ.match_graphs import GraphMatch, match_graphs
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.nodes import NodeComparer, title
 from onnxtext.differ.records import compare_messages

@@ -14,7 +14,7 @@ from onnxtext.differ.result import Place
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.tensor_data import DataReader
 from onnxtext.files import read_input
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source
 from onnxtext.weights.paths import PathError, view_file
 

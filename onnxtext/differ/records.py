@@ -40,7 +40,7 @@ class Difference(NamedTuple):
 
     Attributes:
         path: relative to the message, such as `metadata_props["k"].value`.
-        category: what the difference concerns.
+        category: the category of the difference, such as `weights` or `names`.
         old: the old value as text; None if it was absent.
         new: the new value as text; None if it is absent.
     """

@@ -113,7 +113,7 @@ class ItemChange:
 
     @property
     def key(self) -> ItemKey:
-        """What identifies the item in a diff."""
+        """The key that identifies the item in a diff."""
         old = None if self.old is None else self.old.path
         return self.kind, old, None if self.new is None else self.new.path
 
@@ -183,7 +183,7 @@ class Group:
     """Differences of the same kind.
 
     Attributes:
-        title: what happened: `MatMul + Add became FusedMatMul`.
+        title: the common change: `MatMul + Add became FusedMatMul`.
         occurrences: the items of each time that it happened.
     """
 
@@ -203,7 +203,7 @@ class ModelDiff:
         stored: equal fields that are stored differently.
         notes: what could not be compared, and why.
         operators: the operators of both models.
-        groups: the items by what happened, for diffs with many of them.
+        groups: the items grouped by similar changes, for diffs with many items.
     """
 
     old_label: str

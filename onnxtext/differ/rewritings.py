@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Group the differences of large diffs by what happened: optimizers and quantizers repeat it.
+"""Group similar differences of large diffs: optimizers and quantizers repeat the same changes.
 
 Removed and added nodes that are connected are one rewriting, such as `MatMul + Add became
 FusedMatMul`; other items are grouped by their kind and the fields that differ. Everything is linear
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.graph_match import GraphMatch
+from onnxtext.differ.match_graphs import GraphMatch
 from onnxtext.differ.operators import operator_name
 from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
 
@@ -123,7 +123,7 @@ class _Operators:
         return found
 
     def signature(self, component: Sequence[ItemKey]) -> tuple[Hashable, str]:
-        """Return what identifies a rewriting, and its title."""
+        """Return the key of a rewriting, and its title."""
         before: Counter[str] = Counter()
         after: Counter[str] = Counter()
         for key in component:
@@ -170,7 +170,7 @@ _GROUPED = ("node", "initializer", "sparse_initializer", "value_info")
 
 
 def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]:
-    """Return what identifies the change of an item, and its title; None if it stands alone."""
+    """Return the key of an item's change, and its title; None for kinds that are not grouped."""
     if item.kind not in _GROUPED:
         return None, ""
     subject = operator or item.kind
@@ -186,7 +186,7 @@ def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]
 
 
 def _field(change: FieldChange) -> str:
-    """Describe the change of a field without what differs from node to node."""
+    """Describe the change of a field without the details that differ from node to node."""
     if change.weights is not None:
         return change.weights.how or "elements changed"
     if change.category == "order":

@@ -24,7 +24,7 @@ from onnxtext.ast.values import (
     TypedBlob,
 )
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.generic import lift_record
+from onnxtext.proto.generic_records import lift_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.schema import message_spec
 from onnxtext.wire.writer import delimited

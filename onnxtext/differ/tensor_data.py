@@ -34,7 +34,7 @@ from onnxtext.ast.values import (
 from onnxtext.differ.derived_weights import compare_types, is_transposed, shape_of
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
-from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError, Blobs
+from onnxtext.tensor.blob_lookup import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy import np
 from onnxtext.weights.external import Embedder

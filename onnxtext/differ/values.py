@@ -36,7 +36,7 @@ from onnxtext.differ.statement_text import (
 )
 from onnxtext.differ.tensor_data import TensorRef, compare_data, doubtful_reference, storage_fields
 from onnxtext.printer.strings import quoted
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 
 _DATA_FIELDS = (
     "raw_data", "float_data", "int32_data", "string_data", "int64_data", "double_data",
@@ -235,7 +235,7 @@ _MOST_REPEATED = 1 << 20
 
 
 def _stored(attribute: Attribute, side: Side) -> Any:
-    """A string or list of an attribute without blobs; None if it is none."""
+    """Return a string or list of an attribute without blobs; None for other values."""
     if isinstance(attribute.value, RepeatedList):
         few = attribute.value.count <= _MOST_REPEATED
         return _numbers(expanded(attribute.value), side) if few else None
@@ -249,7 +249,7 @@ def _stored(attribute: Attribute, side: Side) -> Any:
 
 
 def _numbers(value: Any, side: Side) -> Any:
-    """A string, or a list of numbers or strings, with its blobs; None if it is none."""
+    """Return a string, or a list of numbers or strings, with its blobs; None for other values."""
     try:
         match value:
             case Blob(digest):

@@ -2,8 +2,8 @@
 """Common edits of a syntax tree, in place.
 
 Each function takes the tree that `onnxtext.parse` returns; `onnxtext.rewrite` then writes it back
-to its text. `apply` does both, for a text or a binary model. What cannot be done raises an
-`OnnxTextError`.
+to its text. `apply` does both, for a text or a binary model. An edit that is not possible raises
+an `OnnxTextError`.
 """
 
 from __future__ import annotations

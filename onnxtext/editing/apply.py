@@ -16,7 +16,7 @@ class Edited:
 
     Attributes:
         content: the new text, or the bytes of the new model.
-        notes: what the edit says, one sentence each.
+        notes: the notes of the edit, one sentence each.
     """
 
     content: str | bytes

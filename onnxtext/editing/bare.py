@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes from the inputs of a model alone, without what it declares elsewhere."""
+"""Infer shapes from the inputs of a model alone, ignoring its other declarations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Key = tuple[int, str]
 
 @dataclass
 class Bare:
-    """A model without declared types except those of its inputs, and what inference knows of it.
+    """A model without declared types except those of its inputs, and the inferred facts.
 
     Attributes:
         subject: the model.
@@ -100,7 +100,7 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 
 
 class _Stripping:
-    """Copies a model without declared types; what does not change is shared.
+    """Copies a model without declared types; unchanged parts are shared.
 
     Args:
         originals: gets the nodes of the model, by the ids of their copies.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cut a model down to what lies between values."""
+"""Reduce a model to the nodes between two sets of values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         again = {name for node in nodes for name in uses(node)}.intersection(made, first)
         if again:
             raise refused(
-                f"`{min(again)}` would be an input and be computed, too",
+                f"`{min(again)}` would be both an input and the output of a node",
                 "leave it out of --from, or of --to",
             )
         graph.inputs = [declared.get(name) or ValueInfo(name, types.get(name)) for name in entering]
@@ -111,7 +111,7 @@ def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
 def _needed(
     graph: Graph, flow: Flow, first: Sequence[str], last: Sequence[str], weights: set[str]
 ) -> tuple[set[int], list[str]]:
-    """Return the nodes that values need, and the values that these need besides the first ones."""
+    """Return the nodes that compute some values, and their inputs besides the first values."""
     chosen: set[int] = set()
     missing: dict[str, None] = {}
     stack = list(last)

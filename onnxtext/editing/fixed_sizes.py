@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what allows only one size of a dimension that shall be symbolic, and fix constant shapes."""
+"""Find nodes that fix the size of a dimension to make symbolic, and correct constant shapes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OTHERS = 6
 
 
 class Obstacle(str):
-    """A sentence on what stands against an edit."""
+    """A sentence about a node or size that may not fit an edit."""
 
     __slots__ = ()
 
@@ -159,7 +159,7 @@ def _with_element(stored: bytes, index: int, number: int) -> bytes:
 def obstacles(
     model: Model, now: Bare, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
-    """Return messages on what accepts only the old size, and on sizes that become unknown.
+    """Return messages on nodes that accept only the old size, and on sizes that become unknown.
 
     Args:
         model: the edited model.
@@ -182,7 +182,7 @@ def obstacles(
 
 
 def _forced(now: Bare, symbol: str) -> Iterator[str]:
-    """Yield what restricts a dimension, as the checker finds it."""
+    """Yield the restrictions of a dimension that the checker finds."""
     for finding in dimensions.check(now.subject):
         if quoted(symbol) in finding.message:
             item = finding.places[0].item
@@ -254,7 +254,7 @@ def _lost(now: Bare, names: set[str]) -> Iterator[str]:
                 reached.update(filter(None, node.outputs))
             new = [name for name in node.outputs if name and not now.is_known(scope, name)]
             if new and unknown.isdisjoint(used):
-                yield f"sizes behind {_named(node)} are not known, so they may not follow"
+                yield f"sizes after {_named(node)} are unknown, and may not fit other sizes"
             elif not is_checked(node):
                 yield f"it is not known which sizes {_named(node)} accepts"
             unknown.update(new)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit what is not computed: versions of operator sets, metadata, doc strings, value infos."""
+"""Edit versions of operator sets, metadata, doc strings and value infos."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
         convert: whether to convert nodes; otherwise only the number changes.
 
     Returns:
-        What changes besides the number.
+        The changes besides the version number, one sentence each.
 
     Raises:
         OnnxTextError: the version is unknown, or a node cannot be converted.
@@ -64,7 +64,7 @@ def _plain(domain: str | None) -> str:
 
 
 def strip(model: Model, what: What) -> None:
-    """Remove metadata, doc strings, or the types of values that are not of the interface.
+    """Remove metadata, doc strings, or the types of values except inputs and outputs.
 
     Args:
         model: the tree; changed in place.
@@ -74,7 +74,7 @@ def strip(model: Model, what: What) -> None:
         OnnxTextError: `what` is something else.
     """
     if what not in get_args(What):
-        raise refused(f"`{what}` cannot be stripped", f"one of {', '.join(get_args(What))} can")
+        raise refused(f"`{what}` cannot be stripped", f"choose of {', '.join(get_args(What))}")
     if what == "value-info":
         for scope in walk_graphs(model):
             _strip_types(scope)

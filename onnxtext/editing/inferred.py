@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write inferred types into a syntax tree: as typed outputs, or into declarations that lack them.
 
-What is declared stays: only unknown element types, ranks and dimensions are filled in. Sizes that
+Declared types stay: only unknown element types, ranks and dimensions are filled in. Sizes that
 are expressions of symbols, such as `2*seq`, are written as names, which is how onnxruntime writes
 them. Names that no declaration of the model has are not written.
 """
@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import reduce
 
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
+from onnxtext.ast.output_types import place_type
 from onnxtext.ast.types import (
     DecoratedDim,
     Dim,
@@ -23,7 +24,6 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.ast.value_info_order import place_type
 from onnxtext.checker.context.declarations import contradiction, plain_dim
 from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.scopes import GIVEN, Scope
@@ -227,7 +227,7 @@ def _completed(own: Type, found: Type, put: Callable[[Type], None]) -> Iterator[
 
 
 def filled(own: Type, found: Type) -> Type:
-    """Return a declared type with what it lacks of an inferred one; itself if they contradict."""
+    """Complete a declared type from an inferred one; return it unchanged if they contradict."""
     if contradiction(own, found) is not None:
         return own
     match own, found:

@@ -73,9 +73,9 @@ def insert(
     Args:
         model: the tree; changed in place.
         text: one or more nodes, such as `y2 = Relu (y)`.
-        after: the node, by its label or an output, to insert them behind. By default they are
-            behind the nodes that they use.
-        before: the node to insert them before.
+        after: insert the nodes after this node, given by its label or an output. By default they
+            follow the nodes that they use.
+        before: insert the nodes before this node, likewise.
         instead_of: a value whose other uses get the first output of the last new node.
 
     Raises:
@@ -140,14 +140,14 @@ def _reroute(scope: Graph | Function, old: str, new: str) -> None:
 
 
 def remove(model: Model, node: str) -> None:
-    """Remove a node; what used its output uses its first input instead.
+    """Remove a node; its first input replaces its output in all uses.
 
     Args:
         model: the tree; changed in place.
         node: the node's label, or one of its outputs.
 
     Raises:
-        OnnxTextError: there is no such node, or another one needs what only it computes.
+        OnnxTextError: there is no such node, or another node uses a value that only it computes.
     """
     scope, found = find_node(model, node)
     rest = [other for other in scope.nodes if other is not found]
@@ -158,7 +158,7 @@ def remove(model: Model, node: str) -> None:
         source = next(filter(None, found.inputs), None)
         if wanted != [found.outputs[0]] or source is None:
             raise refused(
-                f"the outputs of this node are needed: {', '.join(f'`{name}`' for name in wanted)}"
+                f"outputs of this node are used: {', '.join(f'`{name}`' for name in wanted)}"
             )
         _bypass(scope, rest, wanted[0], source)
     scope.nodes = rest
@@ -180,9 +180,7 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
     # The graph's output keeps its name, so the input is renamed.
     made = any(source in other.outputs for other in rest)
     if not made or any(value.name == source for value in scope.outputs):
-        raise refused(
-            f"`{old}` is an output of `{scope.name}`, and no node could define it instead"
-        )
+        raise refused(f"`{old}` is an output of `{scope.name}`, and no other node can define it")
     scope.nodes = rest
     scope.values = [value for value in scope.values if value.name != source]
     map_names(scope, lambda name: old if name == source else name)

@@ -39,8 +39,8 @@ def read_shape(text: str) -> Shape | None:
 def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
     """Set the shape of a value of the main graph, and let the declared shapes follow.
 
-    The shapes that follow from those of the inputs alone are inferred before and after the edit:
-    every declared dimension that was the inferred one is changed to the new one. A symbolic
+    Shapes are inferred from the shapes of the inputs alone, before and after the edit. A declared
+    dimension that equals the first inferred dimension is changed to the second. A symbolic
     dimension that gets another name or a size gets it everywhere.
 
     Args:
@@ -71,7 +71,7 @@ def make_symbolic(
         fix: whether to change numbers in constant shapes that allow only the old size.
 
     Returns:
-        What was fixed, and what stands against it, as an `Obstacle`.
+        What was fixed; and nodes or sizes that may not fit, each as an `Obstacle`.
 
     Raises:
         OnnxTextError: there is no such input or dimension, or the name is none.

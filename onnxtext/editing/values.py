@@ -25,7 +25,7 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         array: the new elements, which give the type and the shape, too.
 
     Returns:
-        What else changes: the type or the shape.
+        Sentences on a changed type or shape.
 
     Raises:
         OnnxTextError: the model has no such weight, or ONNX has no such element type.

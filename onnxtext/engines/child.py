@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a model in a process of its own: a crash of the engine does not end the parent.
+"""Run a model in a child process: a crash of the engine does not end the parent.
 
 Called as `python -m onnxtext.engines.child ENGINE DIRECTORY MEMORY`. The directory has
 `model.onnx`, and `inputs`, values as `values` writes them; this process writes `outputs`, or

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare what two models compute, value by value."""
+"""Compare the computed values of two models."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def run_both(
         The values of both models, and the differences in the order of the first.
 
     Raises:
-        OnnxTextError: a model cannot be run, or the second one has an input of its own.
+        OnnxTextError: a model cannot be run, or only the second model has some input.
     """
     common = [name for name in _computed(first) if name in set(_computed(second))]
     taken = {value.name for value in second.graph.input}

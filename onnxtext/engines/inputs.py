@@ -71,13 +71,14 @@ def fill_inputs(
     missing = [name for name in needed if name not in made]
     if missing and not random:
         names = ", ".join(f"`{name}`" for name in missing)
-        raise input_error(f"inputs are missing: {names}", "give them, or choose random ones")
+        help = "add `--input NAME=VALUE` for each, or `--random` for random values"
+        raise input_error(f"inputs are missing: {names}", help)
     found = random_inputs(model, missing, seed=seed, sizes=sizes)
     return {name: made[name] if name in made else found[name] for name in {**needed, **made}}
 
 
 def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
-    """Convert numbers to the declared element type; an array that would change is refused."""
+    """Convert numbers to the declared element type; reject arrays that would change."""
     if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
         return value
     _check_shape(name, value.shape, type)
@@ -98,12 +99,14 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
         raise input_error(f"`{name}` is {wanted.name}, not {value.dtype.name}") from None
     exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
     if not exact or (value.dtype.kind in "fc" and wanted.kind in "iub"):
-        raise input_error(f"`{name}` is {wanted.name}: the given {value.dtype.name} would change")
+        raise input_error(
+            f"`{name}` is {wanted.name}, which cannot hold the given {value.dtype.name} exactly"
+        )
     return made
 
 
 def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> None:
-    """Compare a shape with the declared one: engines may compute something else in silence.
+    """Compare a shape with the declared one: engines may silently compute a wrong result.
 
     Raises:
         OnnxTextError: they differ.

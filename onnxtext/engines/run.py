@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a model in a process of its own."""
+"""Run a model in a child process."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def run_model(
         ValueError: there is no such engine.
     """
     if engine not in ENGINES:
-        raise ValueError(f"{engine!r} is no engine: one of {', '.join(ENGINES)} is")
+        raise ValueError(f"unknown engine {engine!r}; choose one of {', '.join(ENGINES)}")
     if importlib.util.find_spec(engine) is None:
         raise failed(f"{engine} is not installed", name, f"pip install {engine}")
     from onnxtext.engines.values import read_values, write_values
@@ -119,14 +119,14 @@ def run_model(
             done = subprocess.run(command, capture_output=True, check=False, timeout=timeout)
         except subprocess.TimeoutExpired:
             message = f"{engine} has not finished {shown} after {timeout:g} seconds"
-            help = "`--timeout` allows more, 0 any time; a loop in the model may be endless"
+            help = "raise the limit with `--timeout` (0: no limit), unless a loop never ends"
             raise failed(message, name, help, "run-limit") from None
         reason = directory / "error.json"
         if reason.exists():
             said = json.loads(reason.read_text())
             if _is_about_memory(said):
-                message = f"{engine} needs more memory for {shown} than it may use: {_short(said)}"
-                raise failed(message, name, "`--memory` allows more", "run-limit")
+                message = f"{engine} exceeds the memory limit with {shown}: {_short(said)}"
+                raise failed(message, name, "raise the limit with `--memory`", "run-limit")
             raise failed(f"{engine} cannot run {shown}: {_short(said)}", name)
         if done.returncode:
             raise failed(f"{engine} has crashed: {_death(done)}", name)

@@ -12,7 +12,7 @@ import numpy as np
 
 
 def write_values(directory: Path, values: dict[str, Any]) -> None:
-    """Write values: a file for each array, and `values.json`, which tells where it belongs."""
+    """Write values: a file for each array, and `values.json` with their names and structure."""
     directory.mkdir()
     numbers = count()
 

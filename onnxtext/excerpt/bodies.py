@@ -83,7 +83,7 @@ def _nested(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
 
 
 def find_bodies(root: Root, name: str, file: str) -> list[Body]:
-    """Return the graphs and functions with a name: those whose own name it is, if there are any.
+    """Return the graphs and functions that a name means, preferring those with exactly this name.
 
     Raises:
         ShowError: there is none.

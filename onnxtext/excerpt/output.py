@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write a reading text: colored, with the statistics of weights as comments.
 
-Everything is done while the text is written: who reads the first page of a large model waits for
-the weights of that page only.
+Everything is done while the text is written: a reader of the first page of a large model waits only
+for the weights on that page.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def style_of(styles: Mapping[str, str], kind: str) -> str | None:
 
 
 def escaped(text: str) -> str:
-    """Escape what could control a terminal."""
+    """Escape characters that could control a terminal."""
     if text.isprintable():
         return text
     return "".join([c if c == "\n" or c.isprintable() else visible(c) for c in text])

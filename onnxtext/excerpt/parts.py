@@ -17,7 +17,7 @@ from onnxtext.printer.printer import graph_printer, model_parts
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is shown of a model.
+    """The part of a model to show.
 
     Attributes:
         graph: the name of a graph or function; None for the whole model.
@@ -43,7 +43,7 @@ def part_text(reading: Reading, choice: Choice) -> Iterator[str]:
     root, name = reading.root, reading.name
     if reading.findings:
         count = len(reading.findings)
-        yield f"# {count} error{'s' * (count != 1)}: what cannot be read is left out\n"
+        yield f"# {count} error{'s' * (count != 1)}: unreadable parts are left out\n"
     if choice == Choice() and isinstance(root, Model):
         yield from model_parts(root)
         return

@@ -21,7 +21,7 @@ from onnxtext.printer.metadata_placement import leave_metadata_out
 from onnxtext.printer.strings import quoted
 from onnxtext.printer.weights import INLINE_ELEMENTS, Mover
 from onnxtext.source import Source
-from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError
+from onnxtext.tensor.blob_lookup import PRINTED_DIGITS, BlobError
 from onnxtext.weights.statistics import describe, find_blobs
 
 Root = Model | Function | Graph
@@ -66,7 +66,7 @@ class Reading:
         return None if data is None else _described(self._uses.get(shown, ("", ""))[1], data)
 
     def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
-        """Describe external data; None if its file is not there, or not what is expected.
+        """Describe external data; None if its file is missing or does not fit.
 
         Args:
             arguments: location, offset and length, as far as they are written, in the syntax of the
@@ -84,7 +84,7 @@ class Reading:
 
 
 def _described(element: str, data: bytes | memoryview) -> str:
-    """Describe elements, without what is the rule."""
+    """Describe elements, without the usual details."""
     return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 

@@ -101,11 +101,11 @@ class Flow:
         self._declared = dict.fromkeys(v.name for v in (*graph.inputs, *graph.values) if v.name)
 
     def names(self) -> Iterable[str]:
-        """Return all names that `resolve` knows."""
+        """Return all names that `resolve` accepts."""
         return [*self._declared, *self.makers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
-        """Return the values that a name means: a value, or the outputs of a node; () if none."""
+        """Return the values for a name: a value, or the outputs of a node; () if unknown."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
         number = self._labels.get(name)

@@ -19,7 +19,8 @@ from onnxtext.format.token_text import (
 )
 from onnxtext.format.tokens import Token, read_tokens
 from onnxtext.format.tree import Tree, grow, top_level
-from onnxtext.printer.layout import BASE64_WIDTH, STEP, WIDTH
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.resources import BASE64_WIDTH
 from onnxtext.printer.strings import quoted
 
 _BLANKS = re.compile(r"\s+")

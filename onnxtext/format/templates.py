@@ -46,7 +46,7 @@ class Pattern:
     names: list[str] | None = None
 
     def signature(self, strings: Sequence[str]) -> Signature:
-        """Return what the layout depends on: strings that are not names, and classes of names."""
+        """Return a key of the layout: the strings that are not names, and the classes of names."""
         return tuple(
             [text if number in self.fixed else _sign(text) for number, text in enumerate(strings)]
         )

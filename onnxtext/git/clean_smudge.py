@@ -2,7 +2,7 @@
 """Convert the content of a file from binary to text (clean) and back (smudge).
 
 Content that cannot be converted is passed through with a warning: if a filter fails, git commits or
-checks out something else, and with `filter.<driver>.required` it even removes the file from the
+checks out other content, and with `filter.<driver>.required` it even removes the file from the
 working tree (measured; docs/design.md, Git filters). So nothing here raises.
 """
 
@@ -39,7 +39,7 @@ class Converted:
 
 
 def too_large(size: int, limit: int) -> str | None:
-    """Return why a model of this size is not cleaned; None if it is."""
+    """Return why a model is too large to be converted; None if it is not too large."""
     if size <= limit:
         return None
     return (
@@ -62,7 +62,7 @@ def has_markers(data: bytes) -> bool:
 
 
 def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
-    """Convert a file of the working tree to what git stores.
+    """Convert a file of the working tree to the content that git stores.
 
     A binary model becomes a comment and its text, which is verified by converting it back. Text is
     stored unchanged, except that the comment is added to a text that only lacks it, and weights
@@ -82,12 +82,12 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
 
 
 def smudge(data: bytes, *, name: str = "") -> Converted:
-    """Convert what git stores to a file of the working tree.
+    """Convert the content that git stores to a file of the working tree.
 
     The text of a model becomes the binary model. A binary is unchanged.
 
     Args:
-        data: what git stores.
+        data: the content that git stores.
         name: name of the file; files with the suffix of a text are unchanged.
     """
     if not data or is_source(name) or has_binary_content(data):
@@ -115,7 +115,7 @@ def _clean(data: bytes, name: str) -> Converted:
 
 def _complete(data: bytes, name: str) -> Converted:
     """Complete a text: the comment that was removed, weights that were left out of a conflict."""
-    from onnxtext.git.left_out import has_left_out, put_back
+    from onnxtext.git.conflict_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
         # Without the comment, the model of this text would be a change after a checkout.
@@ -151,7 +151,7 @@ def _is_model_text(data: bytes) -> bool:
 
 
 def _is_canonical(data: bytes) -> bool:
-    """Whether the text of a model is the one that its model gives."""
+    """Whether the text of a model equals the printed text of that model."""
     from onnxtext.api import from_binary, to_binary
 
     try:

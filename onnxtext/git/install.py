@@ -46,7 +46,7 @@ _CACHE = "refs/notes/textconv/onnxtext"
 
 @dataclass(slots=True)
 class Installed:
-    """What `onnxtext git install` has written in a scope.
+    """The settings that `onnxtext git install` has written in a scope.
 
     Attributes:
         modes: the installed modes.

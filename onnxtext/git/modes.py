@@ -123,7 +123,7 @@ def program(value: str) -> str:
 
 
 def with_mode(modes: frozenset[Mode], mode: Mode) -> frozenset[Mode]:
-    """Add a mode and remove the one that it excludes."""
+    """Add a mode and remove the mode that it excludes."""
     return modes - {_EXCLUSIVE.get(mode, mode)} | {mode}
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comment at the beginning of each text that the filter stores.
 
-Who clones a repository without the filter has texts in files named `.onnx`. A runtime reports that
-it cannot parse them, so people open them: the comment tells what they see and what to do.
+A clone without the filter has texts in files named `.onnx`. A runtime reports that it cannot parse
+them, so people open the files: the comment explains the content and what to do.
 
-The comment is not part of the model: `smudge` loses it like every comment, and merges keep it out
+The comment is not part of the model: `smudge` drops it like every comment, and merges keep it out
 of the versions that they compare. It must never change: every stored text would differ.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accept a merged text if it means what the merge of the models says, item by item."""
+"""Accept a merged text if its model equals the merge of the models, item by item."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnxtext.merger.constructs import BLOB
 from onnxtext.merger.digests import Known, lower_one
 from onnxtext.merger.message_kinds import GRAPH, MODEL, MessageKind, split
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.wire.writer import LENGTH

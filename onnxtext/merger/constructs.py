@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for merging each construct of the grammar: which hold lists, which may be conflicts."""
+"""Rules for merging each construct of the grammar: whether it is a list, or can be a conflict."""
 
 from __future__ import annotations
 

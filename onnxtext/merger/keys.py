@@ -96,7 +96,7 @@ def call_of(part: Part) -> Hashable:
 
 
 def kind_of(part: Part) -> Hashable:
-    """Return what stays the same when an item is renamed: a node's operator, a value's type."""
+    """Return the part that a rename keeps: a node's operator, a value's type."""
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
     if isinstance(part.tree, Token):

@@ -101,7 +101,7 @@ class _Rows:
         return unsure
 
     def _following(self, items: Sequence[Triple]) -> list[Triple | None]:
-        """Return for each item the next one that is in the list already."""
+        """Return for each item the next item that is in the list already."""
         found: list[Triple | None] = []
         following: Triple | None = None
         for triple in reversed(items):

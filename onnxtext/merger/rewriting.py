@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write an edited model into its text: comments, layout and spelling of the rest stay.
 
-Edited nodes and values are replaced (`splicing`). What else differs, such as the header or a
-section, is merged into the text: base is the printed text of the model before the edit, theirs that
-of the edited model. Where the text also spells a part differently, the edit wins.
+Edited nodes and values are replaced (`splicing`). Other differences, such as in the header or a
+section, are merged into the text: base is the printed text of the model before the edit, theirs the
+printed text of the edited model. If the text spells a changed part differently, the edit wins.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from onnxtext.syntax.parse import parse_model
 
 
 def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
-    """Return a text of an edited model that keeps what is unchanged of the text before the edit.
+    """Return a text of an edited model that keeps the unchanged parts of the text before the edit.
 
     Args:
         text: the text before the edit.

@@ -45,7 +45,7 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 
 
 def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Find errors in names: of values, and of functions and domains that a side has deleted."""
+    """Find wrong names of values, and uses of functions and domains that a side has deleted."""
     yield from uses.check(subject)
     yield from definitions.check(subject)
     yield from _references(subject)

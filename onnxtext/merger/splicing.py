@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write edited nodes and values into a text, statement by statement.
 
-A statement is that of the same offset in the tree before the edit, so one may be renamed or moved
-behind a new one. What else was edited is left to a merge (`rewriting`).
+Statements are matched by their offset in the tree before the edit, so a statement may be renamed or
+moved behind a new one. Other edits are left to a merge (`rewriting`).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Splice:
         return "".join([*parts, text[at:]])
 
     def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
-        """Replace what differs in the lists of a graph or function."""
+        """Replace the changed items in the lists of a graph or function."""
         for name in ("inputs", "outputs", "values"):
             found = {value.at: value for value in getattr(before, name)}
             for value in getattr(after, name):
@@ -106,7 +106,7 @@ class _Splice:
         self._insert(added, last, -1)
 
     def _change(self, before: Node, after: Node) -> None:
-        """Replace a node, or only what differs in its nested graphs."""
+        """Replace a node, or only the changed statements of its nested graphs."""
         if before == after:
             return
         graphs = list(attribute_graphs(before.attributes))
@@ -152,7 +152,7 @@ class _Splice:
         return edits
 
     def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
-        """Replace a statement; in one with comments between its tokens, what differs of it."""
+        """Replace a statement; if it has comments between its tokens, only the changed tokens."""
         text = self.source.text[start:end]
         made = None
         if self.in_tokens and has_comments(text):
@@ -219,7 +219,7 @@ class _Splice:
 
 
 def _without_lists(node: Node) -> object:
-    """Return what of a node is equal if only the lists of its nested graphs differ."""
+    """Return a key of a node that ignores the lists of its nested graphs."""
 
     def plain(value: object) -> object:
         if isinstance(value, Graph):

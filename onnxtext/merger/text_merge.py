@@ -2,7 +2,7 @@
 """Merge texts: as models if they are valid, else line by line.
 
 The merge of the models decides the result. The merge of the texts keeps comments, layout and
-spelling; it is used if it means the merged model. If not, the merged model is printed.
+spelling; it is used if its model is the merged model. If not, the merged model is printed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from onnxtext.merger.reprint_comments import add_comments
 from onnxtext.merger.statement_merge import Merger
 from onnxtext.merger.text_review import NeedsFullSplit, Reviewed, Unmergeable, review
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -230,7 +230,7 @@ class _Merge:
         return lower_tree(proposal.plain.tree, proposal.text, self.known, self.models)
 
     def _is_right(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
-        """Whether the merge of texts means the merge of models."""
+        """Whether the model of the merged text is the merge of the models."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:
             return clean and self._lowered(proposal) == resolved[0]

@@ -128,7 +128,7 @@ class _ChunkSpans:
 
 
 def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
-    """Make a conflict of a finding: of its statements that a side changed, or else of all."""
+    """Mark the statements of a finding as conflicts: those that a side changed, or else all."""
     found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)

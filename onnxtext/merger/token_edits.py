@@ -77,7 +77,7 @@ def _inserted(
 def _replaced(
     spelled: Sequence[Token], places: Mapping[int, int], first: int, last: int, made: str
 ) -> tuple[int, int, str] | None:
-    """Return the span of tokens and what replaces them; None if there is a comment between them."""
+    """Return the span of tokens and their replacement; None if there is a comment between them."""
     found = [places[at] for at in range(first, last) if at in places]
     if len(found) < last - first or found[-1] - found[0] != last - first - 1:
         return None

@@ -22,11 +22,10 @@ from onnxtext.ast.values import (
     Tensor,
     TypedBlob,
 )
+from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
 from onnxtext.printer.records import inline_decorators, record_text, value_decorators
 from onnxtext.printer.statements import broken_type, column, value_text
-from onnxtext.printer.strings import string_value, word
-from onnxtext.printer.values import tensor_text, type_text
 from onnxtext.tensor.float_literals import float32_text
 from onnxtext.tensor.print_elements import format_floats
 
@@ -37,79 +36,84 @@ _A = AttributeType
 _LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
 
 
-def attribute_text(attribute: Attribute, indent: str, graph_text: GraphText) -> str:
+def attribute_text(
+    attribute: Attribute, indent: str, graph_text: GraphText, dialect: Dialect = ONNXTEXT
+) -> str:
     """Return `name: type = value`.
 
     Args:
         attribute: the attribute.
         indent: the indentation of its line.
         graph_text: prints graphs.
+        dialect: of the text.
     """
     decorators = value_decorators(attribute.decorators, indent)
-    name = word(attribute.name)
+    name = dialect.word(attribute.name)
     kind = attribute.type
     value = attribute.value
     named = name if kind is None else f"{name}: {kind.name.lower()}"
     if value is None:
         return value_text(decorators, "", named, None, indent)
     if isinstance(value, Reference):
-        text = f"@{word(value.name)}"
+        text = f"@{dialect.word(value.name)}"
     elif isinstance(value, Blob) and kind in _LISTS:
         text = f'blob"{value.digest}"'
     elif isinstance(value, TypedBlob):
         text = f'{{blob"{value.digest}"}}'
     elif isinstance(value, RepeatedList):
         name = f"{named}[{value.count}]"
-        return value_text(decorators, "", name, partial(_repeated_text, value), indent)
+        return value_text(decorators, "", name, partial(_repeated_text, dialect, value), indent)
     elif kind in _LISTS and not value:
         text = "[]"
     elif isinstance(value, Graph) or kind is _A.GRAPHS:  # printing twice is exponential
         head = f"{decorators.inline or decorators.lines}{name} = "
-        return head + _graphs_text(value, indent, column(head, len(indent)), graph_text)
+        return head + _graphs_text(value, indent, column(head, len(indent)), graph_text, dialect)
     else:
-        return value_text(decorators, "", name, partial(_value_text, value), indent)
+        return value_text(decorators, "", name, partial(_value_text, dialect, value), indent)
     return value_text(decorators, "", named, lambda *_: text, indent)
 
 
-def _graphs_text(value: Any, indent: str, start: int, graph_text: GraphText) -> str:
+def _graphs_text(
+    value: Any, indent: str, start: int, graph_text: GraphText, dialect: Dialect
+) -> str:
     if isinstance(value, Graph):
         return graph_text(value, indent, start)
     inner = indent + STEP
     items = [graph_text(item, inner, len(inner)) for item in value]
-    return bracketed(items, "[]", indent, WIDTH - start - 1)
+    return bracketed(items, "[]", indent, WIDTH - start - 1, dialect.comma)
 
 
-def _repeated_text(value: RepeatedList, indent: str, budget: int) -> str:
-    items = [_value_text(item, indent + STEP, WIDTH) for item in value.items]
+def _repeated_text(dialect: Dialect, value: RepeatedList, indent: str, budget: int) -> str:
+    items = [_value_text(dialect, item, indent + STEP, WIDTH) for item in value.items]
     if len(items) == 1 and "\n" not in items[0]:
         return f"[{items[0]}, ...]"
     return filled([*items, "..."], "[]", indent, budget)
 
 
-def _value_text(value: AttributeValue, indent: str, budget: int) -> str:
+def _value_text(dialect: Dialect, value: AttributeValue, indent: str, budget: int) -> str:
     match value:
         case int():
             return str(value)
         case Float32(bits):
             return float32_text(bits, point=True)
         case bytes():
-            return string_value(value.decode("utf-8", "surrogateescape"), indent)
+            return dialect.string(value.decode("utf-8", "surrogateescape"), indent)
         case Blob(digest):
             return f'blob"{digest}"'
         case Tensor() | SparseTensor():
-            return tensor_text(value, indent, budget)
+            return dialect.tensor(value, indent, budget)
         case Record():
             return record_text(value, indent)
         case Floats(data):
-            return filled(format_floats(data, 1), "[]", indent, budget)
+            return filled(format_floats(data, 1), "[]", indent, budget, dialect.comma)
         case (int(), *_):
-            return filled(list(map(str, value)), "[]", indent, budget)
+            return filled(list(map(str, value)), "[]", indent, budget, dialect.comma)
         case tuple():
             inner = indent + STEP
-            items = [_value_text(item, inner, WIDTH - len(inner) - 1) for item in value]
+            items = [_value_text(dialect, item, inner, WIDTH - len(inner) - 1) for item in value]
             lay_out = filled if isinstance(value[0], (bytes, Blob)) else bracketed
-            return lay_out(items, "[]", indent, budget)
+            return lay_out(items, "[]", indent, budget, dialect.comma)
         case Reference() | Graph() | TypedBlob() | RepeatedList():
             raise AssertionError("printed with its type, or as a graph")
-    text = inline_decorators(value.decorators, indent) + type_text(value)
+    text = inline_decorators(value.decorators, indent) + dialect.type(value)
     return text if len(text) <= budget or value.decorators else broken_type(text, indent)

@@ -10,6 +10,7 @@ from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor
 from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
 from onnxtext.printer.records import decorator_lines, inline_decorators, value_decorators
 from onnxtext.printer.statements import (
@@ -20,19 +21,21 @@ from onnxtext.printer.statements import (
     node_lines,
     value_text,
 )
-from onnxtext.printer.strings import quoted, string_value, value_name, word
-from onnxtext.printer.values import data_parts, sparse_text, type_text
+from onnxtext.printer.strings import quoted, word
+from onnxtext.printer.values import sparse_text
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
-def opsets_text(opsets: Sequence[OpsetImport], indent: str) -> str:
+def opsets_text(opsets: Sequence[OpsetImport], indent: str, dialect: Dialect = ONNXTEXT) -> str:
     """Return a list of operator sets."""
     items = [
-        str(item.version) if item.domain is None else f"{quoted(item.domain)}: {item.version}"
+        str(item.version)
+        if item.domain is None
+        else f"{dialect.quoted(item.domain)}: {item.version}"
         for item in opsets
     ]
-    return bracketed(items, "[]", indent, WIDTH - 20)
+    return bracketed(items, "[]", indent, WIDTH - 20, dialect.comma)
 
 
 _MOST_NAMES = 1 << 13
@@ -42,9 +45,13 @@ _MOST_NAMES = 1 << 13
 class _Names(dict[str, str]):
     """A cache of value names as text; most names soon occur again."""
 
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__()
+        self._dialect = dialect
+
     def __missing__(self, name: str) -> str:
         """Cache a new name."""
-        text = value_name(name)
+        text = self._dialect.value_name(name)
         if len(self) >= _MOST_NAMES:
             self.clear()
         self[name] = text
@@ -57,8 +64,11 @@ class GraphPrinter:
     The caches are keyed by id, so the model must not change while it is printed.
     """
 
-    def __init__(self) -> None:
-        self._names = _Names()
+    def __init__(self, dialect: Dialect = ONNXTEXT) -> None:
+        self.dialect = dialect
+        self._comma = dialect.comma
+        self._word = dialect.word
+        self._names = _Names(dialect)
         self._words: dict[str, str] = {}
         self._types: dict[int, str] = {}
         self._attributes: dict[int, str | None] = {}
@@ -83,7 +93,7 @@ class GraphPrinter:
 
     def graph_head(self, graph: Graph, indent: str, start: int) -> str:
         """Return the name, inputs and outputs of a graph in an attribute."""
-        name = inline_decorators(graph.decorators, indent) + value_name(graph.name)
+        name = inline_decorators(graph.decorators, indent) + self._names[graph.name]
         return name + self._interface(graph, indent, column(name, start))
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
@@ -99,7 +109,7 @@ class GraphPrinter:
 
     def main_head(self, graph: Graph) -> str:
         """Return the name, inputs and outputs of the main graph."""
-        name = value_name(graph.name)
+        name = self._names[graph.name]
         lists = [
             self._list(graph.inputs, "", " ", several=True),
             self._list(graph.outputs, "", " => ", several=True),
@@ -120,7 +130,7 @@ class GraphPrinter:
         items = [self.value_text(value, indent + STEP) for value in values]
         is_broken = (several and len(items) > 1) or any("\n" in item for item in items)
         flat = None if is_broken else f"({', '.join(items)})"
-        return ListText(before, flat, broken(items, "()", indent))
+        return ListText(before, flat, broken(items, "()", indent, self._comma))
 
     def _values(self, graph: Graph | Function, indent: str, start: int) -> list[str]:
         """Return the `<…>` list in parts, because tensors may be large."""
@@ -135,7 +145,7 @@ class GraphPrinter:
             parts.append(before)
             parts += self.value_parts(value, indent + STEP)
             parts.append(",")
-        parts.append(f"\n{indent}>")
+        parts[-1] = f"{self._comma}\n{indent}>"
         return parts
 
     def value_text(self, value: ValueInfo, indent: str) -> str:
@@ -162,7 +172,7 @@ class GraphPrinter:
             nonlocal rest
             if isinstance(data, SparseTensor):
                 return sparse_text(data, indent, budget)
-            first, *rest = data_parts(kind, data, indent, budget)  # type: ignore[arg-type]
+            first, *rest = self.dialect.data_parts(kind, data, indent, budget)  # type: ignore[arg-type]
             return first
 
         text = value_text(decorators, type, name, literal, indent)
@@ -171,7 +181,7 @@ class GraphPrinter:
     def _type(self, type: Type) -> str:
         text = self._types.get(id(type))
         if text is None:
-            text = self._types[id(type)] = type_text(type)
+            text = self._types[id(type)] = self.dialect.type(type)
         return text
 
     def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
@@ -185,19 +195,20 @@ class GraphPrinter:
             function: the function.
             entries: header entries before its own.
         """
-        head = f"{decorator_lines(function.decorators, '')}{head_text(function, entries)}"
+        head = decorator_lines(function.decorators, "")
+        head += head_text(function, entries, self.dialect)
         head += self.function_head(function)
         return "".join([head, *self.rest_parts(function, "", column(head, 0))])
 
     def function_head(self, function: Function) -> str:
         """Return the name, parameters, inputs and outputs of a function."""
-        name = value_name(function.name)
+        name = self._names[function.name]
         lists = [
             self._list(function.inputs, "", " "),
             self._list(function.outputs, "", " => "),
         ]
         if function.attributes:
-            lists.insert(0, parameters_text(function.attributes, self.graph_value))
+            lists.insert(0, parameters_text(function.attributes, self.graph_value, self.dialect))
         return name + arrange(lists, len(name), _after_head(function))
 
     # ---- Nodes ------------------------------------------------------------------------------
@@ -223,7 +234,7 @@ class GraphPrinter:
             operator = self._words[node.op_type] = word(node.op_type) if node.op_type else ""
         if node.domain is not None or node.overload is not None:
             operator = operator_text(node)
-        label = "" if node.name is None else f"[{word(node.name) if node.name else ''}] "
+        label = "" if node.name is None else f"[{self._word(node.name) if node.name else ''}] "
         before = ""
         if node.decorators:
             before = decorator_lines(node.decorators, indent)[len(indent) :]
@@ -240,13 +251,16 @@ class GraphPrinter:
                 flat = self._attributes[id(attributes)] = self._flat_attributes(attributes)
         inputs = [names[name] for name in node.inputs]
         parts = NodeParts(label, self._outputs(node), operator, flat, inputs)
-        return before + node_lines(parts, indent, partial(self._broken_attributes, node))
+        attribute_lines = partial(self._broken_attributes, node)
+        return before + node_lines(parts, indent, attribute_lines, comma=self._comma)
 
     def _broken_attributes(self, node: Node, indent: str) -> str:
         """Return the attributes of a node, one per line."""
         inner = indent + STEP
-        items = [attribute_text(item, inner, self.graph_value) for item in node.attributes]
-        return broken(items, "<>", indent)
+        items = [
+            attribute_text(item, inner, self.graph_value, self.dialect) for item in node.attributes
+        ]
+        return broken(items, "<>", indent, self._comma)
 
     def _flat_attributes(self, attributes: Sequence[Attribute]) -> str | None:
         """Return the attributes on one line; None if they do not fit."""
@@ -255,7 +269,7 @@ class GraphPrinter:
         for attribute in attributes:
             if attribute.type in _NESTING:  # printing graphs twice is exponential in their depth
                 return None
-            text = attribute_text(attribute, "", self.graph_value)
+            text = attribute_text(attribute, "", self.graph_value, self.dialect)
             width += len(text) + 2
             if width > WIDTH or "\n" in text:
                 return None
@@ -274,44 +288,50 @@ class GraphPrinter:
 
 
 def _after_head(graph: Graph | Function, is_last: bool = False) -> int:
-    """Return the width of what follows the outputs, or the values, on their line."""
+    """Return the width of the text after the outputs, or after the values, on their line."""
     return 2 if graph.nodes or (graph.values and not is_last) else 3
 
 
-def head_text(function: Function, entries: Sequence[str] = ()) -> str:
+def head_text(function: Function, entries: Sequence[str] = (), dialect: Dialect = ONNXTEXT) -> str:
     """Return the header of a function with its line break; "" if it has no entries.
 
     Args:
         function: the function.
         entries: header entries before its own.
+        dialect: of the text.
     """
     entries = list(entries)
     if function.domain is not None:
-        entries.append(f"domain: {quoted(function.domain)}")
+        entries.append(f"domain: {dialect.quoted(function.domain)}")
     if function.overload is not None:
-        entries.append(f"overload: {quoted(function.overload)}")
+        entries.append(f"overload: {dialect.quoted(function.overload)}")
     if function.doc_string is not None:
-        entries.append(f"doc_string: {string_value(function.doc_string, STEP)}")
+        entries.append(f"doc_string: {dialect.string(function.doc_string, STEP)}")
     if function.opset_imports:
-        entries.append(f"opset_import: {opsets_text(function.opset_imports, STEP)}")
-    return bracketed(entries, "<>", "", WIDTH - 20) + "\n" if entries else ""
+        entries.append(f"opset_import: {opsets_text(function.opset_imports, STEP, dialect)}")
+    return bracketed(entries, "<>", "", WIDTH - 20, dialect.comma) + "\n" if entries else ""
 
 
 def parameters_text(
-    parameters: Sequence[str | Attribute], graph_text: Callable[[Graph, str, int], str]
+    parameters: Sequence[str | Attribute],
+    graph_text: Callable[[Graph, str, int], str],
+    dialect: Dialect = ONNXTEXT,
 ) -> ListText:
     """Return the attribute parameters of a function.
 
     Args:
         parameters: names, and attributes with default values.
         graph_text: prints a graph, given the indentation of its statement and its column.
+        dialect: of the text.
     """
     items = [
-        word(item) if isinstance(item, str) else attribute_text(item, STEP, graph_text)
+        dialect.word(item)
+        if isinstance(item, str)
+        else attribute_text(item, STEP, graph_text, dialect)
         for item in parameters
     ]
     flat = None if any("\n" in item for item in items) else f"<{flat_items(items, '>')}>"
-    return ListText(" ", flat, broken(items, "<>", ""))
+    return ListText(" ", flat, broken(items, "<>", "", dialect.comma))
 
 
 def operator_text(node: Node) -> str:

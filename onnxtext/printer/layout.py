@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lay out lists and base64 data: choose between one line and several."""
+"""Lay out lists: choose between one line and several."""
 
 from __future__ import annotations
 
-import binascii
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 WIDTH = 100
 """The maximum width of a line; names do not count, so that renaming never reflows."""
@@ -92,46 +91,3 @@ def fill(items: Sequence[str], width: int) -> list[str]:
         several = long
     lines.append(", ".join(items[start:]))
     return lines
-
-
-BASE64_WIDTH = 76
-_BLOCK = BASE64_WIDTH // 4 * 3 << 16
-"""The bytes that are printed at once, a multiple of a full line."""
-
-
-def base64_lines(data: bytes | memoryview, indent: str) -> str:
-    """Return bytes as base64, in indented lines of equal width."""
-    return "".join(base64_parts(data, indent))
-
-
-def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
-    """Yield the parts of `base64_lines`, which limits the memory for large data."""
-    if len(data) <= _BLOCK:
-        yield _base64_lines(data, indent)
-        return
-    view = memoryview(data)
-    for at in range(0, len(data), _BLOCK):
-        yield _base64_lines(view[at : at + _BLOCK], indent)
-
-
-def _base64_lines(data: bytes | memoryview, indent: str) -> str:
-    text = binascii.b2a_base64(data, newline=False)
-    whole = len(text) // BASE64_WIDTH * BASE64_WIDTH
-    lines = [indent + text[whole:].decode("ascii") + "\n"] if whole < len(text) else []
-    if whole:
-        lines.insert(0, _equal_lines(text[:whole], indent))
-    return "".join(lines)
-
-
-def _equal_lines(text: bytes, indent: str) -> str:
-    if len(text) < 1 << 12:
-        rows = range(0, len(text), BASE64_WIDTH)
-        return "".join([f"{indent}{text[at : at + BASE64_WIDTH].decode()}\n" for at in rows])
-    import numpy as np
-
-    table = np.frombuffer(text, np.uint8).reshape(-1, BASE64_WIDTH)
-    lines = np.empty((len(table), len(indent) + BASE64_WIDTH + 1), np.uint8)
-    lines[:, : len(indent)] = ord(" ")
-    lines[:, len(indent) : -1] = table
-    lines[:, -1] = ord("\n")
-    return str(lines.data, "ascii")

@@ -142,7 +142,7 @@ def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
 
 
 def _is_short(entries: Pairs) -> bool:
-    """Whether metadata is a single entry that fits on one line, with a key of one's own."""
+    """Whether metadata is a single entry that fits on one line, without the prefix `pkg.`."""
     if len(entries) != 1 or entries[0][0].startswith("pkg."):
         return False
     text = decorator_text(meta_of(entries), STEP)

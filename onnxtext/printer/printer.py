@@ -24,11 +24,13 @@ from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.values import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
-from onnxtext.printer.layout import STEP, WIDTH, base64_lines, base64_parts, bracketed
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, inline_decorators, record_text
+from onnxtext.printer.resources import base64_lines, resources_parts
 from onnxtext.printer.sections import section_parts
-from onnxtext.printer.strings import quoted, string_value
+from onnxtext.printer.strings import string_value
 from onnxtext.printer.values import tensor_text, type_text
 
 
@@ -57,6 +59,7 @@ def print_model(model: Model, printer: GraphPrinter | None = None) -> str:
 def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[str]:
     """Yield the text of a model in parts; blobs are converted one at a time."""
     printer = printer or graph_printer()
+    dialect = printer.dialect
     entries = _presence(model.presence)
     if model.encoding_habits:
         habits = [
@@ -68,25 +71,28 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
         entries.append(f"ir_version: {model.ir_version}")
     if model.opset_imports:
         opsets = tuple([(item.domain, item.version) for item in model.opset_imports])
-        entries.append(_opsets(opsets))
+        entries.append(_opsets(opsets, dialect))
     if model.producer_name is not None:
-        entries.append(f"producer_name: {quoted(model.producer_name)}")
+        entries.append(f"producer_name: {dialect.quoted(model.producer_name)}")
     if model.producer_version is not None:
-        entries.append(f"producer_version: {quoted(model.producer_version)}")
+        entries.append(f"producer_version: {dialect.quoted(model.producer_version)}")
     if model.domain is not None:
-        entries.append(f"domain: {quoted(model.domain)}")
+        entries.append(f"domain: {dialect.quoted(model.domain)}")
     if model.model_version is not None:
         entries.append(f"model_version: {model.model_version}")
     if model.doc_string is not None:
-        entries.append(f"doc_string: {string_value(model.doc_string, STEP)}")
+        entries.append(f"doc_string: {dialect.string(model.doc_string, STEP)}")
     if model.metadata:
         inner = STEP * 2
-        items = [f"{quoted(key)}: {string_value(value, inner)}" for key, value in model.metadata]
-        entries.append(f"metadata_props: {bracketed(items, '[]', STEP, WIDTH - 20)}")
+        items = [
+            f"{dialect.quoted(key)}: {dialect.string(value, inner)}"
+            for key, value in model.metadata
+        ]
+        metadata = bracketed(items, "[]", STEP, WIDTH - 20, dialect.comma)
+        entries.append(f"metadata_props: {metadata}")
     parts = [decorator_lines(model.decorators, "")] if model.decorators else []
     if entries:
-        inner = f",\n{STEP}".join(entries)
-        parts.append(f"<\n{STEP}{inner},\n>\n")
+        parts.append(broken(entries, "<>", "", dialect.comma) + "\n")
     graph = model.graph
     if model.has_order:  # in a section at the end
         others = tuple([item for item in graph.decorators if item.name not in ORDERS])
@@ -97,18 +103,8 @@ def model_parts(model: Model, printer: GraphPrinter | None = None) -> Iterator[s
         parts += ["\n", *section, "\n"]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")
-    if model.resources_left_out:
-        parts.append("\nresources none\n")
     yield from parts
-    if not model.resources_left_out and (model.resources or model.places):
-        yield "\nresources {\n"
-        yield from [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
-        for digest, data in model.resources.items():
-            yield f'{STEP}"{digest}": base64 """\n'
-            # The lines have a fixed width, so that an edit in place changes few of them.
-            yield from base64_parts(data, STEP * 2)
-            yield f'{STEP * 2}"""\n'
-        yield "}\n"
+    yield from resources_parts(model)
 
 
 def print_fragment(fragment: Fragment) -> str:
@@ -159,10 +155,10 @@ def _presence(presence: Presence) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _opsets(opsets: tuple[tuple[str | None, int], ...]) -> str:
+def _opsets(opsets: tuple[tuple[str | None, int], ...], dialect: Dialect) -> str:
     """Return the entry of operator sets, given by domain and version; most models share it."""
     items = [OpsetImport(domain, version) for domain, version in opsets]
-    return f"opset_import: {opsets_text(items, STEP)}"
+    return f"opset_import: {opsets_text(items, STEP, dialect)}"
 
 
 def _encoding(encoding: EncodingPatch) -> str:

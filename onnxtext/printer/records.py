@@ -43,7 +43,7 @@ def value_text(value: FieldValue, indent: str, reserved: int = LEAST_RESERVE) ->
     Args:
         value: the value.
         indent: the indentation of its line.
-        reserved: the columns to leave free for what is beside it.
+        reserved: the columns to leave free for the key and the comma beside it.
     """
     match value:
         case Number(text) | Word(text):
@@ -82,7 +82,7 @@ def _order_argument(field: Field, indent: str) -> str:
 
 
 def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:
-    """Print an argument of a decorator; quote metadata keys, which are no field names."""
+    """Print an argument of a decorator; metadata keys are not field names, so quote them."""
     if decorator.name.endswith("meta") and isinstance(field.key, str):
         key = quoted(field.key)
         return f"{key}: {value_text(field.value, indent, reserve(key))}"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.layout import STEP, WIDTH, broken
 
 ATTRIBUTE_WIDTH = 60
 """The maximum width of attributes before inputs that do not fit on the same line."""
@@ -50,7 +50,11 @@ class NodeParts:
 
 
 def node_lines(
-    parts: NodeParts, indent: str, broken_attributes: Callable[[str], str], width: int = WIDTH
+    parts: NodeParts,
+    indent: str,
+    broken_attributes: Callable[[str], str],
+    width: int = WIDTH,
+    comma: str = ",",
 ) -> str:
     """Return a node.
 
@@ -64,6 +68,7 @@ def node_lines(
         broken_attributes: writes the attributes in several lines, with their brackets, given the
             indentation of the line on which they begin.
         width: the maximum number of columns.
+        comma: the text after the last of several lines of inputs.
     """
     room = width - len(indent)
     outputs = [f"{type} {name}" if type else name for type, name in parts.outputs]
@@ -76,8 +81,8 @@ def node_lines(
             return flat
         is_short = len(parts.attributes) <= ATTRIBUTE_WIDTH and len(before) + 2 <= room
         if is_short or not parts.attributes:
-            return _broken_node(parts, head, before, None, indent, width)
-    return _broken_node(parts, head, call, broken_attributes, indent, width)
+            return _broken_node(parts, head, before, None, indent, width, comma)
+    return _broken_node(parts, head, call, broken_attributes, indent, width, comma)
 
 
 def _joined(head: str, call: str) -> str:
@@ -91,6 +96,7 @@ def _broken_node(
     attributes: Callable[[str], str] | None,
     indent: str,
     width: int,
+    comma: str,
 ) -> str:
     """Return a node whose inputs or outputs may be broken, before its broken attributes."""
     line = _joined(head, call)
@@ -100,13 +106,8 @@ def _broken_node(
         indent += STEP
     inputs = f" ({', '.join(parts.inputs)})"
     if parts.inputs and column(line, len(indent)) + len(inputs) + end > width:
-        inputs = f" {_names(parts.inputs, indent)}"
+        inputs = f" {broken(parts.inputs, '()', indent, comma)}"
     return f"{line}{inputs}" + ("" if attributes is None else f" {attributes(indent)}")
-
-
-def _names(names: Sequence[str], indent: str) -> str:
-    inner = f"\n{indent}{STEP}"
-    return f"({inner}{f',{inner}'.join(names)},\n{indent})"
 
 
 def _output_lines(parts: NodeParts, indent: str, width: int) -> str:
@@ -231,7 +232,7 @@ def value_text(
     Short decorators are on the line of the name if everything before a bracket fits there.
 
     Args:
-        decorators: what stands before it.
+        decorators: the decorators before it.
         type: the text of the type; "" if there is none.
         name: the text of the name.
         write: writes the literal; None if there is no `=`.

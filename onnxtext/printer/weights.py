@@ -26,7 +26,7 @@ from onnxtext.ast.values import (
     TypedBlob,
     TypedData,
 )
-from onnxtext.tensor.blobs import PRINTED_DIGITS
+from onnxtext.tensor.blob_lookup import PRINTED_DIGITS
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import is_splat
 

@@ -15,7 +15,7 @@ from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import attribute_lists
 from onnxtext.core import core, core_module
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
 OFFICIAL_DEFAULTS = ("node.domain", "tensor.name")

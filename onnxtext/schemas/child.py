@@ -7,7 +7,7 @@ schemas come from, in this order:
 1. For onnxruntime, from its list of all schemas.
 2. From the package's entry point in the group `onnxtext.schemas`: a function without arguments that
    returns schemas (of `onnx.defs.OpSchema`), or the text of a schema file.
-3. From what the package registers with `onnx.defs.register_schema` when it is imported.
+3. From the schemas that the package registers by `onnx.defs.register_schema` when it is imported.
 
 Exit status: 0 on success, 3 if the package is missing, 4 if it offers no schemas; otherwise 1, with
 the reason on standard error.
@@ -75,7 +75,7 @@ def made_by(package: str) -> SchemaFile | int:
 
 
 def _offered(given: Any, package: str, version: str) -> SchemaFile:
-    """Return what an entry point returns."""
+    """Return the schema file that an entry point offers."""
     if isinstance(given, str):
         return read_schemas(Source(given, f"<{package}>"))
     return schema_file(given, package, version, {"": _OPSET})

@@ -84,7 +84,7 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
-    """Return the type of a formal value; one that the language lacks becomes a variable."""
+    """Return the type of a formal value; a type that the language lacks becomes a variable."""
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:
         return text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ask a package for its operator schemas, in a process of its own."""
+"""Import the operator schemas of a package in a child process."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _LONGEST_LINE = 300
 def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
     """Add the bodies of an earlier schema file to the same operators.
 
-    A package does not offer them: somebody wrote them by hand.
+    Packages have no bodies: bodies are written by hand.
     """
     bodies = {(s.domain, s.name, s.since): s.body for s in old.schemas if s.body is not None}
     for schema in made.schemas:

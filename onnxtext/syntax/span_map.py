@@ -3,7 +3,7 @@
 
 The AST keeps one offset for each statement: its start. To mark an input or an attribute, the
 statement is parsed again by a machine that builds spans instead of values. This is exact, because
-it uses the same grammar, and costs time only for what is shown.
+it uses the same grammar, and costs time only for statements that are shown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from onnxtext.source import Source, Span
-from onnxtext.syntax.actions.statements import ACTIONS, LOCATED
+from onnxtext.syntax.actions import ACTIONS, LOCATED
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import Rule
@@ -71,7 +71,7 @@ NODE_PARTS = {
 
 
 def _placed(rule: Rule) -> Reduction:
-    """Return a reduction that builds `SpanMap` from those of all its symbols."""
+    """Return a reduction that builds a `SpanMap` from the span maps of all its symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
         return Reduction(rule, None)

@@ -169,7 +169,7 @@ def _float_bits(form: Format, text: str) -> int:
         raise LiteralError(
             f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {quoted(text)}",
             length=len(text),
-            help="this format has no sign, no zero and nothing smaller",
+            help="this format has no sign, no zero and no smaller numbers",
         )
     if code > form.top:
         raise _overflow(form.name, text)

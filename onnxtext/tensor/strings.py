@@ -9,7 +9,7 @@ from onnxtext.wire.writer import varint
 
 
 def join_strings(values: Sequence[bytes]) -> bytes:
-    """Return strings as bytes: each behind its length, a protobuf varint."""
+    """Return strings as bytes: each after its length, a protobuf varint."""
     return b"".join([part for value in values for part in (varint(len(value)), value)])
 
 

@@ -159,7 +159,7 @@ def pack_entries(field: str, entries: bytes) -> bytes:
 
 
 def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
-    """Decode what `pack_entries` returns.
+    """Decode the result of `pack_entries`.
 
     Raises:
         ValueError: these bytes are no list of entries of this field.

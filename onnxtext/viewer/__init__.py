@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages that show a model, or the differences of two, in a browser: text and graph in step."""
+"""Create pages for browsers with the text and the graph of a model, or two models' differences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
         statistics: whether to compute the statistics of weights; this reads all of them.
 
     Raises:
-        OnnxTextError: the bytes are not a model, or one that is compared is not valid.
+        OnnxTextError: the bytes are not a model, or one of two models is not valid.
         OSError: a file cannot be read.
         TypeError: a model has another type.
     """

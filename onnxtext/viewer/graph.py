@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect what a page needs to answer the requests of its graph, as the language server does."""
+"""Collect the data for the graph of a page, in the format of the language server."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -
 
     Returns:
         `document`: all groups, as the answer to `onnxtext/graph`; `open`: the ids of those that
-        are open at first; `details`: the answers to `onnxtext/graphNode` by id; `searched`: what
-        a search looks at, by id; `statements`: first line, column, last line and id of each
+        are open at first; `details`: the answers to `onnxtext/graphNode` by id; `searched`: the
+        texts for the search, by id; `statements`: first line, column, last line and id of each
         statement with a node.
     """
     groups = [(group, tree) for tree in drawing.trees for group in tree.groups()]

@@ -53,10 +53,10 @@ class Text:
     """The lines of a text for a page.
 
     Attributes:
-        lines: the lines, without what was cut.
+        lines: the lines, without the cut parts.
         kinds: for each line the class (an index of `CLASSES`) and length of each token in turn.
         numbers: the number of each line in the text, from 0.
-        cuts: what was left out.
+        cuts: the parts that were left out.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -78,11 +78,11 @@ class Text:
         return self._shown.place(moved if not inside else moved + len(mark))
 
     def line(self, number: int) -> int:
-        """Return where a line of the text is in the lines."""
+        """Return the index of a line of the text in the lines."""
         return max(bisect_right(self.numbers, number) - 1, 0) if self.cuts else number
 
     def is_cut(self, start: int, end: int) -> bool:
-        """Whether something was left out of a part of the text."""
+        """Whether a part of the text has a cut."""
         at = bisect_right(self._starts, start - 1)
         return at < len(self._starts) and self._starts[at] < end
 
@@ -111,7 +111,7 @@ def colored(text: str) -> Text:
 
 
 def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
-    """Yield what is left out: the inside of long lists of elements, and of long strings."""
+    """Yield the parts to leave out: the inside of long lists of elements, and of long strings."""
     run: list[tuple[int, str, str]] = []
     for piece in pieces:
         _, kind, text = piece

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect what a page knows about the lines of a text: names, folds, findings, statistics."""
+"""Collect data about the lines of a text for a page: names, folds, findings, statistics."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from onnxtext.ast.values import ExternalData, SparseTensor, Tensor
 from onnxtext.excerpt.html import MOST_OPEN
 from onnxtext.lsp.index.folds import find_folds
-from onnxtext.lsp.index.names import Symbol
 from onnxtext.lsp.index.section_context import SECTION
+from onnxtext.lsp.index.symbols import Symbol
 from onnxtext.viewer.lines import Text
 from onnxtext.viewer.reading import Read
 
@@ -50,7 +50,7 @@ def _type(made: Read, symbol: Symbol) -> str:
 
 
 def folds(made: Read, text: Text) -> list[list[int]]:
-    """Return first line, last line, and 1 if it is folded at first, of what can be folded."""
+    """Return first line, last line, and 1 if folded at first, of each foldable range."""
     version = made.document.version
     best: dict[int, int] = {}
     for start, end, _ in find_folds(version, [-1] * len(version.index.starts)):

@@ -41,7 +41,7 @@ def page(data: dict[str, Any], title: str) -> str:
     """Return the page.
 
     Args:
-        data: what it shows, as `build` makes it.
+        data: the data of the page, as `build` makes it.
         title: its title.
     """
     script, style = _asset("page.js"), _asset("page.css")

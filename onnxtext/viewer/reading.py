@@ -20,7 +20,7 @@ from onnxtext.filetype import HEAD, decode_text, is_binary
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.analysis import Analysis, analyse
 from onnxtext.printer.printer import print_model
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.weights.statistics import describe, describe_entries
 
 ENCODING = "utf-16"
@@ -34,7 +34,7 @@ class Read:
     Attributes:
         name: its name, such as that of its file.
         base: the directory of its file, where weights are; None if unknown.
-        document: its text, and what is known about it.
+        document: its text, with the data derived from it.
         findings: the syntax errors of the text; errors and warnings of the checker follow.
         binary: whether it was a binary model; its text is then the canonical one.
         statistics: whether the statistics of its weights are computed.
@@ -147,7 +147,7 @@ def _printed(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> 
 
 
 def _infer(made: Read) -> None:
-    """Infer the types of values, and find mistakes, as editors do."""
+    """Check the model and infer the types of values, as editors do."""
     document = made.document
     analysis = analyse(made.text, made.name, made.base)
     known = {finding.message for finding in made.findings}
@@ -157,7 +157,7 @@ def _infer(made: Read) -> None:
 
 
 def _describe(made: Read) -> None:
-    """Choose what describes weights."""
+    """Choose the function that describes weights."""
     made.document.describe = _Statistics(made).describe if made.statistics else _no_statistics
 
 
@@ -207,5 +207,5 @@ class _Statistics:
 
 
 def _short(text: str) -> str:
-    """Leave out what is the rule."""
+    """Remove the usual details from statistics."""
     return text.removesuffix(", NaN 0").removesuffix(", zeros 0%")

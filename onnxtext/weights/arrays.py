@@ -12,7 +12,7 @@ from typing import IO, Any
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import DataFile
 from onnxtext.files import name_of
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy import np
 from onnxtext.weights.paths import PathError, inside, view_file

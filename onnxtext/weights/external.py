@@ -25,7 +25,7 @@ from onnxtext.ast.values import (
     SplatData,
 )
 from onnxtext.files import name_of
-from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blob_lookup import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.weights.paths import PathError, inside, view_file
 from onnxtext.weights.sizes import wanted_size
 

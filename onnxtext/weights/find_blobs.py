@@ -11,7 +11,7 @@ from onnxtext.ast.model import WeightPlace
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import DataFile
 from onnxtext.files import name_of
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.weights.paths import PathError, inside, view_file
 from onnxtext.weights.store import Store
 

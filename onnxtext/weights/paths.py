@@ -9,7 +9,7 @@ import os
 import stat
 from pathlib import Path, PureWindowsPath
 
-from onnxtext.boundary import leads_out
+from onnxtext.path_safety import leads_out
 
 MAPPED = 1 << 16
 """Files of fewer bytes are read, not mapped: a mapping costs a file descriptor."""

@@ -20,7 +20,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Blob
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.files import replacing_path
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.tensor.lazy import np
 from onnxtext.weights.paths import view_file
 

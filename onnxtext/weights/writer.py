@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from onnxtext.ast.model import Model, WeightPlace
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.weights.paths import inside
 from onnxtext.weights.store import Store
 from onnxtext.wire.compare import same_bytes

@@ -66,11 +66,11 @@ _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
     (0, b"PK\x05\x06", "an empty zip archive", None),
     (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file (as Keras writes)", _EXPORT),
     (4, b"TFL3", "a TensorFlow Lite model", "convert it to ONNX, for example with tf2onnx"),
-    (4, b"ORTM", "an ONNX Runtime model (.ort)", "it was made from an .onnx file: use that one"),
+    (4, b"ORTM", "an ONNX Runtime model (.ort)", "it was made from an .onnx file: use that file"),
     (0, b"\x93NUMPY", "a numpy array", None),
     (0, b"GGUF", "a GGUF file", _ONLY_WEIGHTS),
     (0, b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", "an old PyTorch file", _EXPORT),
-    (0, b"ptrt", "a TensorRT engine", "it was made from an .onnx file: use that one"),
+    (0, b"ptrt", "a TensorRT engine", "it was made from an .onnx file: use that file"),
     (0, b"\x7fELF", "a program", None),
     (0, b"%PDF-", "a PDF document", None),
     (0, b"\x89PNG\r\n", "a PNG image", None),
@@ -98,7 +98,7 @@ def _text(data: bytes) -> FileKind | None:
         return FileKind(
             "not-a-model",
             "a text in UTF-16",
-            "the `>` of some shells (PowerShell) turns into text what a program writes: let the "
+            "the `>` of some shells (PowerShell) converts the output to text: let the "
             "program write the file itself",
         )
     text = _decoded(data)
@@ -160,7 +160,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
     (re.compile(r"version https?://\S*(?:git-lfs|hawser)"), _pointer),
     (
         re.compile(r"<!doctype\s+html|<html[\s>]|<head[\s>]", re.IGNORECASE),
-        _is("an HTML page", "the download gave a page of the site: use the link to the raw file"),
+        _is("an HTML page", "the link led to a web page: use the link to the raw file"),
     ),
     (re.compile(r"<\?xml|<!--|<!doctype", re.IGNORECASE), _is("an XML file", None)),
     (

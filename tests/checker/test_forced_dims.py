@@ -53,7 +53,7 @@ def test_dimensions_that_allow_only_one_size_are_found(
     )
     (finding,) = forced(source)
     assert finding.severity == ("info" if "(x, o)" in nodes else "warning")
-    assert f"`batch` can only be {number}" in finding.message
+    assert f"`batch` must be {number}" in finding.message
     first, second = finding.labels[:2]
     assert source[second.span.start : second.span.end] == inputs.partition(" x")[0]
     line = source[source.rfind("\n", 0, first.span.start) + 1 :].partition("\n")[0]
@@ -93,10 +93,10 @@ INPUTS = "float[a, b] x, float[c, d] z, float[8, e] v"
 @pytest.mark.parametrize(
     ("nodes", "message"),
     [
-        ("y = MatMul (x, z)", "the dimension `c` can only be `b`: `MatMul` accepts no other sizes"),
-        ("r = Relu (x)\ny = MatMul (r, z)", "the dimension `c` can only be `b`: `MatMul`"),
-        ("r = Pad (x, pads)\ny = MatMul (r, z)", "the dimension `c` can only be `b + 2`: `MatMul`"),
-        ("y = MatMul (x, v)", "the dimension `b` can only be 8: `MatMul` accepts no other size"),
+        ("y = MatMul (x, z)", "the dimension `c` must equal `b`: `MatMul` accepts no other sizes"),
+        ("r = Relu (x)\ny = MatMul (r, z)", "the dimension `c` must equal `b`: `MatMul`"),
+        ("r = Pad (x, pads)\ny = MatMul (r, z)", "the dimension `c` must equal `b + 2`: `MatMul`"),
+        ("y = MatMul (x, v)", "the dimension `b` must be 8: `MatMul` accepts no other size"),
     ],
 )
 def test_sizes_that_follow_from_inputs_are_notes(nodes: str, message: str) -> None:
@@ -118,7 +118,7 @@ def test_equal_symbols_because_of_a_constant_are_warnings() -> None:
         values="int64[1] flat = {-1},",
     )
     (finding,) = forced(source)
-    assert "`d` can only be 4" in finding.message
+    assert "`d` must be 4" in finding.message
     declared = text(
         "y = Relu (x)\nfloat[b, 4] r = Neg (x)",
         inputs="float[a, 4] x, float[b] z",
@@ -126,7 +126,7 @@ def test_equal_symbols_because_of_a_constant_are_warnings() -> None:
     )
     (finding,) = forced(declared)
     assert finding.severity == "warning"
-    assert "`b` can only be `a`: the declared types allow no other sizes" in finding.message
+    assert "`b` must equal `a`: the declared types allow no other sizes" in finding.message
 
 
 def test_a_zero_is_no_fix_where_it_is_a_size() -> None:
@@ -183,7 +183,7 @@ def test_a_symbol_declared_for_a_computed_number_is_found() -> None:
         values="float[3, 4] w = [0, ...],",
     )
     (finding,) = forced(source)
-    assert "`batch` can only be 3: the declared type of `y`" in finding.message
+    assert "`batch` must be 3: the declared type of `y`" in finding.message
 
 
 def test_a_default_does_not_force_a_size() -> None:
@@ -221,9 +221,9 @@ def test_exports_made_dynamic() -> None:
     """
     assert SHARED is not None
     (finding,) = forced(made_dynamic("cnn_dyn.onnx"))
-    assert "`N` can only be 1: `Reshape`" in finding.message
+    assert "`N` must be 1: `Reshape`" in finding.message
     assert finding.help is not None
-    assert ", or -1 for it in the shape" in finding.help
+    assert ", or write -1 for this dimension in the shape" in finding.help
     assert any(note.startswith("the size comes from `image`") for note in finding.notes)
     assert not forced(made_dynamic("cnn_ts.onnx"))
     assert not forced((SHARED / "exports" / "cnn_ts_dynamic_batch.onnx").read_bytes())

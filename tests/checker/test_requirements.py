@@ -41,7 +41,7 @@ WRONG = {
     "y = Gemm <transB = 1> (x, x, square)": "dimension -1 of `square` is 2",
     "y = Conv (image, kernel)": "dimension 1 of `image` is 4, but dimension 1 of `kernel` times",
     "c = Slice (image, zero, three1, one)\ny = Conv (c, kernel, nine)": "the size of `nine` is 9",
-    "y = Reshape (x, five_four)": "of elements of `x` is 24, but that of the shape is 20",
+    "y = Reshape (x, five_four)": "of elements of `x` is 24, but the number for the shape is 20",
     "s = Shape (x)\nt = Concat <axis = 0> (s, four)\ny = Reshape (x, t)": "is 96",
     "y = Reshape (x, nested)": "`nested` has 2 dimensions, but needs 1",
     "y = Gather (x, far)": "there is no index 7: the dimension of `x` is 4",

@@ -158,7 +158,7 @@ def test_consistent_sizes_are_not_found(name: str) -> None:
 
 def test_the_labels_show_both_sizes() -> None:
     (finding,) = onnxtext.check(symbolic(f"{FOUR}\nt = Relu (n)\nv = MatMul (t, rows_5)"))
-    assert finding.message == "the dimension `N` would have to be both 4 and 5"
+    assert finding.message == "the dimension `N` is 4 in one place and 5 in another"
     shown = {label.message for label in finding.labels}
     assert shown == {"`N` is 5 here", "`N` is 4 here"}
     assert finding.source is not None

@@ -182,7 +182,7 @@ def test_make_symbolic(tmp_path: Path) -> None:
     words = ("edit", "m.onnxtxt", "make-symbolic", "x", "0", "batch")
     done = run(*words, "--diff", cwd=tmp_path)
     assert done.status == 1
-    assert "warning[dim-forced]: the dimension `batch` can only be 1" in done.err
+    assert "warning[dim-forced]: the dimension `batch` must be 1" in done.err
     assert "m.onnxtxt:4:7" in done.err
     assert "edit-obstacle" not in done.err
     fixed = run(*words, "--fix", cwd=tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile links in a repository never make a command touch files outside of it (`boundary`)."""
+"""Hostile links in a repository never make a command touch files outside of it (`path_safety`)."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_a_broken_text_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
     )
     result = run("show", "bad.onnxtxt", cwd=tmp_path)
     assert result.status == 1
-    assert result.out.startswith(b"# 1 error: what cannot be read is left out\n<\n")
+    assert result.out.startswith(b"# 1 error: unreadable parts are left out\n<\n")
     assert b"z = Tanh (x)\n" in result.out
     assert " --> bad.onnxtxt:" in result.err
     (tmp_path / "worse.onnxtxt").write_text("? ! (", encoding="utf-8")

@@ -105,8 +105,8 @@ def test_edit(files: Path) -> None:
         (["--target-opset", "0"], "version 0"),
         (["--target-opset", "x"], "neither a version nor DOMAIN=VERSION"),
         (["--target-opset", "no.such=1"], "no operators of `no.such` are known"),
-        (["--target-opset", "13", "--fix", "-o", "x.onnx"], "do not go with --fix"),
-        (["-o", "x.onnx"], "-o and -f belong to"),
+        (["--target-opset", "13", "--fix", "-o", "x.onnx"], "cannot be combined with --fix"),
+        (["-o", "x.onnx"], "-o and -f need"),
     ],
 )
 def test_wrong_usage(words: list[str], said: str, files: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large diffs are grouped by what happened; no difference is lost."""
+"""Large diffs group similar changes; no difference is lost."""
 
 from __future__ import annotations
 

@@ -66,12 +66,12 @@ def test_everything_that_follows_changes_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("nodes", "values", "said"),
     [
-        ("y = Reshape (x, s)", "int64[2] s = {2, 3}", "or 0 for it in the shape"),
+        ("y = Reshape (x, s)", "int64[2] s = {2, 3}", "or write 0 for this dimension in the shape"),
         ("y = Add (x, w)", "float[2, 3] w = [0, ...]", "`Add` of `y` does not accept other sizes"),
         ("y = Concat <axis = 1> (x, w)", "float[2, 1] w = [0, ...]", "`Concat` accepts no other"),
         ("y = MatMul (w, x)", "float[3, 2] w = [0, ...]", "`MatMul` accepts no other size"),
-        ("y = custom.Foo (x)", "", "sizes behind `Foo` of `y` are not known"),
-        ("t = NonZero (x) y = Relu (t)", "", "sizes behind `NonZero` of `t` are not known"),
+        ("y = custom.Foo (x)", "", "sizes after `Foo` of `y` are unknown"),
+        ("t = NonZero (x) y = Relu (t)", "", "sizes after `NonZero` of `t` are unknown"),
         ("y = Gemm (x, m, c)", "float[3, 4] m = [0, ...], float[2, 4] c = [0, ...]", "`Gemm` of"),
         (
             "y = If (b) <then_branch = t () => (u) { u = Reshape (x, s) }, "

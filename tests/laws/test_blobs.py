@@ -12,9 +12,12 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as nh
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.tensor.blob_lookup import BlobError, Blobs
 
 WEIGHTS = np.arange(100, dtype=np.float32)
 DIGEST = hashlib.sha256(WEIGHTS.tobytes()).hexdigest()
@@ -120,3 +123,18 @@ def test_a_value_named_resources() -> None:
     proto = onnxtext.loads(text)
     assert proto.graph.node[0].op_type == "resources"
     assert proto == onnx.parser.parse_model(text)
+
+
+DIGITS = st.text("01", min_size=1, max_size=4)
+
+
+@given(st.lists(DIGITS), DIGITS)
+def test_which_resources_a_digest_may_mean(names: list[str], digest: str) -> None:
+    """One is a prefix of the other."""
+    blobs = Blobs(dict.fromkeys(names, b""))
+    matching = {n for n in names if n.startswith(digest) or digest.startswith(n)}
+    assert blobs.knows(digest) == bool(matching)
+    with pytest.raises(BlobError) as caught:
+        blobs.find(digest)
+    code = {0: "blob-missing", 1: "blob-damaged"}.get(len(matching), "blob-ambiguous")
+    assert caught.value.code == code

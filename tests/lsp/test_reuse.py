@@ -170,6 +170,19 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
             assert folds == list(folding.folding_ranges(document.version, lengths))
 
 
+def test_the_outline_follows_names_that_an_unchanged_text_gets() -> None:
+    """The repair of a syntax error may depend on another error, so names change without edits."""
+    text = "g (float[1] x) => (float[1] y) {\n  a = Abs (x)\n  y = Neg (a)\n}\n"
+    document = opened(text)
+    assert b'"name":"a"' in orjson.dumps(outline(document))
+    end = len(text.splitlines())
+    place = t.Position(end, 0)
+    document.update(2, [t.TextDocumentContentChangePartial(t.Range(place, place), "\n")])
+    node = next(each.item for each in document.version.index.statements if each.kind == "node")
+    node.outputs = ("b",)
+    assert b'"name":"b"' in orjson.dumps(outline(document))
+
+
 def test_tokens_of_a_range_equal_those_of_the_text_after_a_guessed_comma() -> None:
     document = opened("()=>(){=o s=l()z = A (x)\ny=()=<e=0>(h}")
     assert ("", "z") in [getattr(s.item, "outputs", ()) for s in document.version.index.statements]

@@ -99,7 +99,7 @@ async def test_a_dimension_becomes_symbolic(client: LanguageClient, tmp_path: Pa
     assert "(float[batch, 4] x, float[batch, 2] z," in made
     said = client.messages[-1]
     assert said.type == t.MessageType.Warning
-    assert "`batch` can only be 1: `Reshape` accepts no other size" in said.message
+    assert "`batch` must be 1: `Reshape` accepts no other size" in said.message
     session.replace("# kept", "# changed")
     with pytest.raises(JsonRpcException, match="has changed"):
         await client.code_action_resolve_async(action)

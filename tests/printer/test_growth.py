@@ -11,7 +11,7 @@ import pytest
 
 import onnxtext
 from onnxtext.api import to_official
-from onnxtext.printer import official
+from onnxtext.printer import attributes
 from onnxtext.wire.writer import delimited, tag, varint
 
 pytestmark = pytest.mark.thorough
@@ -40,7 +40,8 @@ def nodes(*parts: bytes) -> bytes:
 
 
 def test_official_text_prints_each_attribute_once() -> None:
-    with mock.patch.object(official, "attribute_text", wraps=official.attribute_text) as printed:
+    printer = "onnxtext.printer.graphs.attribute_text"
+    with mock.patch(printer, wraps=attributes.attribute_text) as printed:
         text, _ = to_official(nested(33))
     assert text.count("If") == 33
     assert printed.call_count <= 66
@@ -75,6 +76,15 @@ MANY: dict[str, Callable[[], bytes]] = {
             [
                 field(13, field(1, b"v%d" % i) + field(2, field(1, b"\x08\x01")))
                 for i in reversed(range(COUNT))
+            ]
+        ),
+    ),
+    "blobs": lambda: field(
+        7,
+        b"".join(
+            [
+                field(5, b"\x08\x21\x10\x02" + field(8, b"w%d" % i) + field(9, b"%033d" % i))
+                for i in range(COUNT // 2)
             ]
         ),
     ),

@@ -181,6 +181,13 @@ def losses_of(data: bytes) -> list[Loss]:
     return losses
 
 
+def check_layout(data: bytes) -> None:
+    """Check that formatting official text only adds the trailing commas of lists."""
+    text = to_official(data)[0]
+    if "opaque(" not in text:  # the official syntax cannot quote their names, onnxtext must
+        assert onnxtext.format_text(text).replace(",\n", "\n") == text.replace(",\n", "\n")
+
+
 def is_official(model: onnx.ModelProto) -> bool:
     """Whether the official printer keeps the whole model."""
     try:
@@ -208,7 +215,9 @@ def check_each_loss(data: bytes) -> None:
 
 @pytest.mark.parametrize("file", wheel_models())
 def test_wheel_model(file: str) -> None:
-    losses_of((onnx_directory() / file).read_bytes())
+    data = (onnx_directory() / file).read_bytes()
+    losses_of(data)
+    check_layout(data)
 
 
 SAMPLE = [entry["file"] for entry in index("models") if entry["bytes"] < 200_000][::3]
@@ -218,6 +227,7 @@ SAMPLE = [entry["file"] for entry in index("models") if entry["bytes"] < 200_000
 @pytest.mark.parametrize("file", SAMPLE)
 def test_shared_model(file: str) -> None:
     losses_of(shared_model(file))
+    check_layout(shared_model(file))
 
 
 @pytest.mark.slow

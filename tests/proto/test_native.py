@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
+from onnxtext.ast import output_types
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.core import core
 from onnxtext.proto.decode import lift
@@ -54,6 +55,7 @@ def assert_same_tree(data: bytes) -> None:
         mock.patch.object(lift, "core", return_value="python"),
         mock.patch.object(lifter, "core", return_value="python"),
         mock.patch.object(lower, "core", return_value="python"),
+        mock.patch.object(output_types, "core", return_value="python"),
     ):
         assert outcome(data) == native
 
@@ -114,3 +116,22 @@ def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes
     assert_same_tree(delimited(b"\x3a", graph + rest))
     body = b"".join(delimited(b"\x3a", node) for node in made)
     assert_same_tree(delimited(b"\xca\x01", body + b"\x62" + typed[1:] + rest))
+
+
+NAMES = st.lists(st.sampled_from("abcdef"), max_size=3)
+KINDS = st.sampled_from(["float[2] ", "int64[N] ", "", "seq(float) "])
+
+
+@given(
+    st.lists(NAMES, max_size=4), st.lists(st.tuples(KINDS, st.sampled_from("abcdefx"))), st.data()
+)
+def test_types_of_outputs(
+    outputs: list[list[str]], infos: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    """Mostly one entry for each output, in order; then a few that are odd."""
+    entries = [(data.draw(KINDS), name) for names in outputs for name in names]
+    entries += infos if data.draw(st.booleans()) else []
+    nodes = "".join(f"{', '.join(names)} = A()\n" for names in outputs)
+    values = "".join(f"{kind}{name}, " for kind, name in entries)
+    text = f"<onnxtext: 1> g (float[2] x) => () <{values}> {{ {nodes} }}"
+    assert_same_tree(onnxtext.to_binary(text))

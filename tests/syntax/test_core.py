@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import random
 import sys
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import onnxtext
 from onnxtext.ast.types import TensorType
+from onnxtext.ast.values import AttributeType
 from onnxtext.core import core
 from onnxtext.proto.encode.lower import lower_model
 from onnxtext.proto.encode.messages import Lowering
@@ -94,10 +96,9 @@ def near_halfway(chance: random.Random) -> str:
     return chance.choice([f"{nearby}", f"-{nearby}", f"{nearby:.60e}", f"{low}", f"{middle:.150f}"])
 
 
-@pytest.mark.parametrize("name", sorted(ELEMENTS))
-def test_literals(name: str) -> None:
-    chance = seeded()
-    items = (
+def numbers(chance: random.Random) -> tuple[Callable[[], Any], ...]:
+    """Return functions that draw numbers and words of one kind each."""
+    return (
         lambda: chance.randint(-130, 300),
         lambda: chance.choice([0, 1, -1, 127, 128, 255, 256, 2**31, 2**32 - 1, -(2**63), 2**64]),
         lambda: round(chance.uniform(-10, 10), chance.randint(0, 9)),
@@ -109,6 +110,12 @@ def test_literals(name: str) -> None:
         lambda: chance.choice(["65519.9", "65520.0", "6.2e-5", "6.0e-5", "3.4e38", "1.2e-38"]),
         lambda: chance.choice(["true", "false", "1", "truth"]),
     )
+
+
+@pytest.mark.parametrize("name", sorted(ELEMENTS))
+def test_literals(name: str) -> None:
+    chance = seeded()
+    items = numbers(chance)
     for _ in range(draws(60)):
         dims = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
         text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
@@ -129,6 +136,38 @@ def test_literals(name: str) -> None:
             if wanted is not None and made.graph.values[0].type == TensorType(name, tuple(dims)):
                 data = made.graph.values[0].data
                 assert bytes(getattr(data, "data", getattr(data, "entries", wanted))) == wanted
+
+
+def test_attributes_and_operators() -> None:
+    chance = seeded()
+    kinds = ["", "", "", *[f": {kind.name.lower()}" for kind in AttributeType]]
+    others = [
+        '"s"',
+        '"\u20ac"',
+        'b"x\\xff"',
+        "float {1}",
+        "int64[2] t = [1, 2]",
+        "h () => () {}",
+        "@p",
+        "float[2]",
+    ]
+    operators = ["A", "a.b.A", '"".A', '"".b.A', '"a.b"."A c"', "A:o", 'a.b.A:"o p"', '"".""."A"']
+
+    def value() -> str:
+        readers: list[Callable[[], Any]] = [*numbers(chance), lambda: chance.choice(others)]
+        items = chance.choice(readers)
+        blank = chance.choice(["", "", " ", "\n"])
+        made = [f"{items()}" for _ in range(chance.choice([0, 1, 1, 2, 3, 40]))]
+        if chance.random() < 0.1:
+            made.append(chance.choice(["...", "", "1.5", "1", "# \u20ac\n2", *others]))
+        whole = f"[{blank}{(',' + blank).join(made)}{blank}]"
+        return whole if len(made) != 1 or chance.random() < 0.5 else made[0]
+
+    for _ in range(800):
+        names = chance.choice(["x", "x", '"a b"', "float", '"\u20ac"'])
+        attributes = f"{names}{chance.choice(kinds)} = {value()}"
+        text = f"g () => () {{ y = {chance.choice(operators)} <{attributes}> () # \u00e4\n }}"
+        assert_same_in_both(text)
 
 
 # ---- Bytes ------------------------------------------------------------------------------------

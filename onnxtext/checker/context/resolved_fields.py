@@ -28,7 +28,7 @@ from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.values import lift_tensor
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.generic import RecordError, lift_record, lower_record
+from onnxtext.proto.generic_records import RecordError, lift_record, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.schema import message_spec
 from onnxtext.wire.reader import WireError, read_fields

@@ -47,8 +47,8 @@ class FileTable:
     """The operators of a schema file that was read as a whole.
 
     Attributes:
-        origin: how messages call it.
-        tentative: false: what a project says of its own operators holds.
+        origin: its name in messages.
+        tentative: false: the schema files of a project are authoritative.
     """
 
     tentative = False
@@ -176,7 +176,7 @@ def signature_of(
 
     Args:
         schema: the schema.
-        origin: how messages call its file.
+        origin: the name of its file in messages.
         imports: the operator sets that its body uses.
         tentative: whether other versions of the origin may differ.
     """

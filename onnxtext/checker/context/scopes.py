@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what each graph and function body defines, and what its nodes see."""
+"""Find the values that each graph and function body defines, and the outer values it may use."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Scope:
         distinct: whether all names of inputs and initializers differ.
         redefinitions: later definitions: indices of the node and the output, and the name.
         children: the scopes of the graphs in a node, by the index of the node.
-        main_graph: for a training algorithm the main graph, whose values it sees.
+        main_graph: for a training algorithm the main graph, whose values it may use.
         indexes: the outputs of large nodes by name, by the index of the node.
     """
 
@@ -185,7 +185,7 @@ class Scope:
         return known[name]
 
     def describe(self) -> str:
-        """Return how messages call it."""
+        """Return its description in messages."""
         name = f" `{self.name}`" if self.name else ""
         match self.kind:
             case "main":

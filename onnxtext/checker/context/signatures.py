@@ -87,7 +87,7 @@ class Signature:
 
     @property
     def is_standard(self) -> bool:
-        """Whether it is an operator of the standard, as the installed onnx has it."""
+        """Whether it is a standard operator of the installed onnx."""
         return not self.domain and not self.origin
 
     @property
@@ -139,7 +139,7 @@ class Table(Protocol):
 
     @property
     def origin(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
 
     @property
     def tentative(self) -> bool:

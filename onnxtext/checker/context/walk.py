@@ -179,7 +179,7 @@ class TensorUse(NamedTuple):
         return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
 
     def describe(self) -> str:
-        """Return how messages call it."""
+        """Return its description in messages."""
         return f"the tensor `{self.name}`" if self.name else "this tensor"
 
 

@@ -87,7 +87,7 @@ def _has_several_nodes(finding: Finding) -> bool:
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """Return the findings without one undefined name for each node without outputs."""
+    """Drop one undefined name for each node without outputs, which may be its missing output."""
     lost = Counter(scope_of(item) for item in findings if item.slug == "node-no-output")
     if not lost:
         return findings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Implement `check --fix`: repair a text until nothing is left, without new errors."""
+"""Implement `check --fix`: repair a text repeatedly, without causing new errors."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Chec
 
 
 def _choices(wanted: list[Finding]) -> Iterator[list[Finding]]:
-    """Yield all findings; those whose repair is not a guess; then the guesses one by one."""
+    """Yield what to repair together: all; all but guesses; then each guess alone."""
     yield wanted
     guesses = [item for item in wanted if _is_kind(item, _GUESSES)]
     if guesses:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check graphs and nodes alone, which do not say their version of the standard operators.
+"""Check graphs and nodes alone, which lack the version of the standard operators.
 
 The newest version is tried first, then each older one in which a used operator differs. A fragment
 is valid if it is valid in one version. Otherwise the findings are those of the version with the

@@ -17,7 +17,7 @@ _NAMING = {"input", "output", "attribute", "node"}
 
 
 def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
-    """Return an order in which every node follows those whose outputs it uses.
+    """Return an order in which every node follows the nodes whose outputs it uses.
 
     Args:
         subject: the model.

@@ -163,7 +163,7 @@ def parse_any(source: Source) -> Model | Fragment:
     has a domain, but no `ir_version`, and whose graph has untyped inputs and outputs.
 
     Raises:
-        OnnxTextError: it is none of these; the errors are those of the kind it starts as.
+        OnnxTextError: it is none of these; the errors are for the kind that its start suggests.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the types that `If`, `Loop` and `Scan` give from those of their bodies.
+"""Infer the output types of `If`, `Loop` and `Scan` from the types of their bodies.
 
-What a body passes to its next iteration may change its shape. So a body is first visited with the
-types before the loop; where they differ after it, less is known, and it is visited again, until the
-types stay the same. These visits report nothing.
+A carried value may change its shape between iterations. So a body is first visited with the types
+before the loop. If a type differs after the visit, the differing sizes become unknown, and the body
+is visited again, until the types stay the same. These visits report nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Types = tuple[Type | None, ...]
 
 
 class Outputs(NamedTuple):
-    """What a body gives.
+    """The outputs of a body.
 
     Attributes:
         types: the types of its outputs.
@@ -97,7 +97,7 @@ def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> 
         visit: visits the body.
         given: the types of all its inputs in the first iteration.
         carried: the inputs that an iteration passes to the next.
-        passed: the outputs that become them.
+        passed: the outputs that become these inputs.
     """
     for _ in range(_MOST_VISITS):
         before = given[carried]
@@ -135,7 +135,7 @@ def loop_outputs(
     Args:
         inputs: the types of its inputs.
         given: the types of the body's inputs in every iteration.
-        made: what the body gives.
+        made: the outputs of the body.
         trips: the number of iterations, unless a condition ends the loop.
     """
     count = len(inputs) - 2

@@ -309,13 +309,13 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Return the types of outputs with one that attributes or elements tell.
+    """Return the types of outputs, one of which may depend on attributes or elements.
 
     Args:
         signature: the operator.
         node: the node.
         inputs: the types of its inputs.
-        made: the types of its outputs that the schema tells.
+        made: the types of its outputs that follow from the schema.
     """
     special = OUTPUT_TYPES.get(node.op_type)
     if special is None or signature.origin or signature.domain not in ("", "ai.onnx.ml"):

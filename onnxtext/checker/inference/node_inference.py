@@ -19,7 +19,7 @@ from onnxtext.proto.decode.values import lift_type
 from onnxtext.proto.encode.fields import lower_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError
 

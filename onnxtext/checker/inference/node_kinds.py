@@ -4,8 +4,8 @@
 The output types of a node, and its type and shape errors, only depend on its kind: the operator,
 the attributes, the types of the inputs and the declared types of the outputs. The value of a single
 float has no effect. Large models have few kinds. So types are propagated by kind, and a small model
-is made of the first node of each. If that breaks no rule of types and shapes, the large one does
-not either. The body of a function is visited once for each kind of its calls.
+is made of the first node of each. If the small model breaks no rule of types and shapes, neither
+does the large model. The body of a function is visited once for each kind of its calls.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes, decl
 from onnxtext.checker.inference.type_merging import merged
 from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 
 _LEAST_NODES = 200
 """Smaller models are checked node by node."""

@@ -41,7 +41,7 @@ class RecordedInference(ShapeInference):
         self._results: dict[int, Shapes] = {}  # by the id of a call's memoized result
 
     def run(self) -> list[Finding]:
-        """Visit all graphs, and all functions: those that nothing calls with unknown inputs."""
+        """Visit all graphs and functions; functions without calls get unknown inputs."""
         super().run()
         for scope in self._scopes:
             if scope.kind == "function" and not self.visits.get(id(scope)):

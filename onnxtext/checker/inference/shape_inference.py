@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Infer shapes node by node: with the inference functions of onnx, and with those of `symbolic`.
 
-onnx knows the element types, the operators and the errors; ours add dimensions that are expressions
-of symbols, such as `2*seq`, and what follows from shapes that the model computes.
+onnx infers element types and reports errors. The functions of `symbolic` add dimensions that are
+expressions of symbols, such as `2*seq`, and dimensions from shapes that the model computes.
 """
 
 from __future__ import annotations

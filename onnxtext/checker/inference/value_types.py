@@ -76,7 +76,7 @@ def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
 
 
 def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
-    """Return the types that one node of each kind tells, if no dimension is unknown."""
+    """Return the types inferred from one node of each kind, if no dimension is unknown."""
     found: dict[int, dict[str, Type]] | None
     if "full-types" not in subject.memo:
         found = types_by_kind(subject)

@@ -16,7 +16,7 @@ from onnxtext.checker.origins.views import View
 
 
 def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[Wanted] | None:
-    """Explain an input of a body by what its node passes.
+    """Explain an input of a body by the value that its node passes.
 
     Args:
         step: the step to complete.
@@ -25,7 +25,7 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
         index: the index of the input.
 
     Returns:
-        What it comes from; None if the node passes nothing that is known.
+        The source of the input; None if it is unknown.
     """
     called = quoted(holder.op_type)
     step.place = Place(holder, ("op_type",))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find which sizes of its inputs determine a size that a node computes.
 
-One size after the other is replaced by a new symbol: those whose symbol changes the result are the
-ones that matter. So this needs no rules beyond those of the inference.
+One size after the other is replaced by a new symbol. A size matters if its symbol changes the
+result. So this needs no rules beyond those of the inference.
 """
 
 from __future__ import annotations

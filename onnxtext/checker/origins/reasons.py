@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Say why an operator does not tell a size."""
+"""Explain why a size of an operator's output is unknown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DATA_DEPENDENT = {
 
 
 def needs(called: str, count: int) -> str:
-    """Return that an operator needs unknown sizes, whose names follow."""
+    """Return the sentence that an operator needs unknown sizes; their names follow it."""
     return f"{called} needs the unknown" if count == 1 else f"{called} needs unknown sizes:"
 
 
@@ -38,7 +38,7 @@ def operator_reason(
     facts: NodeFacts | None = None,
     part: Part = RANK,
 ) -> str:
-    """Return why a node does not tell a size.
+    """Return why a size of a node's output is unknown.
 
     Args:
         node: the node.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define one step of the story of a size."""
+"""Define one step of the explanation of a size."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell where a size comes from: the chain of nodes back to what declares it.
+"""Explain a size by the chain of nodes back to the declaration that it follows from.
 
-Or where knowledge is lost, if it is unknown.
+For an unknown size, the chain ends at the node that does not determine it.
 """
 
 from __future__ import annotations

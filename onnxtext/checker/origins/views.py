@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up what inference knows about the values of a graph, in one visit of it."""
+"""Look up the inferred facts about the values of a graph, in one visit of the graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onnxtext.checker.inference.symbolic.values import Value
 
 
 class View(Protocol):
-    """What is known in one visit of a graph or body."""
+    """The inferred facts of one visit of a graph or body."""
 
     @property
     def scope(self) -> Scope:
@@ -105,5 +105,5 @@ class RecordedView:
 
 
 def views(known: RecordedInference, scope: Scope) -> list[View]:
-    """Return the views of a graph or body: of a function body one for each kind of call."""
+    """Return the views of a graph or body; a function body has one view per kind of call."""
     return [RecordedView(known, scope, facts) for facts in known.visits.get(id(scope), ())]

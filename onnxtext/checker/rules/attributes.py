@@ -1,159 +1,282 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that compare the attributes of a node with the operator's schema.
+"""Rules for an attribute by itself, whatever operator has it: name, type, value, reference.
 
-What: a node has only attributes of its operator, with their types, all required ones, each once.
-Why: an unknown attribute has no effect, and a runtime may refuse it.
-Fix: correct the name or the value.
+What: an attribute has one value, of its declared type; a reference occurs only in a function,
+names one of its parameters, and has no value.
+Why: with two values, or a value without a type, the meaning is undefined.
+Fix: write the attribute as `name = value`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.model import Node
-from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
+from onnxtext.ast.model import Function, Node
+from onnxtext.ast.records import Record, Word
+from onnxtext.ast.values import Attribute, AttributeType, Reference
+from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import field_of
+from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import targets
-from onnxtext.checker.inference.function_needs import float_for_int
+from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.context.walk import attributes
 from onnxtext.suggestions import nearest
+
+_FIELDS = {
+    "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,
+    "graphs": 10, "sparse_tensor": 11, "sparse_tensors": 12, "tp": 13, "type_protos": 14,
+}  # fmt: skip
+"""The attribute type of each value field of AttributeProto."""
+_NUMERIC = frozenset(
+    {AttributeType.FLOAT, AttributeType.INT, AttributeType.FLOATS, AttributeType.INTS}
+)
+_SINGLE = frozenset({4, 5, 11, 13})
+"""Types whose value is a single message, which has no default."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check attributes against the schemas of the operators."""
-    resolved = targets(subject)
-    fitting: set[tuple[object, ...]] = set()
-    required: dict[int, frozenset[str]] = {}
+    """Check attributes without looking at their operators."""
+    for node, index, attribute in attributes(subject):
+        if attribute.type in _NUMERIC and attribute.name and attribute.value is not None:
+            continue
+        yield from _one(subject, attribute, Place(node, ("attributes", index)))
     for scope in subject.scopes:
-        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
-            attributes = node.attributes
-            key = id(target), *[(item.name, item.type) for item in attributes]
-            if key in fitting:  # most nodes repeat others
-                continue
-            found: list[Finding] = []
-            if len(attributes) > 1:
-                names = {attribute.name for attribute in attributes}
-                if len(names) < len(attributes):
-                    found += _duplicates(node)
-            if type(target) is Signature and not target.deprecated:
-                found += _misfits(node, target)
-                needed = required.get(id(target))
-                if needed is None:
-                    needed = required[id(target)] = frozenset(
-                        [name for name, formal in target.attributes.items() if formal.required]
-                    )
-                if needed:
-                    found += _missing(node, target, needed)
-            if found:
-                if type(target) is Signature and target.origin:
-                    found = [_as_in_table(finding, target) for finding in found]
-                yield from found
-            else:
-                fitting.add(key)
+        if scope.kind == "function" and isinstance(scope.owner, Function):
+            for number, item in enumerate(scope.owner.attributes):
+                place = Place(scope.place, ("attributes", number))
+                if isinstance(item, Attribute):
+                    yield from _one(subject, item, place, is_parameter=True)
+                elif not item:
+                    yield _unnamed(place)
+    yield from _references(subject)
 
 
-def _as_in_table(finding: Finding, signature: Signature) -> Finding:
-    # A newer version of a package may add attributes; it hardly changes those that exist.
-    if finding.slug == "attribute-duplicate":
-        return finding
-    is_certain = finding.slug != "attribute-unknown"
-    return according_to(
-        finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
-    )
-
-
-def _misfits(node: Node, signature: Signature) -> list[Finding]:
-    found = []
-    for index, attribute in enumerate(node.attributes):
-        finding = _misfit(node, index, attribute, signature)
-        if finding is not None:
-            found.append(finding)
-    return found
-
-
-def _missing(node: Node, signature: Signature, needed: frozenset[str]) -> Iterator[Finding]:
-    for name in sorted(needed.difference([attribute.name for attribute in node.attributes])):
-        kind = AttributeType(signature.attributes[name].type).name.lower()
+def _one(
+    subject: Subject, attribute: Attribute, place: Place, *, is_parameter: bool = False
+) -> Iterator[Finding]:
+    value = attribute.value
+    if not attribute.name:
+        yield _unnamed(place)
+    if is_parameter and isinstance(value, Reference):
         yield Finding(
-            "attribute-required",
-            f"`{node.op_type}` needs the attribute `{name}`",
-            (Place(node, ("op_type",)),),
-            help=f"add it; its type is `{kind}`",
-        )
-
-
-def _duplicates(node: Node) -> Iterator[Finding]:
-    first: dict[str, int] = {}
-    for index, attribute in enumerate(node.attributes):
-        if attribute.name in first:
-            yield Finding(
-                "attribute-duplicate",
-                f"this `{node.op_type}` has two attributes {quoted(attribute.name)}",
-                (
-                    Place(node, ("attributes", index)),
-                    Place(node, ("attributes", first[attribute.name]), "first here"),
-                ),
-                help="remove one of them",
-            )
-        first.setdefault(attribute.name, index)
-
-
-EXAMPLES = {
-    "float": ", such as `1.0`",
-    "int": ", such as `1`",
-    "string": ', such as `"text"`',
-    "floats": ", such as `[1.0, 2.0]`",
-    "ints": ", such as `[1, 2]`",
-    "strings": ', such as `["a", "b"]`',
-    "tensor": ", such as `float[2] [1, 2]`",
-}
-"""An example value of each type, for help."""
-
-
-def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:
-    formal = signature.attributes.get(attribute.name)
-    if formal is not None and (attribute.type == formal.type or attribute.type is None):
-        return None
-    place = Place(node, ("attributes", index))
-    if formal is None:
-        if not attribute.name or "" in signature.attributes or signature.is_open:
-            return None
-        near = nearest(attribute.name, signature.attributes)
-        known = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
-        return Finding(
-            "attribute-unknown",
-            f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
+            "attribute-ref-outside-function",
+            f"the default of {quoted(attribute.name)} is a reference to `@{value.name}`",
             (place,),
-            help=f"there is {quoted(near)}" if near else "remove it, or correct its name",
-            notes=(f"its attributes: {known}" if known else "it has no attributes",),
-            severity="info" if attribute.name.startswith("__") else None,
-            repair=Repair("respell", node, (attribute.name, near)) if near else None,
+            help="write a value, or remove the default",
         )
-    assert attribute.type is not None
-    wanted = AttributeType(formal.type).name.lower()
+        return
+    if isinstance(value, Record):
+        yield from _record(subject, attribute.name, value, place)
+    elif value is None and not is_parameter and attribute.type is not None:
+        if attribute.type in _SINGLE:
+            yield _absent(attribute.name, attribute.type, place, "error")
+        elif attribute.type in (1, 2, 3) and subject.is_selected("attribute-value-mismatch"):
+            yield _absent(attribute.name, attribute.type, place, "hint")
+    elif attribute.type is None and subject.ir_version != 1:
+        if isinstance(value, Reference):
+            yield _untyped_reference(subject, attribute.name, value.name, place)
+        else:
+            yield _untyped(attribute.name, place)
+    strings = value if isinstance(value, tuple) else (value,)
+    for item in strings:
+        if isinstance(item, bytes):
+            try:
+                item.decode("utf-8")
+            except UnicodeDecodeError:
+                yield Finding(
+                    "attribute-string-utf8",
+                    f"a string of the attribute {quoted(attribute.name)} is not UTF-8",
+                    (place._replace(part=(*place.part, "value")),),
+                    help="encode it as UTF-8, or store the bytes in a `uint8` tensor",
+                )
+                break
+
+
+def _unnamed(place: Place) -> Finding:
+    message = "the attribute has no name"
+    return Finding("attribute-name-missing", message, (place,), help="name it, or remove it")
+
+
+def _untyped(name: str, place: Place) -> Finding:
     return Finding(
-        "attribute-type",
-        f"the attribute `{attribute.name}` of `{node.op_type}` has type `{wanted}`, "
-        f"not `{attribute.type.name.lower()}`",
-        (place._replace(part=(*place.part, "value")),),
-        help=f"write a value of type `{wanted}`{EXAMPLES.get(wanted, '')}",
-        repair=float_for_int(node, attribute, AttributeType(formal.type)),
+        "attribute-type-missing",
+        f"the attribute {quoted(name)} has no `type`",
+        (place,),
+        help="write a value that implies the type, or add `type: INT` to its record",
     )
+
+
+def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place) -> Finding:
+    """Report a reference whose type is neither written nor implied: `value_float = @alpha`."""
+    type = _type_of(subject, name, parameter, place.item)
+    if type is None:
+        help = f"write its type: `{name}: float = @{parameter}`, if it is a float"
+    else:
+        help = f"write its type: `{name}: {type} = @{parameter}`"
+    return Finding(
+        "attribute-type-missing",
+        f"the reference {quoted(name)} to `@{parameter}` has no `type`",
+        (place,),
+        help=help,
+        repair=Repair("respell", place.item, (name, f"{name}: {type}")) if type else None,
+    )
+
+
+def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | None:
+    """Return the type a reference needs: the operator's, else the declared one, else None."""
+    known: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
+    if known is None:
+        resolved = targets(subject)
+        known = subject.memo["nodes-of-functions"] = {
+            id(item): (scope, target)
+            for scope in subject.scopes
+            if scope.function is not None
+            for item, target in zip(scope.nodes, resolved[id(scope)], strict=True)
+        }
+    scope, target = known.get(id(node), (None, None))
+    if type(target) is Signature and name in target.attributes:
+        return AttributeType(target.attributes[name].type).name.lower()
+    called = target.function if type(target) is Scope else None
+    around = scope.function if scope is not None else None
+    for owner, wanted in ((called, name), (around, parameter)):
+        for item in owner.attributes if owner is not None else ():
+            if isinstance(item, Attribute) and item.name == wanted and item.type is not None:
+                return item.type.name.lower()
+    return None
+
+
+def _absent(name: str, kind: AttributeType, place: Place, severity: str) -> Finding:
+    return Finding(
+        "attribute-value-mismatch",
+        f"the attribute {quoted(name)} has type `{kind.name.lower()}`, but no value",
+        (place,),
+        help="give it a value, or remove the attribute",
+        severity="error" if severity == "error" else "hint",
+    )
+
+
+def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterator[Finding]:
+    kind = field_of(record, "type")
+    number = AttributeType[kind.text] if isinstance(kind, Word) and kind.text in _NAMES else None
+    if number is None and subject.ir_version != 1:
+        yield _untyped(name, place)
+    held = [
+        str(field.key)
+        for field in record.fields
+        if field.key in _FIELDS and field.value not in ((), None)
+    ]
+    wrong = [field for field in held if number is not None and _FIELDS[field] != number]
+    reference = field_of(record, "ref_attr_name")
+    if reference not in (None, b"") and held:
+        yield Finding(
+            "attribute-ref-outside-function",
+            f"the attribute {quoted(name)} has both a reference and a value (`{held[0]}`)",
+            (place,),
+            help="keep the reference or the value, not both",
+        )
+    elif len(held) > 1:
+        fields = ", ".join(f"`{field}`" for field in held)
+        message = f"the attribute {quoted(name)} has more than one value: {fields}"
+        yield Finding(
+            "attribute-value-mismatch", message, (place,), help="keep one, and remove the others"
+        )
+    elif wrong:
+        yield Finding(
+            "attribute-value-mismatch",
+            f"the attribute {quoted(name)} has type `{AttributeType(number or 1).name.lower()}`, "
+            f"but its value is in `{wrong[0]}`",
+            (place,),
+            help="move the value to the field of its type, or change the type",
+        )
+
+
+_NAMES = frozenset(AttributeType.__members__)
+
+
+def _references(subject: Subject) -> Iterator[Finding]:
+    if not any(type(item.value) is Reference for _, _, item in attributes(subject)):
+        return
+    for scope in subject.scopes:
+        for node in scope.nodes:
+            for index, attribute in enumerate(node.attributes):
+                if type(attribute.value) is Reference:
+                    finding = _reference(scope, node, index, attribute, attribute.value.name)
+                    if finding is not None:
+                        yield finding
+
+
+def _reference(
+    scope: Scope, node: Node, index: int, attribute: Attribute, name: str
+) -> Finding | None:
+    place = Place(node, ("attributes", index, "value"))
+    if scope.function is None:
+        top = scope
+        while top.parent is not None:
+            top = top.parent
+        if top.kind in ("nodes", "fragment"):
+            return None
+        return Finding(
+            "attribute-ref-outside-function",
+            f"`@{name}` refers to a function parameter, but is not in a function",
+            (place,),
+            help="write the value itself",
+        )
+    parameters = {
+        item if isinstance(item, str) else item.name: None if isinstance(item, str) else item.type
+        for item in scope.function.attributes
+    }
+    if name not in parameters:
+        near = nearest(name, parameters)
+        return Finding(
+            "attribute-ref-unknown",
+            f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
+            (place,),
+            help=f"there is {quoted(near)}"
+            if near
+            else "declare it as a parameter of the function, or write the value itself",
+        )
+    kind = parameters[name]
+    if kind is not None and attribute.type is not None and kind != attribute.type:
+        return Finding(
+            "attribute-ref-unknown",
+            f"the parameter {quoted(name)} has type `{kind.name.lower()}`, but is used as "
+            f"`{attribute.type.name.lower()}` here",
+            (
+                place,
+                Place(scope.function, ("attributes", list(parameters).index(name)), "declared"),
+            ),
+            help="change the type of the parameter, or refer to another one",
+        )
+    return None
 
 
 FAMILY = Family(
     check,
     (
-        Rule("attribute-unknown", "error", "the operator has an attribute of that name", "schema"),
-        Rule("attribute-required", "error", "required attributes are present", "schema"),
-        Rule("attribute-type", "error", "attributes have the types of the schema", "schema"),
+        Rule("attribute-name-missing", "error", "attributes have names", "IR Attributes"),
+        Rule("attribute-type-missing", "error", "attributes have types (from IR 2 on)", "proto"),
         Rule(
-            "attribute-duplicate",
+            "attribute-value-mismatch",
             "error",
-            "attributes of a node have distinct names",
+            "an attribute has one value, in the field of its type",
+            "proto AttributeProto, checker",
+        ),
+        Rule(
+            "attribute-ref-outside-function",
+            "error",
+            "attribute references occur only in functions, and have no value",
             "IR Attributes",
+        ),
+        Rule(
+            "attribute-ref-unknown",
+            "error",
+            "a reference names an attribute parameter of the function, with the same type",
+            "IR Functions",
+        ),
+        Rule(
+            "attribute-string-utf8", "warning", "strings of attributes are UTF-8", "IR Attributes"
         ),
     ),
 )

@@ -4,7 +4,7 @@
 What: a call names an existing function, has no more inputs and outputs than that function, and
 passes all inputs that the body requires and all attributes without a default.
 Why: a runtime replaces the call by the function's body.
-Fix: pass what is missing, or remove what is too many.
+Fix: pass the missing inputs and attributes, or remove the extra ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject, plain_domain
 from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
-from onnxtext.checker.rules.attributes import EXAMPLES
+from onnxtext.checker.rules.operator_attributes import EXAMPLES
 from onnxtext.suggestions import nearest
 
 
@@ -67,14 +67,16 @@ def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
 
 def _no_overload(node: Node, overloads: list[str]) -> Finding:
     near = nearest(node.overload or "", overloads)
-    known = ", ".join(f"`{name}`" if name else "an unnamed one" for name in sorted(overloads))
+    known = ", ".join(f"`{name}`" if name else "an unnamed overload" for name in sorted(overloads))
     called = f"the overload {quoted(node.overload)}" if node.overload else "no plain overload"
     return Finding(
         "function-overload-unknown",
         f"the function {quoted(node.op_type)} has {called}" if not node.overload
         else f"the function {quoted(node.op_type)} does not have {called}",
         (Place(node, ("op_type",)),),
-        help=f"there is {quoted(near)}" if near else "call one that exists, or define this one",
+        help=f"there is {quoted(near)}"
+        if near
+        else "call an overload that exists, or define this overload",
         notes=(f"its overloads: {known}",),
     )  # fmt: skip
 
@@ -90,10 +92,10 @@ def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
         if len(actual) > len(formal):
             yield Finding(
                 "function-call-arity",
-                f"the function {quoted(owner.name)} has {counted(len(formal), kind)}, "
-                f"not {len(actual)}",
+                f"the call has {counted(len(actual), kind)}, but the function "
+                f"{quoted(owner.name)} has {len(formal)}",
                 (Place(node, (f"{kind}s", len(formal))), definition),
-                help=f"remove the extra {kind}s, or add {kind}s to the function",
+                help=f"remove the extra {kind}s from the call, or add {kind}s to the function",
             )
     needed = needs.inputs(function)
     for index, value in enumerate(function.inputs):
@@ -101,9 +103,10 @@ def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
         if not given and value.name in needed:
             yield Finding(
                 "function-call-arity",
-                f"the function {quoted(owner.name)} requires the input {quoted(value.name)}",
+                f"the call lacks the input {quoted(value.name)} of the function "
+                f"{quoted(owner.name)}",
                 (Place(node, ("op_type",)), definition),
-                help="pass that input in the call",
+                help=f"pass a value for {quoted(value.name)}",
             )
     yield from _attributes(node, owner, definition, needs, function)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the parts of declared types: element types, map keys, dimensions, denotations.
+"""Rules for declared types: completeness, element types, map keys, dimensions, denotations.
 
-What: element types are defined, map keys are integers or strings, dimensions are not negative.
+What: each type sets exactly one kind, and sequence, map and optional types have an element type;
+element types are defined, map keys are integers or strings, dimensions are not negative.
 Why: ONNX has no other tensors, maps and dimensions.
 Fix: correct the type; write an unknown dimension as `?`, not as -1.
 """
@@ -10,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.records import Record, Word
+from onnxtext.ast.records import Field, Record, Word
 from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
 from onnxtext.checker.context.declarations import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
-from onnxtext.checker.context.resolved_fields import field_of, number_of
+from onnxtext.checker.context.resolved_fields import UNSET, field_of, number_of
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.type_records import type_records
+from onnxtext.checker.context.type_records import TypeRecord, type_records
 from onnxtext.checker.context.walk import TypeUse, inner_types, type_uses
 
 _KEYS = frozenset(
@@ -28,6 +29,12 @@ DENOTATIONS = frozenset(
      "FILTER_IN_CHANNEL", "FILTER_OUT_CHANNEL", "FILTER_SPATIAL"}
 )  # fmt: skip
 """The standard denotations (TypeDenotation.md, DimensionDenotation.md)."""
+
+
+_CONTAINERS = {
+    "sequence_type": "elem_type", "optional_type": "elem_type", "map_type": "value_type",
+}  # fmt: skip
+_KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -42,9 +49,52 @@ def check(subject: Subject) -> Iterator[Finding]:
             elif isinstance(type, MapType) and type.key not in _KEYS:
                 yield _map_key(use.places, type.key)
     for item in type_records(subject):
+        yield from _kinds(item, subject)
         yield from _record(item.record, item.place, item.name)
     if subject.active("denotation-unknown"):
         yield from _denotations(subject)
+
+
+def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
+    """Find levels of a type that do not have exactly one kind."""
+    record = use.record
+    depth = 0
+    while True:
+        kinds = [f for f in record.fields if f.key in _KINDS]
+        if len(kinds) > 1:
+            yield _missing(use, f"sets {_listed(kinds)}, not only one of them", "error")
+            return
+        if not kinds:
+            is_empty = not record.fields and not depth and not use.required
+            severity = "hint" if is_empty else "error"
+            if severity == "error" or subject.is_selected("type-missing"):
+                fields = "`tensor_type`, `sequence_type`, `map_type`, …"
+                yield _missing(use, f"is empty: it sets none of {fields}", severity)
+            return
+        inner = kinds[0]
+        name = _CONTAINERS.get(str(inner.key))
+        if name is None or not isinstance(inner.value, Record):
+            return
+        element = next((f.value for f in inner.value.fields if f.key == name), UNSET)
+        if not isinstance(element, Record):
+            yield _missing(use, f"has a `{inner.key}` without `{name}`", "error")
+            return
+        record = element
+        depth += 1
+
+
+def _listed(fields: list[Field]) -> str:
+    return " and ".join(f"`{field.key}`" for field in fields)
+
+
+def _missing(use: TypeRecord, what: str, severity: str) -> Finding:
+    return Finding(
+        "type-missing",
+        f"the type of {quoted(use.name)} {what}",
+        (use.place,),
+        help="write one complete type, such as `float[N]` or `seq(float[N])`",
+        severity="error" if severity == "error" else "hint",
+    )
 
 
 def _undefined(places: list[Place], name: str) -> Finding:
@@ -147,6 +197,12 @@ def _denotation(text: object, place: Place) -> Iterator[Finding]:
 FAMILY = Family(
     check,
     (
+        Rule(
+            "type-missing",
+            "error",
+            "every `TypeProto`, also a nested one, sets exactly one field of its oneof `value`",
+            "proto TypeProto",
+        ),
         Rule("elem-type-undefined", "error", "element types are defined", "proto TypeProto"),
         Rule("map-key-type", "error", "map keys are integers or strings", "proto TypeProto.Map"),
         Rule("dim-value-negative", "warning", "dimensions are 0 or more", "IR Static shapes"),

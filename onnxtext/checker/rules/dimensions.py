@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for symbolic dimensions: a name has one size, and inputs are not secretly fixed.
+"""Rules for symbolic dimensions: a name has one size, and no input is restricted to one size.
 
-What: a symbolic dimension has the same size everywhere in the model; those of inputs can have more
-than one size, and differ from each other.
+What: a symbolic dimension has the same size everywhere in the model; the symbolic dimensions of
+inputs can have several sizes, independently of each other.
 Why: equal names mean equal sizes, and a caller may choose the size of a symbolic dimension.
 Fix: rename one of the dimensions, or correct the size.
 
@@ -38,7 +38,7 @@ from onnxtext.diagnostics import Severity
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find symbolic dimensions with contradictory sizes, and those of inputs with only one."""
+    """Find symbolic dimensions with contradictory sizes, or of inputs with only one size."""
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return
     if sizes_fit_by_kind(subject):
@@ -86,7 +86,7 @@ def _symbols(type: Type | None) -> list[str]:
 
 def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
     item, part = forced.place.item, forced.place.part
-    size = f"{quoted(name)} can only be {forced.number}"
+    size = f"{quoted(name)} must be {forced.number}"
     help = f"write {forced.number} instead of {quoted(name)}"
     places = [
         forced.place._replace(label=f"{size} here"),
@@ -97,12 +97,14 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
     if isinstance(item, Node) and part == ("op_type",):
         why = f"`{item.op_type}` accepts no other size"
         other = (
-            "-1 for it in the shape" if item.op_type == "Reshape" else "make the node accept any"
+            "write -1 for this dimension in the shape"
+            if item.op_type == "Reshape"
+            else "change the node so that it accepts other sizes"
         )
         literal = trace.literal(forced.place, name, forced.number)
         stored = trace.stored(item.inputs[1]) if literal is not None else None
         if literal is not None:
-            other = f"{literal[1]} for it in the shape"
+            other = f"write {literal[1]} for this dimension in the shape"
         if literal is not None and stored is not None:
             index, right = literal
             wrong = trace.number(item.inputs[1], index)
@@ -111,7 +113,7 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
     else:
         output = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
         why = f"the declared type of {quoted(output)} allows no other size"
-        other = f"{quoted(name)} in that type"
+        other = f"write {quoted(name)} in the type of {quoted(output)}"
     return Finding(
         "dim-forced",
         f"the dimension {size}: {why}",
@@ -154,7 +156,7 @@ def _equal(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Fi
     severities = {_severity(place, name, trace) for place in places for name in (one, other)}
     return Finding(
         "dim-forced",
-        f"the dimension {quoted(other)} can only be {quoted(what)}: {why}",
+        f"the dimension {quoted(other)} must equal {quoted(what)}: {why}",
         (
             *[place._replace(label="these sizes are equal") for place in places],
             Place(declared[other], ("type",), f"declared as {quoted(other)}"),
@@ -213,7 +215,7 @@ def _conflict(conflict: Conflict) -> Finding:
     before, now = conflict.places
     return Finding(
         "dim-variable-conflict",
-        f"the dimension {quoted(name)} would have to be both {one} and {other}",
+        f"the dimension {quoted(name)} is {one} in one place and {other} in another",
         (
             now._replace(label=f"{quoted(name)} is {other} here"),
             before._replace(label=f"{quoted(name)} is {one} here"),
@@ -235,7 +237,7 @@ FAMILY = Family(
         Rule(
             "dim-forced",
             "warning",
-            "a symbolic dimension of an input can have more than one size, whatever others are",
+            "a symbolic dimension of an input is not restricted to one size",
             "IR Static shapes",
         ),
     ),

@@ -145,7 +145,7 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
     severity: Severity | None = None
     if history and version:
         message = f"there is no operator {quoted(shown)} in version {version} of its operator set"
-        help = f"it was added in version {history[0]}: import that or a later one"
+        help = f"it was added in version {history[0]}: import that version or a later version"
     else:
         message = f"there is no operator {quoted(shown)}"
         own = (
@@ -163,7 +163,7 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
                 "respell", places[0].item, (shown, f"{domain}.{near}" if domain else near)
             )
         elif other is not None:
-            help = f"there is `{other}.{name}`" if other else f"there is a standard one: `{name}`"
+            help = f"there is {f'`{other}.{name}`' if other else f'a standard operator `{name}`'}"
         tables = [] if schemas.knows(domain) else list(schemas.tables(domain))
         if tables and domain not in _domains(subject):
             origins = ", ".join([table.origin for table in tables])
@@ -200,7 +200,7 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
         (Place(node, ("op_type",)),),
         help=f"use `{successor}`"
         if successor
-        else reason or "import an older version, or use another",
+        else reason or "import an older version of the operator set, or use another operator",
     )
 
 

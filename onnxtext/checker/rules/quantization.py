@@ -48,7 +48,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                         "quantization-annotation",
                         f"unknown key {quoted(key)}, not `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
                         (place,),
-                        help="use one of these if it means the same",
+                        help="rename the key, or remove the entry",
                         severity="hint",
                     )
 

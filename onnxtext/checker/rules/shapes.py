@@ -57,7 +57,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_foreign(target: Target) -> bool:
-    """Whether onnx does not know an operator, and so not what follows from its outputs."""
+    """Whether an operator is unknown to onnx, and so are the types of its outputs."""
     return target is None or (type(target) is Signature and bool(target.origin))
 
 
@@ -70,7 +70,7 @@ def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
     if warning is None:
         return None
     subject.found[:] = [finding for finding in subject.found if finding is not warning]
-    return replace(warning, severity="error", notes=("the inference of onnx objects to it",))
+    return replace(warning, severity="error", notes=("onnx's shape inference rejects it",))
 
 
 def _unplaced(subject: Subject, objection: str | Failure) -> Finding:

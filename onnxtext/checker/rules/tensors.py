@@ -181,7 +181,7 @@ FAMILY = Family(
         Rule(
             "tensor-data-field",
             "error",
-            "data is in one field: `raw_data`, or that of the element type",
+            "data is in one field: `raw_data`, or the field of the element type",
             "proto",
         ),
         Rule("tensor-data-size", "error", "the number of elements agrees with the dims", "proto"),

@@ -130,7 +130,7 @@ def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Pla
     notes: tuple[str, ...] = ()
     inner = _inner_definition(scope, name) if subject.may_suggest else None
     if inner is not None:
-        notes = (f"it is defined in {inner.describe()}, and not visible outside of that",)
+        notes = (f"it is defined in {inner.describe()}, and visible only there",)
     return Finding(
         "value-undefined",
         _undefined_message(name, places),
@@ -220,7 +220,7 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
             "node-order",
             message,
             (first, Place(*scope.definition(name), "defined only here"), *others),
-            help="sort the nodes: each comes after those whose outputs it uses",
+            help="sort the nodes: a node comes after the nodes whose outputs it uses",
             repair=None if cyclic else Repair("sort", scope.place),
         )
 
@@ -341,7 +341,7 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         near = None if outer else subject.nearest(value.name, scope.position)
         notes: tuple[str, ...] = ()
-        help = f"there is a value {quoted(near)}" if near else "name a value that it computes"
+        help = f"there is a value {quoted(near)}" if near else "name a value that a node computes"
         if outer is not None:
             notes = (f"it is defined in {outer[0].describe()}, but outputs cannot be outer values",)
             help = f"copy it with a node: {value.name} = Identity (…)"

@@ -46,7 +46,7 @@ class Line(NamedTuple):
 
 
 MOST_ITEMS = 40
-"""A diff with more items is grouped by what happened."""
+"""In a diff with more items, similar changes are grouped."""
 
 _MOST_SHOWN = 8
 """Maximum number of lines of a group's first occurrence."""
@@ -93,7 +93,7 @@ def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
     if grouped:
         lines = [
             Line("@", f"{len(diff.items):,} differences"),
-            Line("#", " grouped by what happened; `onnxtext diff --all` shows every one"),
+            Line("#", " similar changes are grouped; `onnxtext diff --all` shows each"),
         ]
         yield Hunk(lines, [])
     if diff.renames:

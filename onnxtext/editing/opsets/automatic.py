@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Carry a node over a step that only adds or removes types, attributes and optional inputs.
 
-An attribute that a version added has a default which means what older versions do; the tables below
-list the exceptions. So a newer version needs nothing, and for an older one the attribute is dropped
-if it has that value. A test compares the tables with the schemas of the installed onnx.
+The default of an added attribute keeps the meaning of older versions; the tables below list the
+exceptions. So a conversion to a newer version changes nothing, and a conversion to an older version
+drops the attribute if it has that value. A test compares the tables with the installed onnx.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _drop(work: Work, step: Step, name: str) -> None:
 
 
 def _removed_defaults(work: Work, step: Step) -> None:
-    """Check that the default of an attribute that was removed means what the newer version does."""
+    """Check that the default of a removed attribute has the meaning of the newer version."""
     for name, wanted in REMOVED.get(step, {}).items():
         if wanted is ANY or name not in work.old.attributes or work.attribute(name) is not None:
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a conversion knows of the model: types, constants, names; and why a node is refused."""
+"""Look up facts about the model to convert: types, constants and names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Obstacle(Exception):
     """Raised if a node cannot be converted.
 
     Attributes:
-        reason: why, as the second half of a sentence.
+        reason: the reason, as the second half of a sentence.
         help: what to do.
     """
 
@@ -36,7 +36,7 @@ class Obstacle(Exception):
 
 
 class Facts:
-    """What is known of a checked model.
+    """The known facts about a checked model.
 
     Args:
         subject: the model.
@@ -118,7 +118,7 @@ class Facts:
         return name in self._made
 
     def constant(self, scope: Scope, name: str) -> tuple[TensorType, tuple[Number, ...]] | None:
-        """Return the type and the elements of a small constant; None if it is none."""
+        """Return the type and the elements of a small constant; None for other values."""
         found: Scope | None = scope
         while found is not None and name not in found.position:
             found = found.parent or found.main_graph

@@ -19,7 +19,7 @@ _MOST_REQUESTS = 2000
 
 
 class Converter:
-    """Asks the converter, the same question once."""
+    """Calls the converter, once for equal nodes."""
 
     def __init__(self) -> None:
         self._inference = Inference()
@@ -124,11 +124,11 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
             renamed.append(names[name])
         made_node = Node(node.op_type, inputs, tuple(renamed), node.attributes)
         work.before.append(made_node)
-    work.say("onnx's version converter rewrites it")
+    work.say("onnx's version converter rewrites this node")
 
 
 def _numbers(value: ValueInfo) -> tuple[int | float, ...]:
     numbers = read_numbers(value.type, value.data, {})
     if numbers is None:
-        raise Obstacle("onnx's version converter made a constant that cannot be taken over")
+        raise Obstacle("onnx's version converter made a constant whose numbers are unreadable")
     return numbers

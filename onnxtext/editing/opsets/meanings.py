@@ -144,7 +144,7 @@ def broadcast_up(work: Work) -> None:
 
 
 def broadcast_down(work: Work) -> None:
-    """Reverse `broadcast_up`, without broadcasting or with a second input of fewer axes."""
+    """Reverse `broadcast_up`, for inputs of equal shapes or a second input with fewer axes."""
     left, right = work.shape(work.input(0)), work.shape(work.input(1))
     if left is None or right is None or None in left or None in right:
         raise Obstacle("the shapes of its inputs are not known")
@@ -152,7 +152,7 @@ def broadcast_down(work: Work) -> None:
         if len(right) > len(left) or left[len(left) - len(right) :] != right:
             raise Obstacle("it broadcasts in a way that exists since version 7")
         work.set(integer("broadcast", 1))
-        work.say("`broadcast = 1` is written, which version 6 needs")
+        work.say("`broadcast = 1` is added, because version 6 needs it")
     carry_over(work)
 
 
@@ -166,7 +166,7 @@ def equal_shapes(work: Work) -> None:
 
 
 def prelu_up(work: Work) -> None:
-    """`PRelu` (7): the slope broadcasts as numpy does, before it was one of each channel."""
+    """`PRelu` (7): the slope broadcasts as numpy does; before, each channel had one slope."""
     slope, data = work.shape(work.input(1)), work.shape(work.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:
@@ -234,7 +234,7 @@ def one_scale(work: Work) -> None:
 
 
 def batch_normalization_up(work: Work) -> None:
-    """`BatchNormalization` (14) gives statistics in training only, and other ones."""
+    """`BatchNormalization` (14) has other statistics outputs, and only in training."""
     if any(work.node.outputs[1:]):
         raise Obstacle("its outputs for training changed in version 14")
     carry_over(work)
@@ -318,7 +318,7 @@ def renamed(name: str, values: dict[bytes, bytes]) -> object:
         value = work.value(name)
         if isinstance(value, bytes) and value in values:
             work.set(tensors.text(name, values[value].decode()))
-            work.say(f"`{name} = {values[value].decode()}` is the new name of the same")
+            work.say(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
         carry_over(work)
 
     return rule
@@ -336,7 +336,7 @@ def grid_sample_down(work: Work) -> None:
 
 
 def label_encoder_up(work: Work) -> None:
-    """`LabelEncoder` (2) has lists of keys and values, before it numbered its classes."""
+    """`LabelEncoder` (2) has lists of keys and values; before, the classes were numbered."""
     classes = work.value("classes_strings")
     if not isinstance(classes, tuple):
         raise Obstacle("it has no `classes_strings`")
@@ -347,17 +347,17 @@ def label_encoder_up(work: Work) -> None:
     work.drop("classes_strings")
     work.set(strings)
     work.set(ints("values_int64s" if to_numbers else "keys_int64s", numbers))
-    work.say("keys and values replace `classes_strings`")
+    work.say("attributes for keys and values replace `classes_strings`")
     carry_over(work)
 
 
 def scatter_up(work: Work) -> None:
     """`Scatter` is called `ScatterElements` (11)."""
     work.node.op_type = "ScatterElements"
-    work.say("it becomes a `ScatterElements`")
+    work.say("`ScatterElements` replaces `Scatter`")
 
 
 def scatter_down(work: Work) -> None:
     """Reverse `scatter_up`."""
     work.node.op_type = "Scatter"
-    work.say("it becomes a `Scatter`")
+    work.say("`Scatter` replaces `ScatterElements`")

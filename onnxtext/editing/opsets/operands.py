@@ -12,7 +12,7 @@ from onnxtext.editing.opsets.work import Work
 
 
 def _to_input(work: Work, name: str, index: int) -> bool:
-    """Make an input of an attribute with a list of integers; False if there is none."""
+    """Convert an attribute with integers to an input; return False without the attribute."""
     held = work.attribute(name)
     if held is None:
         return False
@@ -31,7 +31,7 @@ def _to_input(work: Work, name: str, index: int) -> bool:
 
 
 def _to_attribute(work: Work, name: str, index: int) -> bool:
-    """Make an attribute of an input with integers; False if it is left out."""
+    """Convert an input with integers to an attribute; return False if the input is omitted."""
     if not work.input(index):
         return False
     numbers = work.needed_numbers(index, f"input `{name}`")
@@ -86,7 +86,7 @@ def split_count(work: Work) -> None:
     """`Split` (18) needs the number of outputs if it has no sizes."""
     if not work.input(1):
         work.set(tensors.integer("num_outputs", len(work.node.outputs)))
-        work.say("`num_outputs` is written, which version 18 needs")
+        work.say("`num_outputs` is added, because version 18 needs it")
     carry_over(work)
 
 
@@ -95,14 +95,14 @@ def split_without_count(work: Work) -> None:
     if work.attribute("num_outputs") is not None:
         count = len(work.node.outputs)
         if work.integer("num_outputs") != count:
-            raise Obstacle("it has another number of outputs than `num_outputs`")
+            raise Obstacle("the number of its outputs differs from `num_outputs`")
         shape = work.shape(work.input(0))
         axis = work.integer("axis", 0) or 0
         size = shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
         if not isinstance(size, int):
             raise Obstacle(
-                f"the size of `{work.input(0)}` that it splits is not known, and older versions "
-                "split into equal parts only"
+                f"the size of the split dimension of `{work.input(0)}` is not known, and older "
+                "versions split into equal parts only"
             )
         if size % count:
             part = -(-size // count)
@@ -111,7 +111,7 @@ def split_without_count(work: Work) -> None:
             sizes = [*[part] * (count - 1), size - part * (count - 1)]
             work.set_input(1, work.constant("split", sizes))
         work.drop("num_outputs")
-        work.say("`num_outputs` is dropped, which older versions do not have")
+        work.say("`num_outputs` is dropped: older versions do not have it")
     carry_over(work)
 
 
@@ -316,11 +316,13 @@ def dropout_mask(work: Work) -> None:
     """The mask of `Dropout` is bool since version 10."""
     if len(work.node.outputs) > 1 and work.node.outputs[1]:
         if work.node.outputs[1] in work.facts.used:
-            raise Obstacle("the type of its output `mask` changed in version 10, and it is used")
+            raise Obstacle(
+                "its output `mask` is used, and the type of `mask` changed in version 10"
+            )
         work.facts.dropped.add((id(work.place.scope.place), work.node.outputs[1]))
         work.node.outputs = work.node.outputs[:1]
         work.node.output_types = work.node.output_types[:1]
-        work.say("the output `mask` is dropped, whose type changed and which nothing uses")
+        work.say("the unused output `mask` is dropped, because its type changed")
     carry_over(work)
 
 

@@ -28,7 +28,7 @@ _MOST_REMARKS = 500
 
 @dataclass(slots=True)
 class Plan:
-    """What a conversion changes.
+    """The changes of a conversion, and its obstacles.
 
     Attributes:
         subject: the model before it.
@@ -47,7 +47,7 @@ class Plan:
 
     @property
     def obstacles(self) -> list[Remark]:
-        """What stands against the conversion."""
+        """The obstacles to the conversion."""
         return [remark for remark in self.remarks if remark.code == OBSTACLE]
 
     @property
@@ -59,7 +59,7 @@ class Plan:
         """Change the model.
 
         Raises:
-            ConversionError: something stands against it.
+            ConversionError: there are obstacles.
         """
         if self.obstacles:
             raise ConversionError(self.obstacles, self.subject)
@@ -84,7 +84,7 @@ def convert(model: Model, targets: Targets) -> list[str]:
     """Convert a model in place.
 
     Returns:
-        What changes, one sentence each.
+        The changes, one sentence each.
 
     Raises:
         OnnxTextError: a version is unknown, or a node cannot be converted; nothing is changed then.
@@ -95,7 +95,7 @@ def convert(model: Model, targets: Targets) -> list[str]:
 
 
 def plan_conversion(model: Model, targets: Targets) -> Plan:
-    """Find out what a conversion changes, and what stands against it.
+    """Find the changes that a conversion makes, and the obstacles to it.
 
     Args:
         model: the model, which is not changed before `Plan.apply`.
@@ -109,7 +109,7 @@ def plan_conversion(model: Model, targets: Targets) -> Plan:
         check_version(domain, version)
     if "" in plain and not model.opset_imports and model.ir_version not in (1, 2):
         raise refused(
-            "the model imports no operator set, so it is unknown what its nodes are written for",
+            "the model imports no operator set, so the version of its operators is unknown",
             "add `opset_import` to its header",
         )
     for entry in (*model.opset_imports, *[e for f in model.functions for e in f.opset_imports]):

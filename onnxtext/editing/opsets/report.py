@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turn what a conversion does, and what stands against it, into diagnostics."""
+"""Turn the changes and obstacles of a conversion into diagnostics."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _MOST_PLACES = 8
 
 @dataclass(slots=True)
 class Remark:
-    """Something that holds for one or several nodes.
+    """A change or an obstacle of one or several nodes.
 
     Attributes:
         code: `OBSTACLE` or `CHANGE`.
-        message: what holds.
+        message: the change or the obstacle.
         help: what to do; None if nothing.
         places: the nodes.
     """

@@ -46,27 +46,27 @@ def scales_to_attribute(work: Work) -> None:
 def upsample_to_resize(work: Work) -> None:
     """`Upsample` is called `Resize` (10)."""
     work.node.op_type = "Resize"
-    work.say("it becomes a `Resize`")
+    work.say("`Resize` replaces `Upsample`")
 
 
 def resize_to_upsample(work: Work) -> None:
-    """Reverse `upsample_to_resize`, if nothing gets smaller."""
+    """Reverse `upsample_to_resize`, if no dimension shrinks."""
     scales = work.numbers(work.input(1))
     if scales is None or min(scales, default=1) < 1:
-        raise Obstacle("it may make the image smaller, which exists since version 10")
+        raise Obstacle("it may shrink the image, which is possible since version 10")
     work.node.op_type = "Upsample"
-    work.say("it becomes an `Upsample`")
+    work.say("`Upsample` replaces `Resize`")
 
 
 def resize_up(work: Work) -> None:
-    """`Resize` (11) tells how coordinates and the nearest element are found."""
+    """`Resize` (11) has attributes for the coordinates and the nearest element."""
     scales = work.numbers(work.input(1))
     nearest = work.string("mode") != "linear"
     rounding = "floor"
     if nearest and (scales is None or min(scales, default=1) < 1):
         if scales is None or max(scales) > 1:
             raise Obstacle(
-                "it may make the image smaller: version 10 does not tell which element is nearest"
+                "it may shrink the image: version 10 does not define the nearest element then"
             )
         rounding = "ceil"
     name = work.input(1)
@@ -75,7 +75,7 @@ def resize_up(work: Work) -> None:
         work.set(tensors.text("nearest_mode", rounding))
     work.set_input(1, work.constant("roi", [], "float"))
     work.set_input(2, name)
-    work.say("it tells how version 10 finds coordinates: `asymmetric`")
+    work.say("`coordinate_transformation_mode = asymmetric` is added: version 10 implies it")
     carry_over(work)
 
 
@@ -83,12 +83,12 @@ def resize_down(work: Work) -> None:
     """Reverse `resize_up`."""
     scales = work.numbers(work.input(2)) if work.input(2) else ()
     if work.input(3) or not scales:
-        raise Obstacle("its sizes are given, which is possible since version 11")
+        raise Obstacle("its input `sizes` exists since version 11")
     if work.string("coordinate_transformation_mode") != "asymmetric":
-        raise Obstacle("it is not `asymmetric`, as it always is before version 11")
+        raise Obstacle("before version 11, `coordinate_transformation_mode` is `asymmetric`")
     if work.string("mode") == "nearest":
         if work.string("nearest_mode") != "floor" or min(scales) < 1:
-            raise Obstacle("version 10 finds another nearest element")
+            raise Obstacle("version 10 chooses another nearest element")
     elif work.string("mode") != "linear":
         raise Obstacle("its `mode` exists since version 11")
     name = work.input(2)
@@ -102,18 +102,18 @@ def resize_down(work: Work) -> None:
 
 
 def resize_with_empty(work: Work) -> None:
-    """`Resize` before version 13 has empty tensors for what is left out."""
+    """`Resize` before version 13 has empty tensors for omitted inputs."""
     if work.input(2) == "" or work.input(1) == "":
         empty = work.constant("roi", [], "float")
         for index in (1, 2):
             if not work.input(index):
                 work.set_input(index, empty)
-        work.say("empty tensors stand for the inputs that are left out")
+        work.say("empty tensors replace the omitted inputs")
     carry_over(work)
 
 
 def resize_without_empty(work: Work) -> None:
-    """`Resize` (13) has either scales or sizes; an empty tensor is neither."""
+    """`Resize` (13) has either scales or sizes; the other input is omitted, not empty."""
     if work.input(3) and work.input(2):
         numbers = work.numbers(work.input(2))
         if numbers is None and work.shape(work.input(2)) != (0,):

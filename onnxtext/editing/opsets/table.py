@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the steps: for each version that changed an operator, how a node is carried over.
+"""The rules that convert a node, one for each version that changed its operator.
 
 Steps without a rule here only change types, attributes with defaults and optional inputs
-(`automatic`). All steps up to `REVIEWED` have been read; onnx's version converter is asked about
-newer ones.
+(`automatic`). All steps up to `REVIEWED` have been reviewed; onnx's version converter converts
+newer steps.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ Dims = tuple[int | str | None, ...]
 
 @dataclass(slots=True)
 class Place:
-    """Where a node is, and the constants that its graph has got.
+    """The graph of a node, and the new constants of that graph.
 
     Attributes:
         scope: its graph or function.
@@ -227,7 +227,7 @@ class Work:
         return text[7:-1]
 
     def numbers(self, name: str) -> tuple[Number, ...] | None:
-        """Return the elements of a small constant; None if it is none."""
+        """Return the elements of a small constant; None for other values."""
         made = self.place.new_tensors.get(name)
         if made is not None:
             return tensors.read_numbers(made.type, made.data, {})

@@ -12,7 +12,7 @@ from onnxtext.checker.context.subject import FunctionKey, function_key, plain_do
 from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.names import outermost
+from onnxtext.lsp.index.symbols import outermost
 from onnxtext.lsp.server.parameters import data_field
 from onnxtext.source import Span
 

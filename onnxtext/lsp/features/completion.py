@@ -16,7 +16,6 @@ from onnxtext.lsp.features.section_completion import argument_items, section_ite
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.names import parameter_names
 from onnxtext.lsp.index.operators import (
     attribute_line,
     documentation,
@@ -29,6 +28,7 @@ from onnxtext.lsp.index.operators import (
 )
 from onnxtext.lsp.index.positions import Lines
 from onnxtext.lsp.index.project import schemas_of
+from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.parameters import data_field
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS

@@ -109,7 +109,7 @@ async def _drawing(server: Server, params: Any) -> tuple[Document, Drawing]:
 
 
 class Views:
-    """The last drawing of a document, and what it is compared with."""
+    """The last drawing of a document, and the other version in a comparison."""
 
     def __init__(self) -> None:
         self._last: Drawing | None = None
@@ -140,7 +140,7 @@ class Views:
         return Drawing(new.document, changes_of(old, new, diff, label))
 
     async def compare(self, document: Document, against: str | None) -> None:
-        """Choose what the document is compared with: a file, `git:REVISION`, or nothing."""
+        """Choose the version to compare the document with: a file, `git:REVISION`, or none."""
         self._last = self._other = self.label = None
         if against is None:
             return

@@ -9,7 +9,7 @@ from lsprotocol import types as t
 
 from onnxtext.lsp.index.cursor import CursorTarget, symbol_at
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.names import Role, Symbol
+from onnxtext.lsp.index.symbols import Role, Symbol
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

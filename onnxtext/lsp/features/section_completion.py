@@ -15,8 +15,8 @@ from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
+from onnxtext.lsp.index.section_names import SectionName, name_of
 from onnxtext.lsp.index.section_scopes import node_labels, section_scope
-from onnxtext.lsp.index.sections import SectionName, name_of
 from onnxtext.printer.strings import quoted, word
 from onnxtext.source import Span
 
@@ -50,7 +50,7 @@ _PARTS = {
 
 
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
-    """Yield what can be written at a place in a section, the likeliest first.
+    """Yield the completions at a place in a section, the likeliest first.
 
     Args:
         document: the document.
@@ -279,7 +279,7 @@ def _steps(tokens: list[str]) -> list[Step]:
 
 
 def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield the values that a block of a kind can name, and what they are."""
+    """Yield the values that a block of a kind can name, each with a description."""
     groups: dict[str, list[Any]] = {
         "input": scope.inputs, "output": scope.outputs, "value info": scope.infos,
         "initializer": scope.initializers,

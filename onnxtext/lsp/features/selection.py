@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
-from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

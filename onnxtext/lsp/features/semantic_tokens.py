@@ -12,8 +12,8 @@ from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
-from onnxtext.lsp.index.names import Statement
 from onnxtext.lsp.index.reuse import common_start, fill
+from onnxtext.lsp.index.symbols import Statement
 from onnxtext.lsp.index.token_kinds import (
     MODIFIERS,
     TYPES,
@@ -102,8 +102,8 @@ class Writer:
     """Encodes the tokens of the statements of one version.
 
     Attributes:
-        context: what tokens depend on besides the texts of statements: operator sets, functions,
-            and the meanings of inputs and initializers in each graph or body.
+        context: the facts that tokens depend on besides the texts of statements: operator sets,
+            functions, and the meanings of inputs and initializers in each graph or body.
         others: tokens in statements that contain graphs, or begin with other lines.
     """
 

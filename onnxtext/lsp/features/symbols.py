@@ -15,9 +15,9 @@ from onnxtext.ast.model import Graph
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
-from onnxtext.lsp.index.names import Occurrence, Statement
 from onnxtext.lsp.index.reuse import fill
 from onnxtext.lsp.index.section_context import SECTION
+from onnxtext.lsp.index.symbols import Occurrence, Statement
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offer actions on types: write inferred ones into the text, make a dimension symbolic.
+"""Offer actions on types: write inferred types into the text, make a dimension symbolic.
 
 Their edits take an inference of the whole model, so they are computed when the user chooses one
 (`codeAction/resolve`).
@@ -25,7 +25,7 @@ from onnxtext.source import Span
 
 if TYPE_CHECKING:
     from onnxtext.editing import Edited
-    from onnxtext.lsp.index.names import Statement
+    from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.server import Server
 
 KIND = t.CodeActionKind.RefactorRewrite
@@ -105,14 +105,14 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     except OnnxTextError as error:
         raise RequestError(error.diagnostics[0].message) from None
     except (TypeError, ValueError):
-        raise RequestError("the data of this action is not that which was offered") from None
+        raise RequestError("the data of this action has changed since it was offered") from None
     if document.version.text != text:
-        raise RequestError("the text has changed meanwhile")
+        raise RequestError("the text has changed since this action was chosen")
     from onnxtext.editing import Obstacle
 
     against = [note for note in made.notes if isinstance(note, Obstacle)]
     if against:
-        shown = "\n".join(["What stands against it, or may not follow:", *against])
+        shown = "\n".join(["Check these places; they may not accept the new dimension:", *against])
         server.window_show_message(t.ShowMessageParams(t.MessageType.Warning, shown))
     edits = minimal_edits(text, str(made.content))
     action.edit = workspace_edit(server, document, text_edits(document.version.lines, edits))

@@ -14,7 +14,7 @@ from typing import Literal
 
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_context import SectionContext, section_context
-from onnxtext.lsp.index.sections import name_of
+from onnxtext.lsp.index.section_names import name_of
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
@@ -32,7 +32,7 @@ _MOST_CHARACTERS = 200_000
 
 @dataclass(slots=True)
 class Context:
-    """What can be completed at an offset.
+    """The kind of completion at an offset.
 
     Attributes:
         kind: the kind of the completed item.

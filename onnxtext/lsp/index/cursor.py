@@ -9,8 +9,8 @@ from typing import Literal
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.names import Key, Statement, Symbol, outermost, parameter_names
 from onnxtext.lsp.index.section_scopes import listed_values, section_scope
+from onnxtext.lsp.index.symbols import Key, Statement, Symbol, outermost, parameter_names
 from onnxtext.source import Span
 from onnxtext.syntax.span_map import SpanMap
 

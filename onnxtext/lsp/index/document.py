@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.types import Type
     from onnxtext.checker.context.scopes import Scope
     from onnxtext.checker.context.signatures import Schemas
-    from onnxtext.lsp.index.names import Statement
+    from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.analysis import Analysis
 
 MOST_CHARACTERS = 32 << 20

@@ -10,7 +10,7 @@ from onnxtext.lsp.index.section_context import (
     metadata_entries,
     section_context,
 )
-from onnxtext.lsp.index.sections import name_of
+from onnxtext.lsp.index.section_names import name_of
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what can be folded: brackets over several lines, comments, sections, long strings."""
+"""Find ranges to fold: brackets over several lines, comments, sections, long strings."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _BEFORE = " (before)"
 
 @dataclass(slots=True)
 class Changes:
-    """What differs between two versions, for a drawing of the new one.
+    """The differences between two versions, for a drawing of the new version.
 
     Attributes:
         label: the name of the old version.

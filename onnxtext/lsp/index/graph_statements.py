@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.graph_view import Drawing
-from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.symbols import Statement
 
 
 def node_of(drawing: Drawing, statement: Statement) -> str | None:

@@ -28,7 +28,11 @@ from onnxtext.checker.context.subject import (
 from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.engine.places import TextPlaces
 from onnxtext.lsp.index.extents import find_end, limit_statements
-from onnxtext.lsp.index.names import (
+from onnxtext.lsp.index.project import schemas_of
+from onnxtext.lsp.index.section_names import SectionName, name_of, section_names
+from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
+from onnxtext.lsp.index.statements import Located, SpanMapCache
+from onnxtext.lsp.index.symbols import (
     Group,
     Key,
     Occurrence,
@@ -38,10 +42,6 @@ from onnxtext.lsp.index.names import (
     outermost,
     parameter_names,
 )
-from onnxtext.lsp.index.project import schemas_of
-from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
-from onnxtext.lsp.index.sections import SectionName, name_of, section_names
-from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 

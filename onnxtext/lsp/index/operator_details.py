@@ -19,7 +19,7 @@ from onnxtext.tensor.float_literals import float32_text
 
 @dataclass(frozen=True, slots=True)
 class AttributeDetails:
-    """What is known of an attribute besides its type.
+    """The details of an attribute besides its type.
 
     Attributes:
         doc: its documentation.

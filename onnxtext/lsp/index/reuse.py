@@ -2,7 +2,8 @@
 """Reuse results for unchanged statements from one version of a text to the next.
 
 An edit changes little: two versions share a long common prefix and suffix of text and statements.
-Results that depend only on a statement's text and column remain valid there.
+Results that depend only on a statement's text, column and names remain valid there. The names are
+compared because the repair of a syntax error may depend on text outside of the statement.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.names import Statement
+from onnxtext.lsp.index.symbols import Statement
 
 _AT_ONCE = 100
 """Number of entries made before other tasks may run: a few milliseconds."""
@@ -29,23 +30,33 @@ class Layout:
         starts: the offsets of the statements.
         limits: their last possible ends.
         marks: their groups and, if there are several graphs, the number of the graph.
+        names: for nodes the outputs, operator and label; for values the name and whether it has
+            data.
     """
 
     text: str
     starts: list[int]
     limits: list[int]
     marks: list[str]
+    names: list[tuple[object, ...]]
 
     @classmethod
     def of(cls, index: Index) -> Layout:
-        """Return the offset, limit and group of each statement in an index."""
+        """Return the offset, limit, group and names of each statement in an index."""
         statements = index.statements
         limits = [statement.limit for statement in statements]
         marks: list[str] = [statement.group for statement in statements]
         if len(index.scopes) > 1:
             numbers = [f" {index.number(statement.scope)}" for statement in statements]
             marks = [mark + number for mark, number in zip(marks, numbers, strict=True)]
-        return cls(index.source.text, index.starts, limits, marks)
+        names = [_names(statement.kind, statement.item) for statement in statements]
+        return cls(index.source.text, index.starts, limits, marks, names)
+
+
+def _names(kind: str, item: Any) -> tuple[object, ...]:
+    if kind == "node":
+        return item.outputs, item.op_type, item.name
+    return item.name, item.data is not None
 
 
 class Columns:
@@ -139,7 +150,7 @@ def _part(layout: Layout, first: int, end: int, shift: int = 0) -> tuple[list[An
     starts, limits = layout.starts[first:end], layout.limits[first:end]
     if shift:
         starts, limits = [at + shift for at in starts], [at + shift for at in limits]
-    return starts, limits, layout.marks[first:end]
+    return starts, limits, layout.marks[first:end], layout.names[first:end]
 
 
 def _rows(layout: Layout, first: int, shift: int = 0) -> list[tuple[Any, ...]]:

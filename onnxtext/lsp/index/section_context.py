@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what can be written at an offset in a section at the end of a model (SPEC 13)."""
+"""Find the completion context at an offset in a section at the end of a model (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from onnxtext.lsp.index.sections import name_of
+from onnxtext.lsp.index.section_names import name_of
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(slots=True)
 class SectionContext:
-    """What can be written at an offset in a section.
+    """The completion context at an offset in a section.
 
     Attributes:
         section: the name of the section.

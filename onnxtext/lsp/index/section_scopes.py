@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find what the paths of sections name, and the values that the orders of lists name."""
+"""Find the parts that the paths of sections name, and the values in orders of lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onnxtext.ast.value_infos import ORDERS
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import plain_domain
-from onnxtext.lsp.index.sections import SectionName, name_of
+from onnxtext.lsp.index.section_names import SectionName, name_of
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 

@@ -20,7 +20,7 @@ from onnxtext.ast.values import (
     TypedBlob,
     TypedData,
 )
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blob_lookup import BlobError
 
 MOST_BYTES = 64 << 20
 """Larger tensors are skipped: hovering must not wait."""

@@ -17,9 +17,9 @@ from onnxtext.lsp.index.exporter_lines import (
     attributes_span,
 )
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.names import Statement
 from onnxtext.lsp.index.section_scopes import listed_values
 from onnxtext.lsp.index.statements import Located
+from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
 
 TYPES = (
@@ -183,7 +183,7 @@ def _plain_value(
 def meanings(
     index: Index, statement: Statement, given: dict[str, tuple[int, int]] | None
 ) -> tuple[object, ...]:
-    """Return what the tokens of a statement depend on besides its text.
+    """Return the facts that the tokens of a statement depend on besides its text.
 
     Args:
         index: the index of the document.

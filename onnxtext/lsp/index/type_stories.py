@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell in a few lines where the type of a value comes from, by the last result of the checker."""
+"""Explain in a few lines where the type of a value comes from, by the last checker result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _type(text: str) -> Type | None:
 
 
 class EditorView:
-    """What the checker found about a graph of a document."""
+    """The view of a graph from the last checker result."""
 
     def __init__(self, document: Document, scope: Scope) -> None:
         self._document = document
@@ -73,7 +73,7 @@ class EditorView:
         return found
 
     def made(self, node: Node) -> Made | None:
-        """Return None: the checker does not tell the editor what each node computes."""
+        """Return None: the checker does not send the computed types of nodes."""
         return None
 
     def outer(self) -> View | None:
@@ -109,7 +109,7 @@ class EditorView:
 def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
     """Yield a line of Markdown for each of the first sizes of a computed value.
 
-    Nothing is said while the checker is not done with this version of the text.
+    There are no lines while the checker is not done with this version of the text.
     """
     subject = document.version.index.subject
     if document.current is None or subject is None or scope.position.get(name, GIVEN) == GIVEN:

@@ -102,7 +102,7 @@ class AttributeFields:
 
     def record(self, data: Data) -> Record:
         """Return a record of all fields except the name and the doc string."""
-        from onnxtext.proto.generic import lift_record
+        from onnxtext.proto.generic_records import lift_record
         from onnxtext.proto.schema import message_spec
 
         whole = lift_record(message_spec("AttributeProto"), data)

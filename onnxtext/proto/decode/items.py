@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode messages on their own that no graph is made of: tensors, types, attributes, entries.
+"""Decode single messages that are not graphs or nodes: tensors, types, attributes, entries.
 
-A message without a syntax of its own, or with fields that its syntax cannot say, is a record.
+A message becomes a record if it has no syntax, or fields that its syntax cannot express.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from onnxtext.proto.decode.attributes import (
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.values import Data, lift_entry
 from onnxtext.proto.encode.lower import LowerError, lower_fragment
-from onnxtext.proto.generic import lift_record
+from onnxtext.proto.generic_records import lift_record
 from onnxtext.proto.schema import message_spec
 
 if TYPE_CHECKING:

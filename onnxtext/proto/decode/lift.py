@@ -160,7 +160,7 @@ def canonical_encoding(data: bytes) -> bytes:
 
 
 def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    """Lift with the enabled core; on errors, repeat in Python so that both report the same one."""
+    """Lift with the enabled core; on errors, repeat in Python for the error of that core."""
     try:
         return _lift(Lifter(careful=False), data, message, finish)
     except WireError:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Express residual fields, which the ordinary syntax cannot, as `@set` and `@unset`.
 
-Compares the bytes of an item with what its AST lowers to, so the result is complete by
+Compares the bytes of an item with the lowered bytes of its AST, so the result is complete by
 construction (docs/design.md, The generic form).
 """
 
 from __future__ import annotations
 
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
-from onnxtext.proto.generic import is_known, known_values, lift_numbered
+from onnxtext.proto.generic_records import is_known, known_values, lift_numbered
 from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import WireField, read_fields
 

@@ -90,7 +90,7 @@ def lift_opset(data: Data) -> OpsetImport:
 
 def lift_configuration(data: Data) -> Configuration:
     """Lift a `DeviceConfigurationProto`."""
-    from onnxtext.proto.generic import lift_record
+    from onnxtext.proto.generic_records import lift_record
     from onnxtext.proto.schema import message_spec
 
     name = ""
@@ -119,7 +119,7 @@ def lift_annotation(data: Data) -> Annotation:
 
 def device_decorator(data: Data) -> Decorator:
     """Return `@device("id", …)` for a `NodeDeviceConfigurationProto`."""
-    from onnxtext.proto.generic import lift_record
+    from onnxtext.proto.generic_records import lift_record
     from onnxtext.proto.schema import message_spec
 
     fields = lift_record(message_spec("NodeDeviceConfigurationProto"), data).fields

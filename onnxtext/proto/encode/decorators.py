@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from onnxtext.ast.records import Decorator, Field, Record, Word
-from onnxtext.proto.generic import (
+from onnxtext.proto.generic_records import (
     RecordError,
     find_field,
     lower_field,

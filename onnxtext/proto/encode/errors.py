@@ -12,9 +12,9 @@ from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import Attribute, NoData, TensorData
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.generic import RecordError
+from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.tensor.blob_lookup import Elsewhere
 from onnxtext.wire.writer import Piece
 
 T = TypeVar("T")
@@ -98,7 +98,7 @@ def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> l
     """Find every error of lowering a model or a fragment, in the order of the text.
 
     Args:
-        root: what to lower.
+        root: the model or fragment to lower.
         elsewhere: finds blobs that are not in its resources.
     """
     model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)

@@ -17,10 +17,10 @@ from onnxtext.core import core
 from onnxtext.proto.encode.fields import entry, lower_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.generic import RecordError, lower_record
+from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.proto.schema import message_spec
-from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.tensor.blob_lookup import Elsewhere
 from onnxtext.wire.writer import Piece, delimited
 
 __all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces", "lower_without_weights"]
@@ -170,7 +170,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
 def fragment_message(fragment: Fragment) -> str | None:
     """Return the type of the message of a value or tensor; None for other fragments.
 
-    Only these have a text that can also be that of another type.
+    Other texts have only one possible type of message.
     """
     match fragment.item:
         case ValueInfo() as value:

@@ -25,7 +25,7 @@ from onnxtext.ast.values import (
 from onnxtext.proto.encode.fields import entry, metadata_fields, text_bytes
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.values import ValueLowering
-from onnxtext.proto.generic import RecordError, lower_record
+from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 

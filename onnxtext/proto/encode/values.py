@@ -32,10 +32,10 @@ from onnxtext.ast.values import (
 from onnxtext.proto.encode.decorators import FieldTable, targeted
 from onnxtext.proto.encode.fields import lower_tensor, lower_type, metadata_fields, text_bytes
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.generic import RecordError, lower_record
+from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
-from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blob_lookup import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 

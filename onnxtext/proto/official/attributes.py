@@ -83,7 +83,7 @@ class AttributeReducer(ValueReducer, ABC):
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
     def _drop_values(self, names: Sequence[str], stored: Sequence[str], place: ItemPath) -> None:
-        """Note the values that are not of the attribute's type."""
+        """Record the loss of values that do not have the attribute's type."""
         for name in names:
             if name in stored:
                 self.losses.lost(place.at(name), EXTRA_VALUE)

@@ -53,7 +53,7 @@ class FieldReducer:
     """Reduce strings and names, and note the fields that cannot be written.
 
     Attributes:
-        losses: what is lost.
+        losses: the losses so far.
     """
 
     def __init__(self) -> None:

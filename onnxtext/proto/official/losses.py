@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect what is lost when a model is reduced to the official syntax."""
+"""Collect the losses when a model is reduced to the official syntax."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Loss:
 
     Attributes:
         path: the place in the model, such as `graph.node[3].metadata_props`; "" for the whole.
-        message: what is lost and why, without the place, so that losses of one kind have the same
-            message.
+        message: the loss and its reason, without the place, so that losses of one kind have the
+            same message.
         harmless: whether the meaning is the same. Only the last loss of a list may be harmless: it
             summarizes which fields are stored differently.
     """

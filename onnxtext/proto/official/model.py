@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reduce a model to the official syntax, and list what is lost.
+"""Reduce a model to the official syntax, and list the losses.
 
 Works on canonical bytes, by the fields of the schema. Only fields that are listed here are kept,
 so the list of losses is complete by construction. Apart from the presence of empty fields,

@@ -36,6 +36,7 @@ from onnxtext.ast.values import (
     TypedBlob,
 )
 from onnxtext.syntax.actions import integers
+from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_literals import float32_bits
@@ -96,8 +97,9 @@ def attribute_type(token: str) -> AttributeType:
     return kind
 
 
+@action
 def bare_graph_name(name: str) -> str:
-    """Return the unquoted name of a graph in an attribute.
+    """Check and return the unquoted name of a graph in an attribute.
 
     Raises:
         SemanticError: the official lexer would read a float, as in `nan_`.
@@ -111,6 +113,7 @@ def bare_graph_name(name: str) -> str:
     return str(name)
 
 
+@action
 def bare_parameter(name: str) -> str:
     """An attribute parameter of a function without type or default."""
     return name
@@ -170,7 +173,7 @@ def repeated_attribute(
     if one not in (_A.FLOAT, _A.INT, _A.STRING):
         raise SemanticError(
             "only lists of floats, ints and strings are repeated",
-            help="write the length behind their type, as in `xs: ints[64] = [0, ...]`",
+            help="write the length after the type, as in `xs: ints[64] = [0, ...]`",
             code="attribute-type-mismatch",
         )
     length = count[1:-1].strip(" \t\n\v\f\r")
@@ -200,7 +203,7 @@ def repeated_numbers(token: str) -> list[Number]:
         raise SemanticError(
             "a list with a length ends in `...`",
             token=token,
-            help="remove the length behind the type, or write `...` after the last item",
+            help="remove the length after the type, or write `...` after the last item",
         )
     for text in texts:
         if _NUMBER.fullmatch(text) is None:
@@ -354,3 +357,15 @@ def _number_list(
         token=items.token,
         code="attribute-type-mismatch",
     )
+
+
+ACTIONS.update(
+    attribute=attribute,
+    attribute_type_only=attribute_type_only,
+    repeated_attribute=repeated_attribute,
+    repeated_numbers=repeated_numbers,
+    repeated_items=lambda items, _: items,
+    dataless_attribute=attribute,
+    attribute_type=attribute_type,
+    number_list=NumberList,
+)

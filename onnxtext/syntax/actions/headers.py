@@ -13,6 +13,7 @@ from onnxtext.ast.model import (
     Presence,
 )
 from onnxtext.syntax.actions.integers import int64
+from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 LANGUAGE_VERSION = 1
@@ -169,3 +170,19 @@ def bare_opset_item(version: str) -> OpsetImport:
 def habit_item(parts: list[str]) -> str:
     """`node.domain`."""
     return ".".join(parts)
+
+
+ACTIONS.update(
+    header=header,
+    header_entry=header_entry,
+    header_string=lambda value: value,
+    header_int=header_int,
+    header_numbers=header_numbers,
+    header_list=lambda items: items,
+    opset_item=opset_item,
+    metadata_item=lambda key, value: (key, value),
+    bare_opset_item=bare_opset_item,
+    habit_item=habit_item,
+    encoding_habit=lambda name, arguments: EncodingHabit(str(name), tuple(arguments)),
+)
+LOCATED.add("header_entry")

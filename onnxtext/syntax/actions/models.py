@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for what a header begins: models, functions and fragments."""
+"""Actions for the constructs with a header: models, functions and fragments."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from onnxtext.syntax.actions.headers import (
     Header,
     error_at,
 )
+from onnxtext.syntax.actions.registry import ACTIONS, located
 from onnxtext.syntax.actions.section_binding import attach_sections
 from onnxtext.syntax.actions.sections import Sections
+from onnxtext.syntax.actions.types import inner_type
 
 
 def model(
@@ -59,6 +61,7 @@ def model(
     return made
 
 
+@located
 def function(
     at: int,
     decorators: list[Decorator] | None,
@@ -124,3 +127,19 @@ def item_fragment(head: Header | None, item: Any) -> Fragment:
     if isinstance(item, Node):
         item.outputs = tuple(item.outputs)
     return Fragment(item, head.presence)
+
+
+ACTIONS.update(
+    model=model,
+    headless_model=lambda graph, functions, sections: model(None, None, graph, functions, sections),
+    graph_fragment=graph_fragment,
+    function_fragment=function_fragment,
+    node_fragment=item_fragment,
+    nodes_fragment=item_fragment,
+    value_info_fragment=item_fragment,
+    attribute_fragment=item_fragment,
+    tensor_fragment=item_fragment,
+    type_alone=lambda decorators, type: Fragment(inner_type(decorators, type)),
+    entry_alone=Fragment,
+    message_record=Fragment,
+)

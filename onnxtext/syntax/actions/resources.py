@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import WeightPlace
+from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 _DIGEST = re.compile(r"[0-9a-f]{16,64}")
@@ -105,3 +106,13 @@ def resource_place(kind: str, path: str) -> WeightPlace:
         token=kind,
         help='write store: "DIRECTORY" or safetensors: "FILE"',
     )
+
+
+ACTIONS.update(
+    no_resources=lambda word: resources_section(word, []),
+    resources_section=resources_section,
+    resources_left_out=resources_left_out,
+    resource_place=resource_place,
+    resource=resource,
+    long_resource=long_resource,
+)

@@ -130,7 +130,7 @@ def _check_variables(schema: OperatorSchema) -> None:
             error = error_at(
                 formal.at, formal.type, f"`{formal.type}` is neither a type nor a type variable"
             )
-            error.help = f"declare it behind the outputs: `where {formal.type}: float | double`"
+            error.help = f"declare it after the outputs: `where {formal.type}: float | double`"
             raise error
     for name in schema.constraints:
         if name not in used:

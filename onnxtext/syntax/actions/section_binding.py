@@ -70,7 +70,7 @@ def attach_sections(model: Model, sections: Sections) -> None:
     """Give a model its sections, and bind metadata and quantization to the items they name.
 
     Raises:
-        SemanticError: paths name nothing; its `made` is the model with all else.
+        SemanticError: some paths name nothing; its `made` is the model with all other entries.
     """
     model.training = sections.training
     model.configurations = sections.configurations

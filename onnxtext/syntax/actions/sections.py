@@ -22,6 +22,7 @@ from onnxtext.ast.model import (
 from onnxtext.ast.paths import Step
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.value_infos import ORDERS
+from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.resources import Resources
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
@@ -271,7 +272,7 @@ def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, l
     """`order { @value_info("b", "a") }`.
 
     Raises:
-        SemanticError: another decorator stands there.
+        SemanticError: there is another decorator.
     """
     for decorator in decorators or ():
         if decorator.name not in ORDERS:
@@ -307,3 +308,26 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
 
 
 _WHOLE_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+ACTIONS.update(
+    encoding_section=lambda word, record: (word, encoding_section(word, record)),
+    metadata_section=metadata_section,
+    metadata_left_out=metadata_left_out,
+    metadata_entry=Entry,
+    repeated_entry=repeated_entry,
+    metadata_block=metadata_block,
+    plain_step=Step,
+    indexed_step=indexed_step,
+    label_step=label_step,
+    quantization_section=lambda word, items: (word, items),
+    empty_annotation=lambda at, path: (at, tuple(path), ()),
+    annotation=lambda at, path, pairs: (at, tuple(path), tuple(pairs)),
+    training_section=training_section,
+    training_graph=lambda name, graph: (name, graph),
+    empty_binding=lambda name: (name, []),
+    training_binding=lambda name, pairs: (name, pairs),
+    configuration_section=configuration_section,
+    order_section=order_section,
+)
+LOCATED |= {"annotation", "empty_annotation"}

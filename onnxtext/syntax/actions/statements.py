@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for models, graphs and nodes: one function for each grammar rule, with the rule's name.
-
-Actions are pure functions of their children, except that they may extend a list, which has no other
-owner. So the compiled core may call them later, or once for equal texts.
-"""
+"""Actions for graphs, value infos, nodes and lists."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from onnxtext.ast.model import EncodingHabit, Fragment, Graph, Node, ValueInfo
-from onnxtext.ast.paths import Step
+from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import Type
 from onnxtext.ast.values import Attribute
-from onnxtext.syntax.actions import attributes as attribute_rules
-from onnxtext.syntax.actions import headers, models, resources, sections, tensors
-from onnxtext.syntax.actions import schemas as schema_actions
-from onnxtext.syntax.actions import values as value_actions
-from onnxtext.syntax.actions.registry import ACTIONS, LOCATED, action, located
+from onnxtext.syntax.actions.registry import action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.tensor_literals import Pending
+from onnxtext.syntax.actions.tensors import resolve
 
 Decorators = list[Decorator] | None
 
@@ -58,62 +51,7 @@ def list_of(items: list[Any]) -> list[Any]:
     return items
 
 
-# ---- Models and fragments -------------------------------------------------------------------
-
-ACTIONS.update(
-    model=models.model,
-    headless_model=lambda graph, functions, sections: models.model(
-        None, None, graph, functions, sections
-    ),
-    graph_fragment=models.graph_fragment,
-    function_fragment=models.function_fragment,
-    node_fragment=models.item_fragment,
-    nodes_fragment=models.item_fragment,
-    value_info_fragment=models.item_fragment,
-    attribute_fragment=models.item_fragment,
-    tensor_fragment=models.item_fragment,
-    type_alone=lambda decorators, type: Fragment(value_actions.inner_type(decorators, type)),
-    entry_alone=Fragment,
-    message_record=Fragment,
-    header=headers.header,
-    header_entry=headers.header_entry,
-    header_string=lambda value: value,
-    header_int=headers.header_int,
-    header_numbers=headers.header_numbers,
-    header_list=list_of,
-    opset_item=headers.opset_item,
-    metadata_item=lambda key, value: (key, value),
-    bare_opset_item=headers.bare_opset_item,
-    habit_item=headers.habit_item,
-    encoding_habit=lambda name, arguments: EncodingHabit(str(name), tuple(arguments)),
-    encoding_section=lambda word, record: (word, sections.encoding_section(word, record)),
-    no_resources=lambda word: resources.resources_section(word, []),
-    resources_section=resources.resources_section,
-    resources_left_out=resources.resources_left_out,
-    resource_place=resources.resource_place,
-    metadata_section=sections.metadata_section,
-    metadata_left_out=sections.metadata_left_out,
-    metadata_entry=sections.Entry,
-    repeated_entry=sections.repeated_entry,
-    metadata_block=sections.metadata_block,
-    plain_step=Step,
-    indexed_step=sections.indexed_step,
-    label_step=sections.label_step,
-    quantization_section=lambda word, items: (word, items),
-    empty_annotation=lambda at, path: (at, tuple(path), ()),
-    annotation=lambda at, path, pairs: (at, tuple(path), tuple(pairs)),
-    training_section=sections.training_section,
-    training_graph=lambda name, graph: (name, graph),
-    empty_binding=lambda name: (name, []),
-    training_binding=lambda name, pairs: (name, pairs),
-    configuration_section=sections.configuration_section,
-    order_section=sections.order_section,
-    resource=resources.resource,
-    long_resource=resources.long_resource,
-)
-LOCATED |= {"annotation", "empty_annotation", "header_entry"}
-
-# ---- Graphs and functions -------------------------------------------------------------------
+# ---- Graphs and value infos -----------------------------------------------------------------
 
 
 @located
@@ -151,12 +89,6 @@ def graph_value(
     return made
 
 
-ACTIONS["bare_graph_name"] = attribute_rules.bare_graph_name
-ACTIONS["bare_parameter"] = attribute_rules.bare_parameter
-ACTIONS["function"] = models.function
-LOCATED.add("function")
-
-
 @located
 def untyped_value(at: int, decorators: Decorators, name: str) -> ValueInfo:
     """`x`."""
@@ -171,10 +103,10 @@ def typed_value(at: int, decorators: Decorators, type: Type, name: str) -> Value
 
 @located
 def initializer(
-    at: int, decorators: Decorators, type: Type, name: str, data: tensors.Pending | None
+    at: int, decorators: Decorators, type: Type, name: str, data: Pending | None
 ) -> ValueInfo:
     """`float[2] w = {1, 2}`."""
-    return ValueInfo(name, type, tensors.resolve(type, data), tuple(decorators or ()), (), at)
+    return ValueInfo(name, type, resolve(type, data), tuple(decorators or ()), (), at)
 
 
 @located
@@ -302,6 +234,3 @@ def typed_output(type: Type, name: str) -> tuple[str, Type]:
 def operator_dot(name: str) -> list[str]:
     """`.Add`: the domain is present and empty."""
     return ["", name]
-
-
-__all__ = ["ACTIONS", "LOCATED", "schema_actions", "value_actions"]

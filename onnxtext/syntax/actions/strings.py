@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Decode the three string literals (SPEC 1.4): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
+r"""Actions for names and the three string literals (SPEC 1.4): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
 
 The values are `str`; bytes that are not UTF-8 become lone surrogates (PEP 383), so that `str` and
 `bytes` convert both ways without loss.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -140,3 +141,17 @@ def _escape_value(found: re.Match[str], bytes_allowed: bool) -> bytes | None:
     if point > 0x10FFFF or 0xD800 <= point < 0xE000:
         return None
     return chr(point).encode()
+
+
+ACTIONS.update(
+    plain_name=str,
+    dotted_start=str,
+    section_word=str,
+    value_name=str,
+    tensor_name=str,
+    opaque_part=str,
+    plain_string=plain,
+    escaped_string=escaped,
+    byte_string=byte_string,
+    triple_string=triple,
+)

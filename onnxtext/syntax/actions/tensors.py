@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
-from operator import itemgetter
-from typing import Any
 
 from onnxtext.ast.types import DecoratedDim, SparseTensorType, TensorType, Type
 from onnxtext.ast.values import (
@@ -28,8 +23,20 @@ from onnxtext.ast.values import (
     TypedData,
     is_external_number,
 )
+from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
-from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.actions.tensor_literals import (
+    Call,
+    FieldCalls,
+    Joined,
+    Pending,
+    RawText,
+    ScalarText,
+    TypedLiterals,
+    TypedText,
+    nested_items,
+)
+from onnxtext.syntax.actions.types import scalar_type
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_scalar, parse_typed, read_raw
@@ -37,102 +44,6 @@ from onnxtext.tensor.print_elements import is_typed_expressible
 from onnxtext.tensor.repetition import Repetition
 
 NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
-
-
-@dataclass(frozen=True, slots=True)
-class ScalarText:
-    """A literal without brackets: its text, or the bytes of a string."""
-
-    value: str | bytes
-
-
-@dataclass(frozen=True, slots=True)
-class TypedText:
-    """`{…}` of numbers, as one token."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TypedLiterals:
-    """The items of `{…}`: texts of numbers, or bytes of strings."""
-
-    items: list[str | bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class RawText:
-    """`[…]`, flat or nested."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """`name(arguments)`, or `name{…}` with the braces as its only argument."""
-
-    name: str
-    arguments: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FieldCalls:
-    """Fields by name."""
-
-    calls: list[Call]
-
-
-Pending = (
-    Blob
-    | TypedBlob
-    | DataFile
-    | ScalarText
-    | TypedText
-    | TypedLiterals
-    | RawText
-    | Call
-    | FieldCalls
-    | ExternalData
-    | NoData
-)
-
-
-def raw_literals(items: list[str]) -> RawText:
-    """Return a bracket literal that was parsed item by item."""
-    return RawText(nested_items(items))
-
-
-class Joined(str):
-    """The text of a bracket that was parsed item by item, for example because of a comment.
-
-    Attributes:
-        places: the offsets of its parts in this text and in the source.
-    """
-
-    __slots__ = ("places",)
-    places: list[tuple[int, int]]
-
-    def source(self, offset: int) -> int | None:
-        """Return the source offset of an offset in this text; None if unknown."""
-        found = bisect_right(self.places, offset, key=itemgetter(0))
-        if not found:
-            return None
-        start, at = self.places[found - 1]
-        return at + offset - start
-
-
-def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
-    """Return the text of a bracket with these items."""
-    text = Joined(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
-    text.places = []
-    size = 1
-    for item in items:
-        if isinstance(item, Token):
-            text.places.append((size, item.at))
-        elif isinstance(item, Joined):
-            text.places += [(size + start, at) for start, at in item.places]
-        size += len(item) + 2
-    return text
 
 
 def tensor(type: Type, name: str | None, data: Pending | None) -> Tensor | SparseTensor:
@@ -184,7 +95,7 @@ def resolve(type: Type, data: Pending | None) -> TensorData | SparseTensor:
     if element is None:
         raise SemanticError(
             "a tensor with data needs an element type",
-            help='where none is stored, name the field: raw_data(b"…")',
+            help='write the type, or name the field of the data: raw_data(b"…")',
         )
     if isinstance(data, TypedBlob):
         return data
@@ -375,3 +286,15 @@ def _sparse(type: SparseTensorType, data: Pending | None) -> SparseTensor:
         "a sparse tensor is written as its values and their indices",
         help="write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])",
     )
+
+
+ACTIONS.update(
+    empty_tensor=lambda type, name: tensor(type, name, NoData()),
+    tensor_assigned=tensor,
+    unnamed_tensor=lambda type, data: tensor(type, None, data),
+    named_tensor=tensor,
+    scalar_tensor=scalar_tensor,
+    dataless_tensor=lambda type, name: tensor(type, name, NoData()),
+    unnamed_dataless_tensor=lambda type: tensor(type, None, NoData()),
+    scalar_dataless_tensor=lambda element: tensor(scalar_type(element), None, NoData()),
+)

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from onnxtext.ast.records import Decorator
 from onnxtext.ast.types import (
+    DecoratedDim,
     Dim,
     MapType,
     OpaqueType,
@@ -18,6 +21,7 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.syntax.actions import integers
+from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
@@ -154,3 +158,45 @@ def _depth(type: Any) -> int:
                 depth += 1
             case _:
                 return depth
+
+
+Decorators = list[Decorator] | None
+
+
+@action
+def inner_type(decorators: Decorators, type: Type) -> Type:
+    """A type inside another."""
+    return replace(type, decorators=tuple(decorators)) if decorators else type
+
+
+@action
+def any_dim(decorators: Decorators) -> Any:
+    """`?`."""
+    return DecoratedDim(None, tuple(decorators)) if decorators else None
+
+
+@action
+def sized_dim(decorators: Decorators, text: str) -> Any:
+    """A size."""
+    size = integers.int64(text)
+    return DecoratedDim(size, tuple(decorators)) if decorators else size
+
+
+@action
+def named_dim(decorators: Decorators, name: str) -> Any:
+    """A symbolic size."""
+    return DecoratedDim(name, tuple(decorators)) if decorators else name
+
+
+ACTIONS.update(
+    coarse_type=coarse_type,
+    scalar_type=scalar_type,
+    fine_type=fine_type,
+    empty_container=lambda name: container_type(name, []),
+    container_type=container_type,
+    opaque_argument=OpaqueName,
+    opaque_pair=lambda first, second: [str(first), second],
+    no_shape=lambda: None,
+    dim_list=tuple,
+    dim_numbers=dim_numbers,
+)

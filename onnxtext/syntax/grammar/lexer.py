@@ -4,8 +4,8 @@
 A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. It depends only on the
 token's text, not on its context.
 
-Two things are not in the expression: a dictionary tells special words such as `float` from other
-words, and a NESTED token ends where its first bracket is closed, which is not regular.
+Two things are not in the expression: a dictionary distinguishes special words such as `float`
+from other words, and a NESTED token ends where its first bracket is closed, which is not regular.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def cache_path(grammar: str) -> Path | None:
 
 
 def _lark() -> str:
-    """Return a file with the version of lark: faster than to query its metadata."""
+    """Return a file with the version of lark: reading its metadata is slower."""
     spec = find_spec("lark")
     assert spec is not None, "a dependency"
     assert spec.origin is not None, "it has an __init__.py"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cheapest change of a few tokens near an error after which parsing continues.
 
-The other heuristics know common errors. This search knows only the grammar: it removes, inserts,
+The other heuristics match common errors. This search uses only the grammar: it removes, inserts,
 replaces and swaps a few tokens, the cheapest change first, until many tokens after the error parse.
 Then the parser state after the error is certain, and no error cascades.
 """

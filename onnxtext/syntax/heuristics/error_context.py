@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Context for the error heuristics: the unexpected token and what precedes it."""
+"""Context for the error heuristics: the unexpected token and the tokens before it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Diagnosis:
         edits: changes after which the text parses; empty if none are known.
         title: of the fix; empty if the edits only serve to continue parsing.
         applicability: of the fix.
-        help: what to change.
+        help: the change to make.
         label: text beside the marked range.
         others: further labels.
         skip_to: start of the line at which parsing continues if there are no edits.
@@ -67,7 +67,7 @@ class Diagnosis:
 
 @dataclass
 class ErrorContext:
-    """An unexpected token and what precedes it.
+    """An unexpected token and the tokens before it.
 
     Attributes:
         region: the statement up to the token, and the parser states at its start.

@@ -315,7 +315,7 @@ def incomplete_statement(
         expected: the valid tokens in words.
         last: its last token.
         span: the span of that token.
-        edits: what completes it.
+        edits: the edits that complete it.
         doubt: the cost of the edits.
     """
     message = f"incomplete statement: expected {expected} after {found_words(last)}"

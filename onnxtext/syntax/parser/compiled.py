@@ -24,7 +24,7 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.parse_literals import ENTRIES_ARE_ELEMENTS
 
 OPERATIONS = {
-    "attribute": "REMEMBER",
+    "attribute": "ATTRIBUTE",
     "attribute_type": "REMEMBER",
     "bracket_item": "ITSELF",
     "coarse_type": "REMEMBER",
@@ -165,7 +165,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
 
 
 def _layout(type: Type) -> Layout:
-    """Return how to read literals of a type."""
+    """Return the parameters with which the core reads numbers of an element type."""
     element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
     if not isinstance(type, TensorType) or element is None:
         return Layout(type, "", 0, 0, None, None)

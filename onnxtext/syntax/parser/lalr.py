@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from typing import Any
 
-from onnxtext.syntax.actions import statements as actions
+from onnxtext.syntax import actions
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import plain
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
@@ -99,7 +99,7 @@ class Automaton:
         reductions: all of them.
         starts: start symbol to its first state.
         ends: start symbol to its accepting state.
-        accepting: these states.
+        accepting: the set of accepting states.
     """
 
     def __init__(self, tables: Tables, reduction: Callable[[Rule], Reduction] = _valued) -> None:
@@ -141,7 +141,7 @@ class Automaton:
 
 
 def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) -> int:
-    """Return the state after the unit reductions of states without other actions."""
+    """Follow unit reductions from a state while they are its only action; return the last state."""
     while (origin := units[state]) is not None:
         state = gotos[origin]
     return state
@@ -218,7 +218,7 @@ class Machine:
         self.feed_all(((kind, value, at),))
 
     def feed_all(self, tokens: Iterable[tuple[str, Any, int]]) -> None:
-        """For each token, reduce what it completes, then shift it.
+        """For each token, reduce the rules that it completes, then shift it.
 
         Args:
             tokens: the kind, value and offset of each. A string becomes a `Token` if an action may
@@ -301,7 +301,7 @@ class Machine:
             return self.keep(error, reduction, at, children)
 
     def keep(self, error: SemanticError, reduction: Reduction, at: int, children: list[Any]) -> Any:
-        """Collect the error of an action; return a value in place of that of its rule.
+        """Collect the error of an action; return a substitute for the value of its rule.
 
         Raises:
             SemanticError: errors are not collected, or there are too many.

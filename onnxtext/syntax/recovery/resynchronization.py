@@ -192,7 +192,7 @@ class Resynchronization:
         yield from (p for p, level in fitting if not closing and level > indent)
 
     def _level(self, at: int) -> float:
-        """Return the indentation of a statement; within a line it counts half a blank deeper."""
+        """Return the indentation of a statement; within a line, half a blank is added."""
         return self._indent(at) + (0 if self._first_in_line(at) else 0.5)
 
     def _first_in_line(self, at: int) -> bool:

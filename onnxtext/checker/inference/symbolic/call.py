@@ -100,10 +100,10 @@ class OperatorCall:
 
         Args:
             left: the size of a dimension.
-            right: that of another one.
-            one: the name of the first one in messages, such as `dimension 1 of {0}`; `{0}` stands
-                for the first input. Without it, onnx reports different numbers.
-            other: the name of the second one.
+            right: the size of the other dimension.
+            one: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
+                stands for the first input. Without a name, onnx reports different numbers.
+            other: the name of the second dimension.
         """
         if isinstance(left, int) and isinstance(right, int):
             if left != right and one:
@@ -121,7 +121,7 @@ class OperatorCall:
         self.sizes.reject(self.node, message, self.shapes, certain=certain)
 
     def has_rank(self, index: int, *ranks: int) -> bool:
-        """Require an input to have one of these numbers of dimensions; whether it may have."""
+        """Require an input to have one of these ranks; return whether that is possible."""
         rank = self.rank(index)
         if rank is None or rank in ranks:
             return True

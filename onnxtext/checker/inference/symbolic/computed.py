@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of operators whose output shapes are among their inputs' values."""
+"""Infer symbolic shapes of operators whose output shapes depend on values of inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from onnxtext.checker.inference.symbolic.sizes import Extents
 
 
 def broadcast_pair(left: Extent, right: Extent) -> Extent:
-    """Return the size to which two known sizes are broadcast; None if that depends on them."""
+    """Return the size to which two known sizes are broadcast; None if it depends on symbols."""
     if left == right:
         return left
     for one, other in ((left, right), (right, left)):
@@ -36,7 +36,7 @@ def broadcast_pair(left: Extent, right: Extent) -> Extent:
 
 
 def _is_least_of(least: Extent, size: Extent) -> bool:
-    """Whether a size is the lesser of some sizes, one of which is this."""
+    """Whether a size is the minimum of several sizes that include another one."""
     term = sole_factor(least) if isinstance(least, Size) else None
     return isinstance(term, Term) and term.kind == "min" and size in term.parts
 
@@ -54,7 +54,7 @@ def expanded(call: OperatorCall) -> SymbolicShape:
 
 def _expanded(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
     if isinstance(size, int) and isinstance(wanted, int) and 1 not in (size, wanted):
-        call.equal(size, wanted, "a dimension of {0}", "the one it is expanded to")
+        call.equal(size, wanted, "a dimension of {0}", "the expanded dimension")
     if size is None or wanted is None:
         known = wanted if size is None else size
         return known if isinstance(known, int) and known != 1 else None
@@ -117,7 +117,7 @@ def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
 
 
 def one_hot(call: OperatorCall) -> SymbolicShape:
-    """Infer `OneHot`: a dimension of the depth is inserted."""
+    """Infer `OneHot`: a dimension of size `depth` is inserted."""
     shape = call.shape(0)
     axis = call.integer("axis", -1)
     if shape is None or not -len(shape) - 1 <= axis <= len(shape):
@@ -210,6 +210,6 @@ def gathered(call: OperatorCall) -> SymbolicShape:
 
 
 def found_places(call: OperatorCall) -> SymbolicShape:
-    """Infer `NonZero`: the rank, and a number that only the elements tell."""
+    """Infer `NonZero`: a row per dimension; the number of columns depends on the elements."""
     shape = call.shape(0)
     return None if shape is None else (max(len(shape), 1) if call.since >= 9 else None, None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the shapes that common operators of onnxruntime give, which onnx does not know."""
+"""Infer output shapes of common operators of onnxruntime, which onnx cannot infer."""
 
 from __future__ import annotations
 

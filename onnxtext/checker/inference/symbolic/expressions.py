@@ -37,7 +37,7 @@ Monomial = tuple[Factor, ...]
 
 
 class Size(NamedTuple):
-    """A symbolic size, which is no number.
+    """A symbolic size that is not a number.
 
     Attributes:
         terms: products and their coefficients, in order; the empty product has a number.

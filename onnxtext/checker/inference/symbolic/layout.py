@@ -66,7 +66,7 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     if removed is None:
         return None
     for axis in removed:
-        call.equal(shape[axis], 1, f"dimension {axis} of {{0}}", "the size of a removed one")
+        call.equal(shape[axis], 1, f"dimension {axis} of {{0}}", "the size of a removed dimension")
     return tuple([extent for axis, extent in enumerate(shape) if axis not in removed])
 
 
@@ -170,7 +170,7 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
     """Equate the numbers of elements, unless unknown dimensions remain."""
     one, other = product_of(left), product_of(right)
     if isinstance(one, int) and isinstance(other, int):
-        call.equal(one, other, "the number of elements of {0}", "that of the shape")
+        call.equal(one, other, "the number of elements of {0}", "the number for the shape")
     difference = minus(one, other)
     if isinstance(difference, Size):
         rest = simplified(difference)
@@ -300,7 +300,7 @@ def padded(call: OperatorCall) -> SymbolicShape:
         return None
     axes = call.integers("axes", 3) if call.has_input(3) else tuple(range(len(shape)))
     if pads is not None and axes is not None:
-        call.equal(len(pads), 2 * len(axes), "the number of pads", "twice that of the axes")
+        call.equal(len(pads), 2 * len(axes), "the number of pads", "twice the number of axes")
     if pads is None or axes is None or len(pads) != 2 * len(axes):
         return (None,) * len(shape)
     if call.axes(axes, len(shape)) is None:

@@ -29,7 +29,7 @@ def _count(call: OperatorCall, *names: str) -> int:
 
 
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
-    """Return a shape with a row for each one of the first input; a list is one row."""
+    """Return a shape with a row for each row of the first input; a list is one row."""
     shape = call.shape(0)
     if shape is None or not call.has_rank(0, *ranks):
         return None

@@ -85,7 +85,7 @@ def quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _by_number(left: Size, divisor: int) -> Extent:
-    """Return a quotient by a positive number: what is whole is split off."""
+    """Return a quotient by a positive number: terms without a remainder are split off."""
     factor = gcd(divisor, *[n for product, n in left.terms if product])
     terms = {product: n // factor for product, n in left.terms}
     divisor //= factor
@@ -231,7 +231,7 @@ def _parts(kind: str, size: int | Size) -> tuple[int | Size, ...]:
 
 
 def sole_factor(size: Size) -> Factor | None:
-    """Return the factor that a size is; None for other sizes."""
+    """Return the only factor of a size; None for sums and products."""
     ((first, coefficient), *more) = size.terms
     return first[0] if not more and coefficient == 1 and len(first) == 1 else None
 

@@ -40,7 +40,7 @@ def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
 
 
 def _hidden(call: OperatorCall) -> Extent:
-    """Return the size of the hidden state: an attribute, or that of the state or the weights."""
+    """Return the size of the hidden state, from an attribute, the state or the weights."""
     hidden = call.attribute("hidden_size")
     if isinstance(hidden, int):
         if hidden < 1:

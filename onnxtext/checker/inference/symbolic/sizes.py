@@ -46,7 +46,7 @@ class Conflict(NamedTuple):
 
 
 class Forced(NamedTuple):
-    """A symbol that can only be one number.
+    """A symbol that must be one number.
 
     Attributes:
         number: the number.
@@ -206,7 +206,7 @@ class Sizes:
         self.mismatches.append(Mismatch(node, message, tuple(shapes), certain))
 
     def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
-        """Record that an output is declared with another shape than computed."""
+        """Record an output whose declared shape differs from the computed shape."""
         self.mismatches.append(Contradiction(node, index, declared, computed))
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
@@ -228,7 +228,7 @@ class Sizes:
             self._solve(zero, place)
 
     def _solve(self, zero: Extent, place: Place) -> None:
-        """Add the equation of a sum and 0, if it tells the size of a symbol."""
+        """Add the equation of a sum and 0, if it determines the size of a symbol."""
         if not isinstance(zero, Size):
             return
         terms = terms_of(simplified(zero))

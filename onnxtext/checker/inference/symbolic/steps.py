@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Add to the types that onnx infers for a node the symbolic dimensions that we infer."""
+"""Add symbolic dimensions to the types that onnx infers for a node."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_CHARACTERS = 120
 
 
 class NoEquations(Sizes):
-    """Equations that nobody asks for."""
+    """A null object: it discards all equations."""
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Add nothing."""
@@ -44,7 +44,7 @@ class NoEquations(Sizes):
 
 
 class SymbolicStep:
-    """Infers nodes, each kind of them once."""
+    """Infers the output types of nodes, once for each kind of node."""
 
     def __init__(self) -> None:
         self._sizes = NoEquations()
@@ -126,7 +126,7 @@ class SymbolicStep:
 
 
 def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
-    """Return the types of outputs that the schema and the attributes tell."""
+    """Return the types of outputs that follow from the schema and the attributes."""
     texts = tuple([None if type is None else type_text(type) for type in inputs])
     made, mismatch = bind(signature, texts, node)
     if mismatch is None:
@@ -153,7 +153,7 @@ def refined(found: Type | None, shape: SymbolicShape) -> Type | None:
 
 
 def _refined_dim(dim: Dim, extent: Extent) -> Dim:
-    """Return a dimension that onnx infers, or ours if it has none."""
+    """Return the dimension that onnx infers; the symbolic one if onnx infers none."""
     if plain_dim(dim) not in (None, "") or extent is None:
         return dim
     return dim_of(extent)

@@ -42,7 +42,7 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
 
 
 def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
-    """Return a number of windows, without one that starts in the pads at the end."""
+    """Return the number of windows, rounded up; no window starts in the padding at the end."""
     count = plus(rounded_up(steps, by), 1)
     if not isinstance(count, int) or not isinstance(end, int):
         return None

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.differ.align import Aligner
 from onnxtext.differ.body import Body
 from onnxtext.differ.collector import NameMap
 from onnxtext.differ.lists import Pairs, match_keys, unmatched
 from onnxtext.differ.match_derived import match_derived
+from onnxtext.differ.match_nodes import Aligner
 from onnxtext.differ.match_side import MatchSide
 from onnxtext.differ.model_side import Side
-from onnxtext.differ.signatures import Interner, NodeKinds
+from onnxtext.differ.node_signatures import Interner, NodeKinds
 from onnxtext.differ.tensor_data import TensorRef, digest_of
 
 _MOST_DIGESTS = 1 << 28
@@ -196,7 +196,7 @@ class _LeafKeys:
 
 
 def _match_outputs(match: GraphMatch, nested: bool) -> Pairs:
-    """Outputs that are the same value, then by name, then as other values."""
+    """Match outputs by name, then by value, then by type or position."""
     old, new = match.old.outputs, match.new.outputs
     get = match.names.get
     named = match_keys([value.name for value in old], [value.name for value in new])

@@ -21,7 +21,7 @@ from onnxtext.differ.match_side import (
     unmatched_nodes,
     uses,
 )
-from onnxtext.differ.signatures import Interner, Signatures
+from onnxtext.differ.node_signatures import Interner, Signatures
 
 Keys = Mapping[int, Hashable]
 """Keys of nodes by index; None matches nothing."""

@@ -76,7 +76,7 @@ class NodeKinds:
         return kind
 
     def _attribute(self, attribute: Attribute) -> Hashable:
-        """Return a key of an attribute; for graphs only what does not depend on names."""
+        """Return a key of an attribute; for graphs, only the parts that do not depend on names."""
         value = attribute.value
         items = value if isinstance(value, tuple) else (value,)
         if any(isinstance(item, Graph) for item in items):
@@ -99,7 +99,7 @@ class Signatures:
     Attributes:
         kinds: of these nodes, by index.
         above: their signatures from above.
-        below: those from below.
+        below: their signatures from below.
     """
 
     def __init__(

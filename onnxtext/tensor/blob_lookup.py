@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ class Blobs:
 
     def knows(self, digest: str) -> bool:
         """Whether a digest is a prefix of a resource's digest, or the reverse."""
-        return any(_agree(name, digest) for name in self._resources)
+        return digest in self._resources or bool(self._matching(digest))
 
     def find(self, digest: str) -> bytes | memoryview:
         """Return the bytes of a blob.
@@ -84,7 +86,7 @@ class Blobs:
         known = self._verified.get(digest)
         if known is not None:
             return known
-        found = [name for name in self._resources if _agree(name, digest)]
+        found = self._matching(digest)
         if not found:
             raise unknown(digest)
         if len(found) > 1:
@@ -98,11 +100,26 @@ class Blobs:
         self._verified[digest] = data
         return data
 
+    def _matching(self, digest: str) -> list[str]:
+        """Return the resources whose digest is a prefix of another digest, or the reverse."""
+        names = self._sorted
+        found = [digest[:size] for size in self._sizes if size < len(digest)]
+        found = [name for name in found if name in self._resources]
+        at = bisect_left(names, digest)
+        while at < len(names) and names[at].startswith(digest):
+            found.append(names[at])
+            at += 1
+        return found
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._resources)
+
+    @cached_property
+    def _sizes(self) -> set[int]:
+        return set(map(len, self._resources))
+
 
 def unknown(digest: str) -> BlobError:
     """Return the error for a blob that is not in the text."""
     return BlobError(f"the blob {digest} is in no `resources` section of this text", MISSING)
-
-
-def _agree(left: str, right: str) -> bool:
-    return left.startswith(right) or right.startswith(left)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules that compare the attributes of a node with the operator's schema.
+
+What: a node has only attributes of its operator, with their types, all required ones, each once.
+Why: an unknown attribute has no effect, and a runtime may refuse it.
+Fix: correct the name or the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.values import Attribute, AttributeType
+from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.targets import targets
+from onnxtext.checker.inference.function_needs import float_for_int
+from onnxtext.suggestions import nearest
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Check attributes against the schemas of the operators."""
+    resolved = targets(subject)
+    fitting: set[tuple[object, ...]] = set()
+    required: dict[int, frozenset[str]] = {}
+    for scope in subject.scopes:
+        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+            attributes = node.attributes
+            key = id(target), *[(item.name, item.type) for item in attributes]
+            if key in fitting:  # most nodes repeat others
+                continue
+            found: list[Finding] = []
+            if len(attributes) > 1:
+                names = {attribute.name for attribute in attributes}
+                if len(names) < len(attributes):
+                    found += _duplicates(node)
+            if type(target) is Signature and not target.deprecated:
+                found += _misfits(node, target)
+                needed = required.get(id(target))
+                if needed is None:
+                    needed = required[id(target)] = frozenset(
+                        [name for name, formal in target.attributes.items() if formal.required]
+                    )
+                if needed:
+                    found += _missing(node, target, needed)
+            if found:
+                if type(target) is Signature and target.origin:
+                    found = [_as_in_table(finding, target) for finding in found]
+                yield from found
+            else:
+                fitting.add(key)
+
+
+def _as_in_table(finding: Finding, signature: Signature) -> Finding:
+    # A newer version of a package may add attributes; it hardly changes those that exist.
+    if finding.slug == "attribute-duplicate":
+        return finding
+    is_certain = finding.slug != "attribute-unknown"
+    return according_to(
+        finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
+    )
+
+
+def _misfits(node: Node, signature: Signature) -> list[Finding]:
+    found = []
+    for index, attribute in enumerate(node.attributes):
+        finding = _misfit(node, index, attribute, signature)
+        if finding is not None:
+            found.append(finding)
+    return found
+
+
+def _missing(node: Node, signature: Signature, needed: frozenset[str]) -> Iterator[Finding]:
+    for name in sorted(needed.difference([attribute.name for attribute in node.attributes])):
+        kind = AttributeType(signature.attributes[name].type).name.lower()
+        yield Finding(
+            "attribute-required",
+            f"`{node.op_type}` needs the attribute `{name}`",
+            (Place(node, ("op_type",)),),
+            help=f"add it; its type is `{kind}`",
+        )
+
+
+def _duplicates(node: Node) -> Iterator[Finding]:
+    first: dict[str, int] = {}
+    for index, attribute in enumerate(node.attributes):
+        if attribute.name in first:
+            yield Finding(
+                "attribute-duplicate",
+                f"this `{node.op_type}` has two attributes {quoted(attribute.name)}",
+                (
+                    Place(node, ("attributes", index)),
+                    Place(node, ("attributes", first[attribute.name]), "first here"),
+                ),
+                help="remove one of them",
+            )
+        first.setdefault(attribute.name, index)
+
+
+EXAMPLES = {
+    "float": ", such as `1.0`",
+    "int": ", such as `1`",
+    "string": ', such as `"text"`',
+    "floats": ", such as `[1.0, 2.0]`",
+    "ints": ", such as `[1, 2]`",
+    "strings": ', such as `["a", "b"]`',
+    "tensor": ", such as `float[2] [1, 2]`",
+}
+"""An example value of each type, for help."""
+
+
+def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:
+    formal = signature.attributes.get(attribute.name)
+    if formal is not None and (attribute.type == formal.type or attribute.type is None):
+        return None
+    place = Place(node, ("attributes", index))
+    if formal is None:
+        if not attribute.name or "" in signature.attributes or signature.is_open:
+            return None
+        near = nearest(attribute.name, signature.attributes)
+        known = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
+        return Finding(
+            "attribute-unknown",
+            f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
+            (place,),
+            help=f"there is {quoted(near)}" if near else "remove it, or correct its name",
+            notes=(f"its attributes: {known}" if known else "it has no attributes",),
+            severity="info" if attribute.name.startswith("__") else None,
+            repair=Repair("respell", node, (attribute.name, near)) if near else None,
+        )
+    assert attribute.type is not None
+    wanted = AttributeType(formal.type).name.lower()
+    return Finding(
+        "attribute-type",
+        f"the attribute `{attribute.name}` of `{node.op_type}` has type `{wanted}`, "
+        f"not `{attribute.type.name.lower()}`",
+        (place._replace(part=(*place.part, "value")),),
+        help=f"write a value of type `{wanted}`{EXAMPLES.get(wanted, '')}",
+        repair=float_for_int(node, attribute, AttributeType(formal.type)),
+    )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("attribute-unknown", "error", "the operator has an attribute of that name", "schema"),
+        Rule("attribute-required", "error", "required attributes are present", "schema"),
+        Rule("attribute-type", "error", "attributes have the types of the schema", "schema"),
+        Rule(
+            "attribute-duplicate",
+            "error",
+            "attributes of a node have distinct names",
+            "IR Attributes",
+        ),
+    ),
+)

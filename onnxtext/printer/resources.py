@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print the section `resources`: inline blobs as base64, and the stores of others (SPEC 13.6)."""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Model
+from onnxtext.printer.layout import STEP
+from onnxtext.printer.strings import quoted
+
+BASE64_WIDTH = 76
+_BLOCK = BASE64_WIDTH // 4 * 3 << 16
+"""The bytes that are printed at once, a multiple of a full line."""
+
+
+def resources_parts(model: Model) -> Iterator[str]:
+    """Yield the text of the section; nothing for a model without resources."""
+    if model.resources_left_out:
+        yield "\nresources none\n"
+    elif model.resources or model.places:
+        yield "\nresources {\n"
+        yield from [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
+        for digest, data in model.resources.items():
+            yield f'{STEP}"{digest}": base64 """\n'
+            # The lines have a fixed width, so that an edit in place changes few of them.
+            yield from base64_parts(data, STEP * 2)
+            yield f'{STEP * 2}"""\n'
+        yield "}\n"
+
+
+def base64_lines(data: bytes | memoryview, indent: str) -> str:
+    """Return bytes as base64, in indented lines of equal width."""
+    return "".join(base64_parts(data, indent))
+
+
+def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
+    """Yield the parts of `base64_lines`, which limits the memory for large data."""
+    if len(data) <= _BLOCK:
+        yield _base64_lines(data, indent)
+        return
+    view = memoryview(data)
+    for at in range(0, len(data), _BLOCK):
+        yield _base64_lines(view[at : at + _BLOCK], indent)
+
+
+def _base64_lines(data: bytes | memoryview, indent: str) -> str:
+    text = binascii.b2a_base64(data, newline=False)
+    whole = len(text) // BASE64_WIDTH * BASE64_WIDTH
+    lines = [indent + text[whole:].decode("ascii") + "\n"] if whole < len(text) else []
+    if whole:
+        lines.insert(0, _equal_lines(text[:whole], indent))
+    return "".join(lines)
+
+
+def _equal_lines(text: bytes, indent: str) -> str:
+    if len(text) < 1 << 12:
+        rows = range(0, len(text), BASE64_WIDTH)
+        return "".join([f"{indent}{text[at : at + BASE64_WIDTH].decode()}\n" for at in rows])
+    import numpy as np
+
+    table = np.frombuffer(text, np.uint8).reshape(-1, BASE64_WIDTH)
+    lines = np.empty((len(table), len(indent) + BASE64_WIDTH + 1), np.uint8)
+    lines[:, : len(indent)] = ord(" ")
+    lines[:, len(indent) : -1] = table
+    lines[:, -1] = ord("\n")
+    return str(lines.data, "ascii")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions for the values of attributes: elements, references, blobs, data files, types."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from onnxtext.ast.records import Decorator, Number
+from onnxtext.ast.types import Type
+from onnxtext.ast.values import Blob, DataFile, Reference
+from onnxtext.syntax.actions.registry import action
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.strings import to_bytes
+
+Decorators = list[Decorator] | None
+
+
+@action
+def element(value: Any) -> Any:
+    """A value, or an item of a list."""
+    return to_bytes(value) if type(value) is str else value
+
+
+@action
+def number(text: str) -> Number:
+    """A number as written."""
+    return Number(text)
+
+
+@action
+def data_file(token: str) -> DataFile:
+    """`file"weights.npy"`.
+
+    Raises:
+        SemanticError: the kind of file is unknown, or an array's name is missing or superfluous.
+    """
+    path, mark, entry = token[5:-1].partition("#")
+    suffix = path.rpartition(".")[2].lower()
+    if suffix not in ("npy", "npz", "safetensors"):
+        raise SemanticError(
+            "the name of a data file must end in .npy, .npz or .safetensors",
+            token=token,
+            help="other bytes are read from a weight store: see `onnxtext weights --help`",
+        )
+    if (suffix == "npy") == bool(mark):
+        helps = {True: 'write file"NAME.npy"', False: f'write file"{path}#ARRAY"'}
+        holds = "one array" if mark else "several arrays"
+        message = f"a .{suffix} file contains {holds}"
+        raise SemanticError(message, token=token, help=helps[suffix == "npy"])
+    return DataFile(path, entry if mark else None)
+
+
+@action
+def blob(token: str) -> Blob:
+    """`blob"9f2c…"`.
+
+    Raises:
+        SemanticError: it does not have 16 to 64 digits.
+    """
+    digest = token[5:-1]
+    if not 16 <= len(digest) <= 64:
+        raise SemanticError(
+            f"a blob's digest has 16 to 64 hexadecimal digits, this one has {len(digest)}",
+            token=token,
+            help="write the beginning of the SHA-256 of its bytes",
+        )
+    return Blob(digest)
+
+
+@action
+def reference(name: str) -> Reference:
+    """`@parameter`."""
+    return Reference(name)
+
+
+@action
+def decorated_element(decorators: Decorators, value: Any) -> Any:
+    """A type, tensor or graph with its decorators."""
+    return replace(value, decorators=tuple(decorators)) if decorators else value
+
+
+@action
+def type_value(type: Type) -> Type:
+    """A type as a value."""
+    return type

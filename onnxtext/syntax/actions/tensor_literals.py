@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions for the literals of tensors: keep their text until the type is known (SPEC 6)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from onnxtext.ast.records import Number
+from onnxtext.ast.values import Blob, DataFile, ExternalData, NoData, TypedBlob
+from onnxtext.syntax.actions.registry import ACTIONS, action
+from onnxtext.syntax.actions.strings import to_bytes
+from onnxtext.syntax.grammar.lexer import Token
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarText:
+    """A literal without brackets: its text, or the bytes of a string."""
+
+    value: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TypedText:
+    """`{…}` of numbers, as one token."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypedLiterals:
+    """The items of `{…}`: texts of numbers, or bytes of strings."""
+
+    items: list[str | bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class RawText:
+    """`[…]`, flat or nested."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`name(arguments)`, or `name{…}` with the braces as its only argument."""
+
+    name: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCalls:
+    """Fields by name."""
+
+    calls: list[Call]
+
+
+Pending = (
+    Blob
+    | TypedBlob
+    | DataFile
+    | ScalarText
+    | TypedText
+    | TypedLiterals
+    | RawText
+    | Call
+    | FieldCalls
+    | ExternalData
+    | NoData
+)
+
+
+def raw_literals(items: list[str]) -> RawText:
+    """Return a bracket literal that was parsed item by item."""
+    return RawText(nested_items(items))
+
+
+class Joined(str):
+    """The text of a bracket that was parsed item by item, for example because of a comment.
+
+    Attributes:
+        places: the offsets of its parts in this text and in the source.
+    """
+
+    __slots__ = ("places",)
+    places: list[tuple[int, int]]
+
+    def source(self, offset: int) -> int | None:
+        """Return the source offset of an offset in this text; None if unknown."""
+        found = bisect_right(self.places, offset, key=itemgetter(0))
+        if not found:
+            return None
+        start, at = self.places[found - 1]
+        return at + offset - start
+
+
+def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
+    """Return the text of a bracket with these items."""
+    text = Joined(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
+    text.places = []
+    size = 1
+    for item in items:
+        if isinstance(item, Token):
+            text.places.append((size, item.at))
+        elif isinstance(item, Joined):
+            text.places += [(size + start, at) for start, at in item.places]
+        size += len(item) + 2
+    return text
+
+
+@action
+def literal(value: Any) -> Any:
+    """An element: the text of a number or `true`, or the bytes of a string."""
+    return value.text if type(value) is Number else value
+
+
+@action
+def string_literal(text: str) -> bytes:
+    """A string element."""
+    return to_bytes(text)
+
+
+@action
+def bracket_item(value: Any) -> str:
+    """Return the text of one item of a bracketed list: a number, or a nested list."""
+    text: str = value.text if type(value) is Number else value
+    return text
+
+
+ACTIONS.update(
+    scalar_data=ScalarText,
+    typed_numbers=TypedText,
+    no_elements=lambda: TypedText("{}"),
+    typed_literals=TypedLiterals,
+    typed_blob=lambda blob: TypedBlob(blob.digest),
+    raw_numbers=RawText,
+    raw_nothing=lambda: RawText("[]"),
+    raw_literals=raw_literals,
+    nested_nothing=lambda: "[]",
+    nested_items=nested_items,
+    external_data=lambda pairs: ExternalData(tuple(pairs)),
+    pair=lambda key, value: (key, value),
+    field_data=FieldCalls,
+    field_braces=lambda field, data: Call(field, (data,)),
+    call=lambda name, arguments: Call(name, tuple(arguments)),
+)
