@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Provide the seed of randomized tests."""
+"""Provide the seed of randomized tests, and how many cases they draw."""
 
 from __future__ import annotations
 
 import os
 import random
+
+from hypothesis import settings
 
 
 def fresh_seed() -> int:
@@ -21,3 +23,12 @@ def seeded() -> random.Random:
     seed = fresh_seed()
     print("seed", seed)
     return random.Random(seed)
+
+
+def draws(number: int) -> int:
+    """Return how many cases to draw: `number`, and in the default run as much less as hypothesis.
+
+    `tests/conftest.py` sets that.
+    """
+    assert settings.default is not None
+    return max(1, number * settings.default.max_examples // 100)

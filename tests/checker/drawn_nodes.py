@@ -159,11 +159,17 @@ def _elementwise(draft: Draft) -> None:
 
 
 def _sloped(draft: Draft) -> None:
-    """Draw no slope that broadcasts the data: runtimes compute it, but the standard forbids it."""
-    shape = draft.tensor(draft.shape(1, 4))
-    slope = draft.like([draft.choose.choice([size, size, 1]) for size in shape])[-len(shape) :]
-    pairs = zip(slope, shape[-len(slope) :], strict=True)
-    draft.tensor([1 if size == 1 else wanted for wanted, size in pairs])
+    """Draw a slope that does not enlarge the first input.
+
+    The specification excludes such slopes; onnxruntime computes a larger output, onnx infers the
+    shape of the first input.
+    """
+    shape = draft.tensor(draft.shape(0, 4))
+    other = [draft.choose.choice([size, size, 1]) for size in shape]
+    slope = draft.like(other[draft.choose.choice([0, 0, 1]) :])
+    slope = slope[max(0, len(slope) - len(shape)) :]
+    ends = shape[len(shape) - len(slope) :]
+    draft.tensor([1 if own == 1 else size for own, size in zip(ends, slope, strict=True)])
 
 
 def _where(draft: Draft) -> None:
@@ -303,7 +309,8 @@ def _transpose(draft: Draft) -> None:
     shape = draft.tensor(draft.shape())
     order = list(range(draft.near(len(shape))))
     draft.choose.shuffle(order)
-    draft.attributes = {"perm": order}
+    if order:  # onnx cannot write an empty list without its type
+        draft.attributes = {"perm": order}
 
 
 def _pad(draft: Draft) -> None:

@@ -349,3 +349,28 @@ def test_a_cache_that_is_not_a_file(
         path.mkdir()
     assert table_cache.cached_tables(grammar) == load_tables()
     assert victim.read_bytes() == b"mine"
+
+
+def _results(name: str, place: Path, *, fresh: bool) -> object:
+    before = {entry.name for entry in place.iterdir()}
+    done = run(*COMMANDS[name], cwd=place, stdin=TEXT.encode(), fresh=fresh)
+    shown = re.sub(rb'[\d.]+ ms|"seconds": [\d.]+', b"TIME", done.out)
+    made = {}
+    for entry in place.iterdir():
+        if entry.name not in before:
+            made[entry.name] = entry.read_bytes()
+            entry.unlink()
+    return done.status, shown, done.err, made
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("check", "edit") else pytest.mark.thorough)
+        for name in COMMANDS
+        if name not in ("lsp", "git filter-process")  # protocols
+    ],
+)
+def test_a_forked_process_does_what_a_new_one_does(name: str, place: Path) -> None:
+    """`run` forks processes; what they do must not differ."""
+    assert _results(name, place, fresh=False) == _results(name, place, fresh=True)

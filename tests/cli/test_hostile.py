@@ -39,7 +39,7 @@ SHAPES = {
 def timed(*arguments: str | Path) -> tuple[Result, float]:
     """Run `onnxtext`; return the result and its processor time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = run(*arguments)
+    done = run(*arguments, fresh=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -16,7 +16,7 @@ import onnxtext
 from onnxtext.api import FRAGMENTS
 from onnxtext.proto.schema import message_spec, spelled_messages
 from onnxtext.syntax.parser.parser import Parser
-from tests.seeds import fresh_seed
+from tests.seeds import draws, fresh_seed
 from tests.strategies import message
 
 MESSAGES = sorted(
@@ -24,7 +24,7 @@ MESSAGES = sorted(
     for name in spelled_messages().values()
     if hasattr(onnx.onnx_ml_pb2, name.partition(".")[0])
 )
-HARD = settings(max_examples=25, suppress_health_check=list(HealthCheck), derandomize=False)
+HARD = settings(max_examples=draws(25), suppress_health_check=list(HealthCheck), derandomize=False)
 
 
 def kind_of(name: str) -> Any:

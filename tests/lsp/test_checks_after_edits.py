@@ -25,9 +25,9 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.lsp.documents import EXAMPLES
 from tests.lsp.session import Session
-from tests.seeds import seeded
+from tests.seeds import draws, seeded
 
-EDITS = 8
+EDITS = draws(10)
 NODES = 220
 """Larger than the size up to which inference distinguishes nodes."""
 OPERATORS = ("Relu", "Add", "MatMul", "Softmax", "Reshape", "Concat", "Cast", "Transpose", "Exppp")

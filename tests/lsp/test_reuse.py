@@ -25,7 +25,7 @@ from onnxtext.lsp.index.reuse import common_start
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES
-from tests.seeds import seeded
+from tests.seeds import draws, seeded
 
 URI = "file:///somewhere/m.onnxtxt"
 PLACE = Path("/somewhere/m.onnxtxt")
@@ -45,7 +45,7 @@ TYPED = (
     "\r",
     "z = Relu (x)\n",
 )
-EDITS = 8
+EDITS = draws(10)
 
 
 @cache

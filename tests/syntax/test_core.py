@@ -28,7 +28,7 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_typed
 from tests.running import in_two_threads, interrupt
-from tests.seeds import seeded
+from tests.seeds import draws, seeded
 from tests.syntax.cores import assert_same_in_both
 from tests.syntax.test_dfa import PIECES, expected
 from tests.syntax.texts import official_texts, texts
@@ -116,7 +116,7 @@ def numbers(chance: random.Random) -> tuple[Callable[[], Any], ...]:
 def test_literals(name: str) -> None:
     chance = seeded()
     items = numbers(chance)
-    for _ in range(60):
+    for _ in range(draws(60)):
         dims = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
         text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
         few = ", ".join(str(chance.choice(items)()) for _ in range(chance.randint(1, 4)))

@@ -20,6 +20,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.parse import parse_partial
+from tests.seeds import draws
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))
 HEAD = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) {\n"
@@ -287,7 +288,7 @@ WORDS = (
 @pytest.mark.parametrize("seed", range(20))
 def test_any_tokens_in_any_order(seed: int) -> None:
     rng = random.Random(seed)
-    for _ in range(20):
+    for _ in range(draws(20)):
         text = HEAD + " ".join(rng.choices(WORDS.split(" "), k=rng.randint(1, 120)))
         assert diagnose(text)
 

@@ -18,6 +18,7 @@ from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed
 from tests.elements import each_known
+from tests.seeds import draws
 
 WIDTHS = {
     "float_data": "<f4",
@@ -80,7 +81,7 @@ def is_our_extension(element: ElementType, literal: str) -> bool:
 
 
 @each_known(OFFICIAL)
-@settings(max_examples=150)
+@settings(max_examples=draws(150))
 @given(st.lists(st.one_of(NUMBERS, NUMBERS, NUMBERS, BAD), max_size=4), SPACES, st.booleans())
 def test_agrees_with_the_official_parser(
     element: ElementType, texts: list[str], blank: str, many: bool

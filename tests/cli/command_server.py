@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start commands by forking a process that has imported their modules: see `command.py`.
+
+    python command_server.py SOCKET
+
+SOCKET is the file descriptor of a socket. A request is a JSON object with the file descriptors of
+the standard streams; the responses are the process id, then the wait status.
+
+Everything else is as in a new process `python -m onnxtext`. It has no module of others that the
+command line imports late (numpy, onnx): what it does depends on which are there.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import runpy
+import socket
+import sys
+from pathlib import Path
+
+NOT_IMPORTED = ("onnxtext.lsp", "onnxtext.engines", "onnxtext.__main__")
+"""Packages that import much and that few commands need, and the program itself."""
+
+
+def import_commands() -> None:
+    """Import the modules of the command line."""
+    import onnxtext
+
+    root = Path(onnxtext.__file__).parent
+    for file in sorted(root.rglob("*.py")):
+        parts = [
+            part for part in file.relative_to(root).with_suffix("").parts if part != "__init__"
+        ]
+        name = ".".join(["onnxtext", *parts])
+        if not name.startswith(NOT_IMPORTED):
+            importlib.import_module(name)
+    late = {"numpy", "onnx", "google.protobuf"} & sys.modules.keys()
+    assert not late, f"these change what a command does: {late}"
+
+
+def serve(connection: socket.socket) -> None:
+    """Fork a process for each request; return in the forked process, and exit at the end."""
+    while True:
+        message, streams, _, _ = socket.recv_fds(connection, 1 << 18, 3)
+        if not message:
+            sys.exit()
+        child = os.fork()
+        if child == 0:
+            connection.close()
+            become(json.loads(message), streams)
+            return
+        for stream in streams:
+            os.close(stream)
+        connection.send(b"%d" % child)
+        connection.send(b"%d" % os.waitpid(child, 0)[1])
+
+
+def become(request: dict[str, object], streams: list[int]) -> None:
+    """Give this process its streams, directory, environment and arguments."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(str(request["cwd"]))
+    sys.path[0] = str(request["cwd"])
+    os.umask(int(str(request["umask"])))
+    environment = request["environment"]
+    assert isinstance(environment, dict)
+    os.environ.clear()
+    os.environ.update(environment)
+    arguments = request["arguments"]
+    assert isinstance(arguments, list)
+    sys.argv[1:] = arguments
+
+
+def run_command() -> int:
+    """Run the command; return the exit status of the process."""
+    try:
+        runpy.run_module("onnxtext", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+if __name__ == "__main__":
+    import_commands()
+    gc.freeze()  # a collection would copy the memory that the processes share
+    serve(socket.socket(fileno=int(sys.argv[1])))
+    status = run_command()
+    # Like the interpreter, which would also take 30 ms to destroy all modules.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+    os._exit(status)
