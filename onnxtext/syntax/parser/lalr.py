@@ -38,8 +38,8 @@ def _pass_on(child: Any) -> Any:
     return child
 
 
-def _selection(take: tuple[int, ...]) -> Callable[[list[Any]], Sequence[Any]]:
-    """Return a function that takes items of a list by their indexes."""
+def _selection(take: tuple[int, ...]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Return a function that takes items of a sequence by their indexes."""
     if len(take) > 1:
         return itemgetter(*take)
     return itemgetter(slice(take[0], take[0] + 1 or None) if take else slice(0))
@@ -65,8 +65,8 @@ class Reduction:
     """
 
     __slots__ = (
-        "action", "call", "located", "name", "origin", "select", "simple", "size", "symbols", "take",
-        "tokens", "unit",
+        "action", "call", "located", "name", "origin", "select", "simple", "size", "symbols",
+        "take", "tokens", "unit",
     )  # fmt: skip
 
     def __init__(self, rule: Rule, action: Action | None, *, located: bool = False) -> None:
@@ -88,7 +88,7 @@ class Reduction:
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
-    def make(self, at: int, children: list[Any]) -> Any:
+    def make(self, at: int, children: Sequence[Any]) -> Any:
         """Return the value of the rule.
 
         Args:
@@ -270,17 +270,15 @@ class Machine:
                 for index in rule.tokens:
                     if type(children[index]) is str:
                         children[index] = Token(children[index], where[index - size])
-                if rule.select is not None:
-                    children.append(None)
-                    children = rule.select(children)
+                taken = children if rule.select is None else rule.select((*children, None))
                 if self.has_error_nodes:
-                    made = self.value(rule, begin, children)
+                    made = self.value(rule, begin, taken)
                 else:
                     try:
                         call = rule.call
-                        made = call(begin, *children) if rule.located else call(*children)
+                        made = call(begin, *taken) if rule.located else call(*taken)
                     except SemanticError as error:
-                        made = self.keep(error, rule, begin, children)
+                        made = self.keep(error, rule, begin, taken)
                 if size:
                     del states[-size:], values[-size:], where[-size:]
                 state = gotos[states[-1]][rule.origin]
@@ -307,7 +305,7 @@ class Machine:
         self.feed(END_KIND, "", at)
         return self.values[-1]
 
-    def value(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+    def value(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
         """Return the value of a rule, and collect the error of its action, if any.
 
         Raises:
@@ -320,7 +318,9 @@ class Machine:
         except SemanticError as error:
             return self.keep(error, reduction, at, children)
 
-    def keep(self, error: SemanticError, reduction: Reduction, at: int, children: list[Any]) -> Any:
+    def keep(
+        self, error: SemanticError, reduction: Reduction, at: int, children: Sequence[Any]
+    ) -> Any:
         """Collect the error of an action; return a value in place of that of its rule.
 
         Raises:
@@ -338,7 +338,7 @@ class Machine:
             return children[0]
         return ERROR_NODE if error.made is None else error.made
 
-    def _patch(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+    def _patch(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
         """Return the value of a rule with error nodes, which lists and models drop."""
         if reduction.symbols[-1] in ITEMS and reduction.name in (*LIST_ACTIONS, "list_first"):
             return children[0] if len(children) > 1 else []
