@@ -39,7 +39,8 @@ def tag(number: int, wire_type: int) -> bytes:
 
 def delimited(key: bytes, data: bytes) -> bytes:
     """Encode a length-delimited field: key, length and data."""
-    return key + varint(len(data)) + data
+    size = len(data)
+    return key + (_SMALL[size] if size < 128 else varint(size)) + data
 
 
 def delimited_pieces(key: bytes, pieces: Sequence[Piece]) -> list[Piece]:

@@ -151,7 +151,7 @@ def _names(items: list[Any]) -> tuple[Any, ...]:
     """Return names between commas; an omitted name is "", but not after a last comma."""
     if items[-1] is None:
         items.pop()
-    return tuple(["" if item is None else item for item in items])
+    return tuple(["" if item is None else item for item in items] if None in items else items)
 
 
 @located

@@ -243,12 +243,12 @@ def _token_pattern(
 def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the most frequent tokens, which no other token can begin with, to be tried first.
 
-    They are a string without a backslash, marks that begin no other token, and a word before one of
-    these characters.
+    They are a string without a backslash, marks that begin no other token (the bracket of a label
+    does not), and a word before one of these characters.
     """
     return [
         ("STRING", r'"[^"\\]+"'),
-        (_MARK, r'[,()<>\]}:?]|=(?!>)|\.(?!\.)|\[(?=")'),
+        (_MARK, r'[,()<>\]}:?]|=(?!>)|\.(?!\.)|\[(?="|[A-Za-z_]\w*\])'),
         *((kind, pattern + "(?=[ ,)=.:>])") for kind, pattern in words),
     ]
 

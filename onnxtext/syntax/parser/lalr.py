@@ -9,8 +9,9 @@ the symbols of a rule, calls the action of the rule with their values, and pushe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
+from operator import itemgetter
 from typing import Any
 
 from onnxtext.syntax import actions
@@ -37,6 +38,13 @@ def _pass_on(child: Any) -> Any:
     return child
 
 
+def _selection(take: tuple[int, ...]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Return a function that takes items of a sequence by their indexes."""
+    if len(take) > 1:
+        return itemgetter(*take)
+    return itemgetter(slice(take[0], take[0] + 1 or None) if take else slice(0))
+
+
 class Reduction:
     """A rule with its action.
 
@@ -50,13 +58,15 @@ class Reduction:
         call: `action`, or a function that passes on the only child.
         located: whether the action takes the offset of the first token as its first argument.
         unit: whether it only renames its one symbol.
-        whole: whether its children are exactly its symbols.
         tokens: the indexes of tokens whose offset the action may need.
+        simple: whether its one symbol is all that the action needs.
+        select: takes the children from the values of the symbols and a None after them; None if
+            they are the same.
     """
 
     __slots__ = (
-        "action", "call", "located", "name", "origin", "size", "symbols", "take", "tokens",
-        "unit", "whole",
+        "action", "call", "located", "name", "origin", "select", "simple", "size", "symbols",
+        "take", "tokens", "unit",
     )  # fmt: skip
 
     def __init__(self, rule: Rule, action: Action | None, *, located: bool = False) -> None:
@@ -69,14 +79,16 @@ class Reduction:
         self.call = action or _pass_on
         self.located = located
         self.unit = self.action is None and self.size == 1
-        self.whole = rule.take == tuple(range(self.size))
         self.tokens = [at for at in rule.take if at >= 0 and not rule.symbols[at].islower()]
         if action is None or action in _ANYWHERE:
             self.tokens = []
+        whole = rule.take == tuple(range(self.size))
+        self.simple = whole and self.size == 1 and not located and not self.tokens
+        self.select = None if whole else _selection(rule.take)
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
-    def make(self, at: int, children: list[Any]) -> Any:
+    def make(self, at: int, children: Sequence[Any]) -> Any:
         """Return the value of the rule.
 
         Args:
@@ -231,18 +243,26 @@ class Machine:
         automaton = self.automaton
         rows, gotos, reductions = automaton.rows, automaton.gotos, automaton.reductions
         states, values, where = self.states, self.values, self.where
+        row = rows[states[-1]]
         for kind, value, at in tokens:
             while True:
-                target = rows[states[-1]].get(kind)
-                if target is None:
+                try:
+                    target = row[kind]
+                except KeyError:
                     if kind == END_KIND and states[-1] in automaton.accepting:
                         return
-                    raise Unexpected(at)
+                    raise Unexpected(at) from None
                 if target >= 0:
                     break
                 rule = reductions[~target]
-                if rule.unit:
-                    states[-1] = gotos[states[-2]][rule.origin]
+                if rule.simple and not self.has_error_nodes:  # most rules: replace the value on top
+                    if not rule.unit:
+                        try:
+                            values[-1] = rule.call(values[-1])
+                        except SemanticError as error:
+                            values[-1] = self.keep(error, rule, where[-1], values[-1:])
+                    states[-1] = state = gotos[states[-2]][rule.origin]
+                    row = rows[state]
                     continue
                 size = rule.size
                 children = values[-size:] if size else []
@@ -250,28 +270,26 @@ class Machine:
                 for index in rule.tokens:
                     if type(children[index]) is str:
                         children[index] = Token(children[index], where[index - size])
-                if not rule.whole:
-                    children = [children[index] if index >= 0 else None for index in rule.take]
+                taken = children if rule.select is None else rule.select((*children, None))
                 if self.has_error_nodes:
-                    made = self.value(rule, begin, children)
+                    made = self.value(rule, begin, taken)
                 else:
                     try:
                         call = rule.call
-                        made = call(begin, *children) if rule.located else call(*children)
+                        made = call(begin, *taken) if rule.located else call(*taken)
                     except SemanticError as error:
-                        made = self.keep(error, rule, begin, children)
-                if size == 1:  # most rules: replace the top
-                    states[-1] = gotos[states[-2]][rule.origin]
-                    values[-1] = made
-                    continue
+                        made = self.keep(error, rule, begin, taken)
                 if size:
                     del states[-size:], values[-size:], where[-size:]
-                states.append(gotos[states[-1]][rule.origin])
+                state = gotos[states[-1]][rule.origin]
+                row = rows[state]
+                states.append(state)
                 values.append(made)
                 where.append(begin)
             states.append(target)
             values.append(value)
             where.append(at)
+            row = rows[target]
             if len(states) > MAX_STACK:
                 deep = SemanticError("nested too deeply", code="too-deep")
                 deep.at = at
@@ -287,7 +305,7 @@ class Machine:
         self.feed(END_KIND, "", at)
         return self.values[-1]
 
-    def value(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+    def value(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
         """Return the value of a rule, and collect the error of its action, if any.
 
         Raises:
@@ -300,7 +318,9 @@ class Machine:
         except SemanticError as error:
             return self.keep(error, reduction, at, children)
 
-    def keep(self, error: SemanticError, reduction: Reduction, at: int, children: list[Any]) -> Any:
+    def keep(
+        self, error: SemanticError, reduction: Reduction, at: int, children: Sequence[Any]
+    ) -> Any:
         """Collect the error of an action; return a substitute for the value of its rule.
 
         Raises:
@@ -318,7 +338,7 @@ class Machine:
             return children[0]
         return ERROR_NODE if error.made is None else error.made
 
-    def _patch(self, reduction: Reduction, at: int, children: list[Any]) -> Any:
+    def _patch(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
         """Return the value of a rule with error nodes, which lists and models drop."""
         if reduction.symbols[-1] in ITEMS and reduction.name in (*LIST_ACTIONS, "list_first"):
             return children[0] if len(children) > 1 else []
