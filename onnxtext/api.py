@@ -261,6 +261,7 @@ def check(
     base_dir: str | os.PathLike[str] | None = None,
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
+    schemas: Sequence[str | os.PathLike[str]] = (),
 ) -> list[Diagnostic]:
     """Check a model against the rules of the ONNX IR.
 
@@ -273,20 +274,26 @@ def check(
         select: rules to turn on besides the default ones: slugs, the profile `style`, or `all` for
             every rule that belongs to no profile.
         ignore: rules to turn off.
+        schemas: schema files, which describe operators of other domains than onnx's.
 
     Returns:
         All findings, including syntax errors, in the order of the text or of the model. A valid
         model has none of severity `error`.
 
     Raises:
-        OSError: the file cannot be read.
+        OnnxTextError: a schema file has errors.
+        OSError: a file cannot be read.
         TypeError: the source has another type.
         ValueError: a rule is unknown.
     """
+    from onnxtext.checker.context.schema_tables import use_tables
+    from onnxtext.checker.engine.config import Settings
+    from onnxtext.checker.engine.schema_files import tables_of
     from onnxtext.checker.engine.sources import check_any
 
     directory = None if base_dir is None else Path(base_dir)
-    return check_any(source, base_dir=directory, select=select, ignore=ignore)
+    with use_tables(tables_of(Settings(), [Path(path) for path in schemas])):
+        return check_any(source, base_dir=directory, select=select, ignore=ignore)
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:

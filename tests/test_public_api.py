@@ -47,7 +47,8 @@ SIGNATURES = {
     "check": (
         "(source: ModelSource, *, "
         "base_dir: str | os.PathLike[str] | None = None, select: Sequence[str] | None = None, "
-        "ignore: Sequence[str] | None = None) -> list[Diagnostic]"
+        "ignore: Sequence[str] | None = None, schemas: Sequence[str | os.PathLike[str]] = ()) "
+        "-> list[Diagnostic]"
     ),
     "dump": (
         "(proto: onnx.ModelProto, path: str | os.PathLike[str], *, weights: Weights = 'auto', "

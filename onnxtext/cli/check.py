@@ -22,7 +22,7 @@ from onnxtext.diagnostics.library import codes
 from onnxtext.files import read_input
 
 if TYPE_CHECKING:
-    from onnxtext.checker.context.signatures import Table
+    from onnxtext.checker.engine.config import Settings
     from onnxtext.diagnostics import Diagnostic
 
 DEFAULT_MOST = 100
@@ -220,25 +220,32 @@ def _check_slugs(choice: CheckOptions) -> None:
 
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
-    from onnxtext.checker.engine.sources import check_file, too_deep
+    from onnxtext.checker.context.schema_tables import use_tables
     from onnxtext.checker.isolation.pool import start_worker
 
     start_worker()
     path = None if name == "-" else Path(name)
-    shown = STDIN if path is None else name
     settings = read_settings(path)
-    tables = read_schema_tables(settings, choice.schemas)
-    data = _read(path)
+    with use_tables(read_schema_tables(settings, choice.schemas)):
+        _check_content(_read(path), name, settings, choice, reporter)
+
+
+def _check_content(
+    data: bytes, name: str, settings: Settings, choice: CheckOptions, reporter: Reporter
+) -> None:
+    """Check the content of a file, and write what the options say."""
+    from onnxtext.checker.engine.sources import check_file, too_deep
+
+    path = None if name == "-" else Path(name)
+    shown = STDIN if path is None else name
     select = (*settings.select, *choice.select)
     ignore = tuple([slug for slug in settings.ignore if slug not in choice.select])
     ignore = (*ignore, *choice.ignore)
     base_dir = Path() if path is None else path.parent
     if choice.fix:
-        data = _fix(data, path, shown, base_dir, select, ignore, tables, reporter)
+        data = _fix(data, path, shown, base_dir, select, ignore, reporter)
     try:
-        found = check_file(
-            data, name=shown, base_dir=base_dir, select=select, ignore=ignore, tables=tables
-        )
+        found = check_file(data, name=shown, base_dir=base_dir, select=select, ignore=ignore)
     except RecursionError:
         found = [too_deep(shown)]
     strict = choice.strict or settings.strict
@@ -253,7 +260,7 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     if target is None and choice.fix and choice.targets:
         target = Target(name, None, force=False, diff=False)
     if target is not None:
-        _rewrite(data, found, target, choice, tables, reporter)
+        _rewrite(data, found, target, choice, reporter)
 
 
 def _rewrite(
@@ -261,7 +268,6 @@ def _rewrite(
     found: list[Diagnostic],
     target: Target,
     choice: CheckOptions,
-    tables: tuple[Table, ...],
     reporter: Reporter,
 ) -> None:
     """Write the model, converted and with inferred types, unless it has errors."""
@@ -286,7 +292,7 @@ def _rewrite(
             reporter.summary(f"{target.name}: the converted model has errors and is not written")
             return
     if choice.infer:
-        typed = apply(content, partial(write_types, tables=tables), name=target.name)
+        typed = apply(content, write_types, name=target.name)
         content, notes = typed.content, list(typed.notes)
     write(target, data, content)
     for note in notes:
@@ -327,7 +333,6 @@ def _fix(
     base_dir: Path,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    tables: tuple[Table, ...],
     reporter: Reporter,
 ) -> bytes:
     """Apply fixes to a text file and return its new content."""
@@ -342,7 +347,7 @@ def _fix(
             "not-a-text", f"{name} is not a text: --fix changes .onnxtxt and .onnxtext files"
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore, tables=tables)
+    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
     if not made.done:
         return data
     new = made.text.encode("utf-8")

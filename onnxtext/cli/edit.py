@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ import click
 from onnxtext.cli.edited_files import Target, new_findings, read, show, write
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
+from onnxtext.cli.settings import schemas_of_project
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.filetype import decode_text, is_binary
 
@@ -80,7 +82,12 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
             file: str = click.get_current_context().obj
             target = Target(file, output, force, diff)
             edit = function(**own)
-            with Reporter(output_format, color) as reporter, reporter.reporting(target.name):
+            path = None if file == "-" else Path(file)
+            with (
+                Reporter(output_format, color) as reporter,
+                reporter.reporting(target.name),
+                schemas_of_project(path),
+            ):
                 _apply(target, edit, reporter, color)
             return reporter.status
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,3 +63,19 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
         note = f"and {len(more)} more: `onnxtext schemas check` shows all"
         stopped.diagnostic = replace(first, notes=(*first.notes, note)) if more else first
         raise stopped from None
+
+
+@contextmanager
+def schemas_of_project(path: Path | None) -> Iterator[None]:
+    """Let checks in a `with` statement know the schema files of a file's project.
+
+    Args:
+        path: the file; None for standard input.
+
+    Raises:
+        CommandError: the settings or a schema file cannot be read, or are invalid.
+    """
+    from onnxtext.checker.context.schema_tables import use_tables
+
+    with use_tables(read_schema_tables(read_settings(path))):
+        yield

@@ -27,7 +27,6 @@ from onnxtext.ast.types import (
 from onnxtext.checker.context.declarations import contradiction, plain_dim
 from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.context.signatures import Table
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.walk import inner_types
 from onnxtext.checker.engine.run import find_in
@@ -43,7 +42,7 @@ _MADE_UP = re.compile(r"unk__\d+")
 """Names that onnx's inference makes up."""
 
 
-def checked(model: Model, tables: tuple[Table, ...] | None = None) -> Subject:
+def checked(model: Model) -> Subject:
     """Return a checked model, for inference."""
 
     def encoded() -> bytes | None:
@@ -52,7 +51,7 @@ def checked(model: Model, tables: tuple[Table, ...] | None = None) -> Subject:
         except LowerError:
             return None
 
-    return find_in(model, encoded=encoded, tables=tables)[0]
+    return find_in(model, encoded=encoded)[0]
 
 
 def is_recursive(subject: Subject) -> bool:
@@ -64,7 +63,6 @@ def write_types(
     model: Model,
     *,
     only: Container[int] | None = None,
-    tables: tuple[Table, ...] | None = None,
 ) -> list[str]:
     """Write all inferred types of computed values into a model.
 
@@ -74,12 +72,11 @@ def write_types(
     Args:
         model: the tree; changed in place.
         only: the offsets of nodes whose outputs get types; None for all.
-        tables: the schema files; by default the table that comes with the package.
 
     Returns:
         What was written, as one sentence.
     """
-    subject = checked(model, tables)
+    subject = checked(model)
     if is_recursive(subject):
         return ["no type is inferred, because functions call themselves"]
     inference = RecordedInference.of(subject)

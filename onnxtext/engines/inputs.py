@@ -57,7 +57,8 @@ def fill_inputs(
         sizes: the sizes of symbolic dimensions of random inputs; 1 by default.
 
     Raises:
-        OnnxTextError: an input is missing or unknown, or does not fit its declared type.
+        OnnxTextError: an input or a symbol is unknown, an input is missing, or does not fit its
+            declared type.
     """
     declared = {value.name: value.type for value in model.graph.input}
     for name in given:
@@ -66,6 +67,7 @@ def fill_inputs(
             known = ", ".join(f"`{each}`" for each in declared) or "none"
             help = f"did you mean `{near}`?" if near else f"its inputs: {known}"
             raise input_error(f"the model has no input `{name}`", help)
+    _check_symbols(model, sizes or {})
     made = {name: _cast(name, value, declared[name]) for name, value in given.items()}
     needed = needed_inputs(model)
     missing = [name for name in needed if name not in made]
@@ -75,6 +77,23 @@ def fill_inputs(
         raise input_error(f"inputs are missing: {names}", help)
     found = random_inputs(model, missing, seed=seed, sizes=sizes)
     return {name: made[name] if name in made else found[name] for name in {**needed, **made}}
+
+
+def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
+    """Check that inputs have the symbols that got sizes.
+
+    Raises:
+        OnnxTextError: no input has one of them.
+    """
+    types = [value.type.tensor_type for value in model.graph.input]
+    known = dict.fromkeys(dim.dim_param for type in types for dim in type.shape.dim)
+    known.pop("", None)
+    for name in sizes:
+        if name not in known:
+            near = nearest(name, known)
+            symbols = ", ".join(f"`{each}`" for each in known) or "none"
+            help = f"did you mean `{near}`?" if near else f"their symbolic dimensions: {symbols}"
+            raise input_error(f"no input has a symbolic dimension `{name}`", help)
 
 
 def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:

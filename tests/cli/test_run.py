@@ -109,6 +109,13 @@ def test_comparison(files: Path) -> None:
         (["--random", "--input", "x=@m.onnx"], 2, "error[no-input]: m.onnx is no .npy file"),
         (["--random", "--output", "z.npy"], 2, "error[no-input]: there is no output z"),
         (["--random", "--output", "y=no/y.npy"], 2, "error[cannot-write]"),
+        (
+            ["--random", "--dim", "M=3"],
+            1,
+            "error[run-input]: no input has a symbolic dimension `M`",
+        ),
+        (["--random", "--dim", "M=3"], 1, "their symbolic dimensions: `N`"),
+        (["--random", "--dim", "n=3"], 1, "did you mean `N`?"),
         (["--random", "--dim", "N=x"], 2, "The size of N is not a number"),
         (["--random", "--seed", "-1"], 2, "-1 is not in the range x>=0"),
         (["--random", "--input", f"x={'[' * 5000}"], 2, "is no array"),

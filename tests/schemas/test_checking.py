@@ -213,6 +213,37 @@ def test_an_option_names_schema_files(tmp_path: Path) -> None:
     assert "attribute-required" in done.err
 
 
+def test_edits_know_the_operators_of_the_project(tmp_path: Path) -> None:
+    path = project(tmp_path, '["acme.onnxschema"]', acme=SCHEMAS)
+    path.write_text(model("y = acme.Scale <factor = 1.0> (x)"))
+    done = run("edit", path, "insert", "z = acme.Scale (x)", "--diff")
+    assert done.status == 1
+    assert "attribute-required" in done.err
+    good = "z = acme.Scale <factor = 2.0> (x)"
+    assert run("edit", path, "insert", good, "--diff").status == 0
+    wrong = path.with_name("wrong.onnxtxt")
+    wrong.write_text(path.read_text())
+    (tmp_path / "acme.onnxschema").write_text("acme.Scale (")
+    done = run("edit", wrong, "insert", good)
+    assert done.status != 0
+    assert "acme.onnxschema" in done.err
+    assert wrong.read_text() == path.read_text()
+
+
+def test_callers_name_schema_files(tmp_path: Path) -> None:
+    file = tmp_path / "acme.onnxschema"
+    file.write_text(SCHEMAS)
+    text = model("y = acme.Scale (x)")
+    found = onnxtext.check(text, schemas=[file])
+    assert [item.code for item in found] == ["attribute-required"]
+    assert "attribute-required" not in {item.code for item in onnxtext.check(text)}
+    with pytest.raises(FileNotFoundError):
+        onnxtext.check(text, schemas=[tmp_path / "missing.onnxschema"])
+    file.write_text("acme.Scale (")
+    with pytest.raises(onnxtext.OnnxTextError):
+        onnxtext.check(text, schemas=[str(file)])
+
+
 BROKEN = {
     '["missing.onnxschema"]': "'missing.onnxschema' is not a file",
     '["onnx"]': "'onnx' is not a file: write a file .onnxschema, or 'onnxruntime'",

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ from onnxtext.checker.context.signatures import (
     AttributeParameter,
     Parameter,
     Signature,
+    Table,
     newest_versions,
 )
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -148,6 +151,28 @@ _BLOCK = re.compile(
 def bundled_table() -> BundledTable:
     """Return the table that comes with the package; it is read on first use."""
     return BundledTable()
+
+
+_IN_USE: ContextVar[tuple[Table, ...] | None] = ContextVar("tables in use", default=None)
+
+
+def default_tables() -> tuple[Table, ...]:
+    """Return the tables of `use_tables`; outside of it, the table that comes with the package."""
+    used = _IN_USE.get()
+    return (bundled_table(),) if used is None else used
+
+
+@contextmanager
+def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
+    """Let all checks in a `with` statement know the operators of tables.
+
+    Edits, merges and other functions that check models need no argument for them.
+    """
+    token = _IN_USE.set(tables)
+    try:
+        yield
+    finally:
+        _IN_USE.reset(token)
 
 
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:

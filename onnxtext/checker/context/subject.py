@@ -16,7 +16,7 @@ from onnxtext.ast.values import SparseTensor
 from onnxtext.ast.visit import rich_lists
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
-from onnxtext.checker.context.schema_tables import bundled_table
+from onnxtext.checker.context.schema_tables import default_tables
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
 from onnxtext.checker.context.signatures import Schemas, Table
 from onnxtext.checker.isolation.pool import Inference
@@ -24,10 +24,6 @@ from onnxtext.suggestions import nearest
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload."""
-
-
-def _bundled() -> tuple[Table, ...]:
-    return (bundled_table(),)
 
 
 @dataclass(slots=True)
@@ -50,7 +46,7 @@ class Options:
     encoded: Callable[[], bytes | None] | None = None
     assumed: Opsets | None = None
     inference: Inference = field(default_factory=Inference)
-    tables: tuple[Table, ...] = field(default_factory=_bundled)
+    tables: tuple[Table, ...] = field(default_factory=default_tables)
 
 
 _MOST_SEARCHES = 200
