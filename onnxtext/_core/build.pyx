@@ -10,7 +10,8 @@ from onnxtext._core.grammar cimport KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, 
 from onnxtext._core.literals cimport Layout, read_literal, read_number
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE,
-    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, put,
+    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get,
+    make_float32, put,
 )
 from onnxtext._core.stack cimport Entry, Stack
 
@@ -172,7 +173,10 @@ cdef object numbers_of(Stack stack, Entry* entry, kind):
     made = read_number(text, len(text), first)
     if type(made) is not bytes:
         return made
-    return Floats(made) if is_list else Float32(int.from_bytes(made, "little"))
+    if is_list:
+        return Floats(made)
+    cdef const unsigned char* raw = made
+    return make_float32(raw[0] | raw[1] << 8 | raw[2] << 16 | <uint32_t>raw[3] << 24)
 
 
 cdef object make_node(

@@ -53,7 +53,7 @@ def test_a_fusion_is_one_group() -> None:
     ]
     assert "-m0 = MatMul (a0, w)\n-a1 = Add (m0, b)\n+a1 = com.microsoft.FusedMatMul" in shown
     assert "# … and 29 more like this\n" in shown
-    assert "`onnxtext diff --all` shows every one" in shown
+    assert "`onnxtext diff --all` shows each" in shown
     assert heads(markdown.render(made))[0] == heads(shown)[0]
 
 

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, TensorType, Type
-from onnxtext.ast.values import NoData, RawData, Tensor, TypedData
+from onnxtext.ast.values import Attribute, Float32, NoData, RawData, Reference, Tensor, TypedData
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -33,6 +34,8 @@ from onnxtext.checker.inference.symbolic.values import Value, stored_value
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
 """How many elements of constants inference reads: many indices and sizes, but few scales."""
+_LONGEST = 16
+"""Longer lists in attributes are compared by their identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
 """A constant that is too large to be read."""
 
@@ -277,3 +280,31 @@ def _is_small(type: Type) -> bool:
 def value_of(tensor: Tensor) -> Value | None:
     """Return the small value of a constant."""
     return stored_value(tensor.type, tensor.data)
+
+
+def attribute_keys(node: Node, parameters: Mapping[str, Attribute]) -> tuple[object, ...]:
+    """Return keys for the effects of a node's attributes on types and shapes.
+
+    Args:
+        node: the node.
+        parameters: the attributes of the call that the node's references mean, by name.
+    """
+    return tuple([_attribute_key(item, parameters) for item in node.attributes])
+
+
+def _attribute_key(attribute: Attribute, parameters: Mapping[str, Attribute]) -> object:
+    value = attribute.value
+    if type(value) is Reference:
+        given = parameters.get(value.name)
+        if given is None:
+            return None
+        value = given.value
+        if type(value) is not Float32:
+            return attribute.name, id(given)
+    if type(value) is Float32:
+        return attribute.name
+    if type(value) is int:
+        return attribute.name, value
+    if type(value) is tuple and 0 < len(value) <= _LONGEST and type(value[0]) is int:
+        return attribute.name, value
+    return id(attribute)

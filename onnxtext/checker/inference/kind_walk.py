@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute, Float32, Reference, Tensor
+from onnxtext.ast.values import Attribute, Tensor
 from onnxtext.checker.context.declarations import contradiction
 from onnxtext.checker.context.elements import type_text
 from onnxtext.checker.context.finding import Place
@@ -31,6 +31,7 @@ from onnxtext.checker.inference.kind_facts import (
     Symbols,
     Types,
     Values,
+    attribute_keys,
     keeps_type,
     named,
     reads,
@@ -53,9 +54,6 @@ _LEAST_REPEATS = 4
 _FEW_KINDS = 50
 _NODES_PER_FURTHER_KIND = 40
 """A model has few kinds if it has at most `_FEW_KINDS`, and one more for each so many nodes."""
-
-_LONGEST = 16
-"""Longer lists in attributes are compared by their identity."""
 
 Tensors = tuple[Tensor | None, ...]
 
@@ -213,9 +211,8 @@ class Kinds:
             raise Inconclusive from None
         passed: Values = ()
         read: Tensors = ()
-        attributes = map(self._attribute_key, node.attributes)
         # Facts are hashed by their identity, which is fast.
-        key = (id(target), len(node.outputs), given, typed, *attributes)
+        key = (id(target), len(node.outputs), given, typed, *attribute_keys(node, self._parameters))
         if own is not NOTHING:
             if own.values and self.symbols.fits:
                 passed = tuple(map(self._values.get, node.inputs))
@@ -238,7 +235,7 @@ class Kinds:
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
         """Return the type and value of a `Constant`; its kind is the type of its tensor."""
         tensor = node.attributes[0].value if len(node.attributes) == 1 else None
-        constant, kind = LARGE, tuple(map(self._attribute_key, node.attributes))
+        constant, kind = LARGE, attribute_keys(node, self._parameters)
         if isinstance(tensor, Tensor) and not tensor.decorators and len(node.outputs) == 1:
             fact = self._table.declared(tensor.type)
             kind = (id(fact),)
@@ -285,24 +282,6 @@ class Kinds:
         self.kinds.append(Kind(sample, inputs, constants, types_of(typed)))
         made = self._all_joined(node, typed, computed, shapes)
         return made, tuple(map(self._table.value, values))
-
-    def _attribute_key(self, attribute: Attribute) -> object:
-        """Return a key for an attribute's effect on types and shapes."""
-        value = attribute.value
-        if type(value) is Reference:
-            given = self._parameters.get(value.name)
-            if given is None:
-                return None
-            value = given.value
-            if type(value) is not Float32:
-                return attribute.name, id(given)
-        if type(value) is Float32:
-            return attribute.name
-        if type(value) is int:
-            return attribute.name, value
-        if type(value) is tuple and 0 < len(value) <= _LONGEST and type(value[0]) is int:
-            return attribute.name, value
-        return id(attribute)
 
     def _call(
         self, node: Node, function: Scope, given: Facts, typed: Facts, passed: Values,
