@@ -13,7 +13,7 @@ from onnxtext.ast.values import Attribute
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import field_of
 from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import TYPES, rich_attributes
+from onnxtext.checker.context.walk import TYPES, rich_attributes, type_uses
 
 
 class TypeRecord(NamedTuple):
@@ -53,6 +53,8 @@ def has_record(value: ValueInfo) -> bool:
 
 def _of_values(subject: Subject) -> Iterator[TypeRecord]:
     lift = subject.resolved.type_record
+    declared = [use.type for use in type_uses(subject)]
+    changed = {id(type) for type in declared if _is_decorated(type) and _is_changed(type)}
     for scope in subject.scopes:
         for kind in (scope.inputs, scope.outputs, scope.infos):
             required = scope.kind == "main" and kind is not scope.infos
@@ -61,9 +63,9 @@ def _of_values(subject: Subject) -> Iterator[TypeRecord]:
                     record = lift(value)
                     if record is not None:
                         yield TypeRecord(record, Place(value, ("type",)), value.name, required)
-        for node in scope.nodes:
+        for node in scope.nodes if changed else ():
             for index, type in enumerate(node.output_types):
-                if type is not None and _is_decorated(type) and _is_changed(type):
+                if type is not None and id(type) in changed:
                     record = lift(ValueInfo(node.outputs[index], type))
                     if record is not None:
                         place = Place(node, ("output_types", index))

@@ -88,16 +88,29 @@ def inner_types(type: ast.Type) -> Iterator[ast.Type]:
             stack.append(item.value)
 
 
-def attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return every distinct attribute with the first node that has it and its index there."""
-    known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("attributes")
+_A = ast.AttributeType
+NUMERIC = frozenset((_A.FLOAT, _A.INT, _A.FLOATS, _A.INTS))
+_SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
+
+
+def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
+    """Return the distinct attributes that are more than a named number or list of numbers.
+
+    Each comes with the first node that has it, and its index there. Named numbers are most
+    attributes, and no rule on attributes alone applies to them.
+    """
+    known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("odd-attributes")
     if known is None:
         seen: set[int] = set()
-        known = subject.memo["attributes"] = []
+        known = subject.memo["odd-attributes"] = []
         for scope in subject.scopes:
             for node in scope.nodes:
                 if node.attributes:
                     for index, attribute in enumerate(node.attributes):
+                        value = attribute.value
+                        is_number = attribute.type in NUMERIC and type(value) is not ast.Reference
+                        if is_number and value is not None and attribute.name:
+                            continue
                         if id(attribute) not in seen:
                             seen.add(id(attribute))
                             known.append((node, index, attribute))
@@ -108,13 +121,9 @@ def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute
     """Return the distinct attributes that hold more than numbers and strings."""
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("rich-attributes")
     if known is None:
-        known = [item for item in attributes(subject) if item[2].type not in _SIMPLE]
+        known = [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
         subject.memo["rich-attributes"] = known
     return known
-
-
-_A = ast.AttributeType
-_SIMPLE = frozenset((_A.FLOAT, _A.INT, _A.STRING, _A.FLOATS, _A.INTS, _A.STRINGS))
 
 
 Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo

@@ -289,22 +289,19 @@ def attribute_keys(node: Node, parameters: Mapping[str, Attribute]) -> tuple[obj
         node: the node.
         parameters: the attributes of the call that the node's references mean, by name.
     """
-    return tuple([_attribute_key(item, parameters) for item in node.attributes])
-
-
-def _attribute_key(attribute: Attribute, parameters: Mapping[str, Attribute]) -> object:
-    value = attribute.value
-    if type(value) is Reference:
-        given = parameters.get(value.name)
-        if given is None:
-            return None
-        value = given.value
-        if type(value) is not Float32:
-            return attribute.name, id(given)
-    if type(value) is Float32:
-        return attribute.name
-    if type(value) is int:
-        return attribute.name, value
-    if type(value) is tuple and 0 < len(value) <= _LONGEST and type(value[0]) is int:
-        return attribute.name, value
-    return id(attribute)
+    keys: list[object] = []
+    for attribute in node.attributes:
+        value: object = attribute.value
+        if type(value) is Reference:
+            given = parameters.get(value.name)
+            if given is None or type(given.value) is not Float32:
+                keys.append(None if given is None else (attribute.name, id(given)))
+                continue
+            value = given.value
+        if type(value) is int or (
+            type(value) is tuple and 0 < len(value) <= _LONGEST and type(value[0]) is int
+        ):
+            keys.append((attribute.name, value))
+        else:
+            keys.append(attribute.name if type(value) is Float32 else id(attribute))
+    return tuple(keys)

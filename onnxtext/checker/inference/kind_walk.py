@@ -164,15 +164,18 @@ class Kinds:
 
     def _nodes(self, scope: Scope, declared: dict[str, Fact]) -> None:
         types, values, children = self._types, self._values, scope.children
-        known_types = self._table.known.__getitem__
+        known_types = self._table.known
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
-            outputs = node.outputs
+            outputs, own_types = node.outputs, node.output_types
             typed: Facts = ()
-            if node.output_types:
+            if own_types:
                 try:
-                    typed = tuple(map(known_types, map(id, node.output_types)))
+                    if len(own_types) == 1:
+                        typed = (known_types[id(own_types[0])],)
+                    else:
+                        typed = tuple([known_types[id(type)] for type in own_types])
                 except KeyError:
                     typed = self._typed(node, declared)
             elif declared:

@@ -21,7 +21,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.targets import Target, targets
-from onnxtext.checker.context.walk import attributes
+from onnxtext.checker.context.walk import NUMERIC, odd_attributes
 from onnxtext.suggestions import nearest
 
 _FIELDS = {
@@ -29,17 +29,14 @@ _FIELDS = {
     "graphs": 10, "sparse_tensor": 11, "sparse_tensors": 12, "tp": 13, "type_protos": 14,
 }  # fmt: skip
 """The attribute type of each value field of AttributeProto."""
-_NUMERIC = frozenset(
-    {AttributeType.FLOAT, AttributeType.INT, AttributeType.FLOATS, AttributeType.INTS}
-)
 _SINGLE = frozenset({4, 5, 11, 13})
 """Types whose value is a single message, which has no default."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Check attributes without looking at their operators."""
-    for node, index, attribute in attributes(subject):
-        if attribute.type in _NUMERIC and attribute.name and attribute.value is not None:
+    for node, index, attribute in odd_attributes(subject):
+        if attribute.type in NUMERIC and attribute.name and attribute.value is not None:
             continue
         yield from _one(subject, attribute, Place(node, ("attributes", index)))
     for scope in subject.scopes:
@@ -196,7 +193,7 @@ _NAMES = frozenset(AttributeType.__members__)
 
 
 def _references(subject: Subject) -> Iterator[Finding]:
-    if not any(type(item.value) is Reference for _, _, item in attributes(subject)):
+    if not any(type(item.value) is Reference for _, _, item in odd_attributes(subject)):
         return
     for scope in subject.scopes:
         for node in scope.nodes:

@@ -9,6 +9,7 @@ Fix: correct the name or the value.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.values import Attribute, AttributeType
@@ -20,6 +21,8 @@ from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.function_needs import float_for_int
 from onnxtext.suggestions import nearest
 
+_NAME_AND_TYPE = attrgetter("name", "type")
+
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Check attributes against the schemas of the operators."""
@@ -29,7 +32,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             attributes = node.attributes
-            key = id(target), *[(item.name, item.type) for item in attributes]
+            key = id(target), *map(_NAME_AND_TYPE, attributes)
             if key in fitting:  # most nodes repeat others
                 continue
             found: list[Finding] = []

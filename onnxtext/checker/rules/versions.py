@@ -19,7 +19,6 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.walk import (
     MOST_PLACES,
-    attributes,
     decorated,
     inner_types,
     tensors,
@@ -125,7 +124,10 @@ def _newer(subject: Subject, version: int) -> Iterator[Need]:
         yield 3, "`opset_import`", [Place(model, ("opset_imports",))], None
     if version < 2:
         used = [
-            Place(n, ("attributes", i)) for n, i, a in attributes(subject) if a.type is not None
+            Place(node, ("attributes", index))
+            for _, node in subject.nodes()
+            for index, attribute in enumerate(node.attributes)
+            if attribute.type is not None
         ]
         yield 2, "the type of an attribute", used, "warning"
     if version < 3:
