@@ -24,17 +24,28 @@ def attribute_lists(nodes):
 
 def rich_lists(nodes):
     """Return the distinct attribute tuples of nodes with more than numbers and strings."""
-    return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes)]
+    return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, True)]
 
 
-cdef bint is_plain(attributes) except -1:
+def odd_lists(nodes):
+    """Return the distinct attribute tuples of nodes with more than named numbers with types."""
+    return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, False)]
+
+
+cdef bint is_plain(attributes, bint strings) except -1:
     for attribute in attributes:
         if type(attribute) is not ATTRIBUTE:
             return False
         value = get(attribute, OF_ATTRIBUTE.value)
+        if not strings and (
+            type(value) is bytes
+            or not get(attribute, OF_ATTRIBUTE.name)
+            or get(attribute, OF_ATTRIBUTE.type) is None
+        ):
+            return False
         if type(value) is tuple:
             for item in <tuple>value:
-                if type(item) not in PLAIN_VALUES:
+                if type(item) not in PLAIN_VALUES or (type(item) is bytes and not strings):
                     return False
         elif type(value) not in PLAIN_VALUES:
             return False

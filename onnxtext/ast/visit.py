@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.types import TensorType
@@ -28,6 +28,24 @@ def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
         found: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
         return found
     return [held for held in attribute_lists(nodes) if not all(map(_is_plain, held))]
+
+
+def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
+    """Return the distinct attribute lists of some nodes with more than named numbers with types."""
+    if core() == "native":
+        found: list[tuple[Attribute, ...]] = core_module("walk").odd_lists(nodes)
+        return found
+    return [held for held in attribute_lists(nodes) if not all(map(_is_named_number, held))]
+
+
+def _is_named_number(attribute: Attribute) -> bool:
+    if not _is_plain(attribute) or not attribute.name or attribute.type is None:
+        return False
+    value = attribute.value
+    return bytes not in map(_class_of, value if type(value) is tuple else (value,))
+
+
+_class_of: Callable[[object], type] = type
 
 
 def _is_plain(attribute: Attribute) -> bool:

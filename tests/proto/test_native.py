@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.ast import output_types
+from onnxtext.ast import (
+    Attribute,
+    AttributeType,
+    Float32,
+    Node,
+    Reference,
+    output_types,
+    visit,
+)  # fmt: skip
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.core import core
 from onnxtext.proto.decode import lift
@@ -152,3 +160,20 @@ def test_types_of_outputs(
     values = "".join(f"{kind}{name}, " for kind, name in entries)
     text = f"<onnxtext: 1> g (float[2] x) => () <{values}> {{ {nodes} }}"
     assert_same_tree(onnxtext.to_binary(text))
+
+
+@pytest.mark.parametrize("name", shared_models()[::7])
+def test_lists_with_more_than_numbers(name: str) -> None:
+    model = lift.lift_model(shared_model(name))
+    nodes = list(visit.walk_nodes(model))
+    odd = [
+        Node("A", attributes=(Attribute(name, kind, value),))
+        for name in ("a", "")
+        for kind in (None, AttributeType.INT)
+        for value in (1, b"s", (1, 2), (b"s",), Float32(0), Reference("r"), None)
+    ]
+    for listed in (visit.rich_lists, visit.odd_lists):
+        found = list(listed([*nodes, *odd]))
+        with mock.patch.object(visit, "core", return_value="python"):
+            assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
+    assert len(visit.odd_lists(odd)) == 25

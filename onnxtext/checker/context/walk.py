@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnxtext import ast
+from onnxtext.ast.visit import odd_lists
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.subject import Subject
@@ -94,7 +95,7 @@ _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
 def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the distinct attributes that are more than a named number or list of numbers.
+    """Return the distinct attributes of nodes that have more than named numbers.
 
     Each comes with the first node that has it, and its index there. Named numbers are most
     attributes, and no rule on attributes alone applies to them.
@@ -104,13 +105,10 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
         seen: set[int] = set()
         known = subject.memo["odd-attributes"] = []
         for scope in subject.scopes:
-            for node in scope.nodes:
-                if node.attributes:
+            odd = {id(held) for held in odd_lists(scope.nodes)}
+            for node in scope.nodes if odd else ():
+                if id(node.attributes) in odd:
                     for index, attribute in enumerate(node.attributes):
-                        value = attribute.value
-                        is_number = attribute.type in NUMERIC and type(value) is not ast.Reference
-                        if is_number and value is not None and attribute.name:
-                            continue
                         if id(attribute) not in seen:
                             seen.add(id(attribute))
                             known.append((node, index, attribute))

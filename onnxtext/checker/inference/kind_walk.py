@@ -227,7 +227,8 @@ class Kinds:
         known = self._made.get(key)
         if known is None:
             self._check_count(before)
-            known = self._made[key] = self._new(node, target, given, typed, passed, read)
+            found, made = self._new(node, target, given, typed, passed, read)
+            known = self._made[key] = found, made if any(made) else ()
         return known
 
     def _check_count(self, before: int) -> None:

@@ -34,8 +34,13 @@ def check(subject: Subject) -> Iterator[Finding]:
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
     foreign: dict[str, list[Place]] = {}
     alien: dict[tuple[str, str], list[Place]] = {}
+    fitting: set[tuple[int, int, int]] = set()
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+            inputs, outputs = node.inputs, node.outputs
+            form = id(target), len(inputs), len(outputs)
+            if form in fitting and "" not in inputs and "" not in outputs:
+                continue  # most nodes repeat others
             if not node.op_type:
                 yield Finding(
                     "op-type-missing",
@@ -43,7 +48,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     (Place(node),),
                     help="write the operator before the inputs: `y = Relu (x)`",
                 )
-            if not node.outputs:
+            if not outputs:
                 yield Finding(
                     "node-no-output",
                     f"this `{node.op_type}` has no outputs",
@@ -63,13 +68,15 @@ def check(subject: Subject) -> Iterator[Finding]:
                         _deprecated(node, target), target.origin, tentative=target.tentative
                     )
                 elif (
-                    not target.least_inputs <= len(node.inputs) <= target.most_inputs
-                    or not target.least_outputs <= len(node.outputs) <= target.most_outputs
-                    or "" in node.inputs
-                    or "" in node.outputs
+                    not target.least_inputs <= len(inputs) <= target.most_inputs
+                    or not target.least_outputs <= len(outputs) <= target.most_outputs
+                    or "" in inputs
+                    or "" in outputs
                 ):
                     for finding in _arity(node, target):
                         yield _as_in_table(finding, node, target)
+                elif outputs and node.op_type and not target.origin:
+                    fitting.add(form)
     for (name, origin), places in alien.items():
         yield Finding(
             "op-unknown",
