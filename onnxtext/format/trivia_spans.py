@@ -128,7 +128,7 @@ def _same_code(one: str, other: str) -> bool:
 
 
 def _without_last_commas(tokens: list[str]) -> list[str]:
-    """Remove commas before closing brackets, which only broken lists have."""
+    """Remove commas after last elements; only lists over several lines have them."""
     return [
         token
         for token, following in zip(tokens, [*tokens[1:], ""], strict=False)

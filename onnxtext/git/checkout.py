@@ -65,6 +65,6 @@ def check_out(top: Path) -> list[CheckoutResult]:
 
 
 def _text_of(top: Path, file: TrackedFile) -> bytes | None:
-    """Return the text in a file that should be a model; None if it is not a text."""
+    """Return the content of a file that the filter applies to; None if it is not a text."""
     data = read_tracked(top, file.path) if file.filtered else None
     return None if not data or has_binary_content(data) else data

@@ -19,7 +19,7 @@ _HELP = "keep what one side has deleted, or do without it"
 
 
 class _Subject(Subject):
-    """A model without suggestions for misspelled names."""
+    """A model to check, without suggestions of similar names."""
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
         """Return None: suggestions are slow and not shown in a merge."""

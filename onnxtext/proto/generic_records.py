@@ -125,7 +125,7 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
             if text in numbers:
                 return varint(numbers[text])
             raise RecordError(
-                f"`{text}` is not a value of `{field.name}`; it has {', '.join(numbers)}"
+                f"`{field.name}` has no value `{text}`; its values are {', '.join(numbers)}"
             )
         case "float", Number(text):
             return _float(text, float32_bits).to_bytes(4, "little")

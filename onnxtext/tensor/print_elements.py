@@ -317,7 +317,7 @@ def _complex_rows(parts: NDArray[Any], row: int) -> list[str]:
 
 
 def _code_rows(element: ElementType, codes: NDArray[Any], row: int) -> list[str]:
-    """Return codes narrower than 32 bits as rows of text: narrow floats, sub-byte integers."""
+    """Print elements from their bit patterns, as rows: narrow floats, integers below 8 bits."""
     if element.kind == "float":
         return _joined(_code_texts(element, codes), row)
     if element.kind == "int":

@@ -252,7 +252,7 @@ def test_long_orders_stand_at_the_end(metadata: Any) -> None:
 @pytest.mark.parametrize(
     ("section", "message"),
     [
-        ('order { @doc("d") }', "`@doc` gives no order"),
+        ('order { @doc("d") }', "`@doc` cannot be in a section `order`"),
         ("order { @initializers(nodes) }", 'write @initializers("name")'),
         ('order { @initializers(without: ["w"]) }', 'write @initializers("name")'),
         ("order {} order {}", "there are two `order` sections"),

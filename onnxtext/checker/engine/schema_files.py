@@ -112,7 +112,7 @@ def read_bytes(path: Path) -> bytes:
 
 @lru_cache(maxsize=16)
 def _table(data: bytes, name: str) -> FileTable:
-    """Return the table of a file's content; the editor asks for the same ones again and again."""
+    """Return the table of a file's content; cached, because the editor asks repeatedly."""
     return FileTable(parse(data, name), name)
 
 

@@ -32,7 +32,7 @@ class Explanation:
         type: its type; None if unknown.
         scope: its graph.
         declarations: its declared types, and where they are.
-        stories: the story of each size; of the rank if that is unknown.
+        stories: how each size is known; for scalars and unknown ranks, how the rank is known.
     """
 
     name: str

@@ -213,7 +213,7 @@ FAMILY = Family(
         Rule(
             "function-duplicate",
             "error",
-            "functions differ in domain, name and overload; before IR 10 in domain and name",
+            "no two functions share domain, name and overload; before IR 10, domain and name",
             "IR Functions",
         ),
         Rule(

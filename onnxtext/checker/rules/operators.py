@@ -235,7 +235,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
                     "optional-input-missing",
                     f"the required input `{formal.name}` of `{node.op_type}` is missing",
                     (Place(node, ("inputs", index)),),
-                    help="name a value there",
+                    help=f"write the name of a value as the input `{formal.name}`",
                 )
     if "" in outputs:
         for index, name in enumerate(outputs):

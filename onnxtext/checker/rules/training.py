@@ -167,7 +167,7 @@ FAMILY = Family(
         Rule(
             "training-graph-combined",
             "error",
-            "the graph and the algorithm make one valid graph",
+            "the graph and the algorithm together are one valid graph",
             "proto",
         ),
     ),

@@ -179,7 +179,7 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
 
 
 def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
-    """Find nodes that use, also in nested graphs, values that they or later nodes define."""
+    """Find uses of a value in or before the node that defines it, also in nested graphs."""
     needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
     cyclic = _cycles(scope, needed)
     for cycle in cyclic:

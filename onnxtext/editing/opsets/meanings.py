@@ -161,7 +161,7 @@ def equal_shapes(work: Work) -> None:
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
-        raise Obstacle("its inputs broadcast, which exists since version 8")
+        raise Obstacle("its inputs may differ in shape, which is allowed since version 8")
     carry_over(work)
 
 

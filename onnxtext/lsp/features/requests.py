@@ -206,7 +206,7 @@ async def _run(arguments: list[str]) -> tuple[int, str, str]:
 
 
 def _messages(said: str) -> str:
-    """Return the messages of findings in JSON."""
+    """Convert findings in JSON to a line each; return any other text stripped."""
     try:
         found = json.loads(said)
     except ValueError:

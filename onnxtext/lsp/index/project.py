@@ -17,7 +17,8 @@ from onnxtext.diagnostics import OnnxTextError
 def schemas_of(directory: Path | None) -> Schemas:
     """Return the operators that documents in a directory may use.
 
-    The checker reports wrong settings; here only the bundled table remains.
+    If the settings or schema files have errors, these are the operators of the bundled table; the
+    checker reports the errors.
 
     Args:
         directory: the directory of the document, if any.

@@ -99,7 +99,7 @@ def lower_tensor(type: ast.TensorType, name: str | None, data: ast.TensorData) -
     name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
     match data:
         case ast.Blob() | ast.DataFile():
-            raise AssertionError("blobs and data files are resolved before")
+            raise AssertionError("blobs and data files must be resolved before tensors are encoded")
         case ast.NoData():
             return [head + name_bytes]
         case SplatData():

@@ -160,7 +160,7 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")
         if any(argument.key is not None for argument in decorator.arguments):
             raise SemanticError(
-                f"the arguments of `@{name}` have no names", help="write values only"
+                f"the arguments of `@{name}` cannot have names", help="write values only"
             )
         found[name] = tuple([argument.value for argument in decorator.arguments])
     return found

@@ -277,9 +277,9 @@ def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, l
     for decorator in decorators or ():
         if decorator.name not in ORDERS:
             raise SemanticError(
-                f"`@{decorator.name}` gives no order",
+                f"`@{decorator.name}` cannot be in a section `order`",
                 token=word,
-                help="write it before the graph; this section has @initializers and @value_info",
+                help="write it before the graph; `order` takes only @initializers and @value_info",
             )
     return word, decorators or []
 

@@ -98,7 +98,7 @@ class _Nfa:
         return at
 
     def _item(self, operator: str, argument: Any, at: int, flags: int) -> int:
-        """Add an item of Python's parsed expressions; return the state after it."""
+        """Add one item of a regular expression that `re` has parsed; return the state after it."""
         match operator:
             case "LITERAL":
                 return self._characters(at, {argument}, flags)

@@ -200,7 +200,7 @@ class Resynchronization:
         return not self.context.text[line:at].strip()
 
     def _parses_from(self, position: int, token: Token) -> bool:
-        """Whether tokens after the error parse if a statement begins at this token."""
+        """Whether a statement may begin at this token: the tokens after the error then parse."""
         context = self.context
         states = tuple(self.machine.states[: position + 1])
         region = Region(context.text, token.at, states, context.at)
