@@ -145,12 +145,26 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type="mouseReleased", **common)
 
     def click_on(self, expression: str) -> None:
-        """Click on the middle of an element."""
-        box = self.run(
-            f"(() => {{ const box = ({expression}).getBoundingClientRect();"
-            " return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+        """Click on the middle of an element once it no longer moves.
+
+        Drawing a graph again moves its nodes: the position has to be the same two frames later.
+        """
+        self.click(
+            *self.wait(
+                f"""(async () => {{
+                const middle = () => {{
+                  const box = ({expression}).getBoundingClientRect();
+                  return [box.x + box.width / 2, box.y + box.height / 2];
+                }};
+                const frame = () => new Promise((done) => requestAnimationFrame(done));
+                const before = middle();
+                await frame();
+                await frame();
+                const [x, y] = middle();
+                return x === before[0] && y === before[1] && [x, y];
+                }})()"""
+            )
         )
-        self.click(*box)
 
     def screenshot(self, path: Path) -> None:
         """Save a picture of the page."""
