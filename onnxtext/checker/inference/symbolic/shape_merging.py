@@ -46,7 +46,7 @@ def operator_step(
         return tuple(wanted), ()  # unknown values are not the defaults
     before = len(sizes.mismatches)
     made: tuple[Value | None, ...] = ()
-    if node.domain == contrib.DOMAIN:
+    if contrib.has_rule(node.domain, node.op_type):
         shapes = contrib.shapes(OperatorCall(node, inputs, values, sizes, contrib.SINCE))
     elif type(target) is not Signature or target.origin or target.domain not in DOMAINS:
         return tuple(wanted), ()
