@@ -15,6 +15,7 @@ from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import Reporter, io_errors
 from onnxtext.cli.settings import schemas_of_project
 from onnxtext.cli.streams import read_stdin, say
+from onnxtext.cli.value_names import complete_value
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input
 from onnxtext.filetype import decode_text, is_binary
@@ -44,7 +45,7 @@ _STEPS = 6
 
 @click.command("explain-type", epilog=EXAMPLES)
 @click.argument("file", metavar="FILE", type=MODEL)
-@click.argument("values", nargs=-1, metavar="[VALUE]...")
+@click.argument("values", nargs=-1, metavar="[VALUE]...", shell_complete=complete_value)
 @click.option(
     "--graph",
     metavar="NAME",

@@ -36,6 +36,11 @@ CASES: dict[str, tuple[str, list[Input], int, dict[str, Any]]] = {
     "inverse": ("Inverse", [(F, (3, 4, 4))], 1, {}),
     "matmul": ("FusedMatMul", [X, (F, (3, 8))], 1, {"transB": 1}),
     "transposed matmul": ("FusedMatMul", [(F, (2, 8, 6)), (F, (8, 3))], 1, {"transA": 1}),
+    "matmul of swapped batches": (
+        "FusedMatMul", [(F, (5, 4, 3, 8)), (F, (5, 4, 3, 8))], 1,
+        {"transBatchA": 1, "transBatchB": 1, "transB": 1}),
+    "matmul of a swapped batch": (
+        "FusedMatMul", [(F, (5, 4, 8)), (F, (4, 8, 6))], 1, {"transBatchA": 1}),
     "old matmul": ("TransposeMatMul", [X, (F, (2, 3, 8))], 1, {"transB": 1}),
     "gemm": ("FusedGemm", [(F, (2, 8)), (F, (8, 3)), (F, (3,))], 1, {"activation": "Relu"}),
     "conv": ("FusedConv", [(F, (1, 3, 9, 7)), (F, (4, 3, 3, 3))], 1,
@@ -114,6 +119,11 @@ CASES: dict[str, tuple[str, list[Input], int, dict[str, Any]]] = {
         "QLinearConv",
         [(U, (1, 9, 7, 3)), ONE, ZERO, (U, (4, 3, 3, 3)), ONE, ZERO, ONE, ZERO], 1,
         {"strides": [2, 1], "channels_last": 1}),
+    "quantized gemm": (
+        "QGemm", [(U, (2, 8)), ONE, ZERO, (U, (3, 8)), ONE, ZERO, None, ONE, ZERO], 1,
+        {"transB": 1}),
+    "quantized gemm to float": (
+        "QGemm", [(U, (8, 2)), ONE, ZERO, (U, (8, 3)), ONE, ZERO], 1, {"transA": 1}),
     "quantized matmul": (
         "DynamicQuantizeMatMul", [X, (U, (8, 3)), ONE, ZERO], 1, {}),
     "quantized attention": (

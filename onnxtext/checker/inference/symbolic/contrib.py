@@ -63,8 +63,12 @@ def _broadcast(*indices: int) -> Shape:
 
 def _product(call: OperatorCall) -> SymbolicShape:
     left, right = call.shape(0), call.shape(1)
-    if not left or not right or call.integer("transBatchA", 0) or call.integer("transBatchB", 0):
+    if not left or not right:
         return None
+    if call.integer("transBatchA", 0):
+        left = (*left[1:-1], left[0], *left[-1:]) if len(left) > 2 else left
+    if call.integer("transBatchB", 0):
+        right = (*right[1:-1], right[0], *right[-1:]) if len(right) > 2 else right
     if call.integer("transA", 0):
         left = (*left[:-2], *reversed(left[-2:]))
     if call.integer("transB", 0):
@@ -75,6 +79,10 @@ def _product(call: OperatorCall) -> SymbolicShape:
 def _packed_product(call: OperatorCall) -> SymbolicShape:
     shape, columns = call.shape(0), call.integer("N", 0)
     return (*shape[:-1], columns) if shape and columns > 0 else None
+
+
+def _quantized_gemm(call: OperatorCall) -> SymbolicShape:
+    return _standard("Gemm")(replace(call, shapes=[call.shape(0), call.shape(3)]))
 
 
 def _concat(call: OperatorCall) -> SymbolicShape:
@@ -179,6 +187,7 @@ SHAPES: dict[str, Shape] = {
     "NhwcConv": _images,
     "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
     "NhwcMaxPool": _channels_last(_standard("MaxPool"), always=True),
+    "QGemm": _quantized_gemm,
     "QLinearAdd": _broadcast(0, 3),
     "QLinearAveragePool": _channels_last(_standard("AveragePool")),
     "QLinearConcat": _concat,
