@@ -14,7 +14,6 @@ from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.pager import find_pager, write_paged
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file_or_stdin
-from onnxtext.cli.value_names import complete_value
 from onnxtext.terminal import is_terminal, wants_color
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ def _pattern(
 @click.option(
     "--from",
     "starts",
-    shell_complete=complete_value,
     multiple=True,
     metavar="VALUE",
     help="Show only nodes that depend on a value, or on the outputs of the node with this label.",
@@ -66,7 +64,6 @@ def _pattern(
 @click.option(
     "--to",
     "ends",
-    shell_complete=complete_value,
     multiple=True,
     metavar="VALUE",
     help="Show only nodes that a value, or the node with this label, depends on. With --from: the "

@@ -207,7 +207,6 @@ def test_values_of_a_model(tmp_path: Path) -> None:
     wanted = ["x", "c", "weight", "xs", "label", "/a/b.0::c", "y", "u", "v"]
     assert values(f"explain-type {path} ") == wanted
     assert values(f"explain-type {path} y x") == ["x", "xs"]
-    assert values(f"show {path} --from lab") == values(f"show {path} --to lab") == ["label"]
     assert values(f"explain-type --depth 3 {path} /a") == ["/a/b.0::c"]
     path.write_text(NAMES.replace("Neg (x)", "Neg (x"))
     assert {"x", "weight", "label"} <= set(values(f"explain-type {path} "))
