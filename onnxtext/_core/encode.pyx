@@ -12,7 +12,7 @@ from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get
 
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.proto.encode.messages import own_decorators
 from onnxtext.tensor.elements import ELEMENTS
 

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import Named, Step
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
 
 def attribute_lists(nodes: Iterable[Node]) -> list[tuple[Attribute, ...]]: ...
 def rich_lists(nodes: Iterable[Node]) -> list[tuple[Attribute, ...]]: ...

@@ -6,7 +6,7 @@ from onnxtext._core.slots cimport (
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import PLAIN_VALUES, RawData
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, RawData
 from onnxtext.tensor.elements import ELEMENTS
 
 
@@ -168,7 +168,7 @@ def large_values(values, Py_ssize_t most):
 
 
 def place_all_types(list nodes, list infos, taken):
-    """Return the same as `onnxtext.ast.output_types.place_all_types`."""
+    """Return the same as `onnxtext.ast.inline_output_types.place_all_types`."""
     cdef Py_ssize_t left = len(infos), index
     cdef set names = {value.name for value in taken}
     for value in infos:

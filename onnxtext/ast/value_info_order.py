@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from onnxtext.ast.model import Graph, Node, ValueInfo
-from onnxtext.ast.output_types import (
+from onnxtext.ast.inline_output_types import (
     Placed,
     is_plain,
     place_all_types,
@@ -21,15 +20,16 @@ from onnxtext.ast.output_types import (
     place_types,
     types_at_end,
 )
-from onnxtext.ast.records import Decorator, Word
-from onnxtext.ast.types import Type
-from onnxtext.ast.value_infos import (
+from onnxtext.ast.list_order import (
     Order,
     ValueInfoError,
     decorator_of,
     entries,
     with_data,
 )
+from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.records import Decorator, Word
+from onnxtext.ast.types import Type
 
 
 class _Lists(NamedTuple):

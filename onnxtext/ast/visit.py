@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Attribute, RawData
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import PLAIN_VALUES, Attribute, RawData
 from onnxtext.core import core, core_module
 from onnxtext.tensor.elements import ELEMENTS
 

@@ -47,10 +47,10 @@ def check_targets(targets: Targets) -> None:
 
 def find_changes(data: bytes, name: str, targets: Targets) -> list[Diagnostic]:
     """Return the changes that a conversion of a valid model makes, and its obstacles."""
-    from onnxtext.collector import paused_collector
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.editing.opsets import diagnose, plan_conversion
     from onnxtext.filetype import decode_text, is_binary
+    from onnxtext.memory import paused_collector
     from onnxtext.proto.decode.lift import LiftError, lift_model
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model

@@ -18,7 +18,7 @@ from onnxtext.ast import (
     Float32,
     Node,
     Reference,
-    output_types,
+    inline_output_types,
     visit,
 )  # fmt: skip
 from onnxtext.binary_to_text import lift_placed
@@ -77,7 +77,7 @@ def assert_same_tree(data: bytes) -> None:
         mock.patch.object(lift, "core", return_value="python"),
         mock.patch.object(lifter, "core", return_value="python"),
         mock.patch.object(lower, "core", return_value="python"),
-        mock.patch.object(output_types, "core", return_value="python"),
+        mock.patch.object(inline_output_types, "core", return_value="python"),
     ):
         assert outcome(data) == native
 

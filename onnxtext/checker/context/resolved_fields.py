@@ -15,7 +15,7 @@ from onnxtext import ast
 from onnxtext.ast.records import FieldValue
 from onnxtext.ast.visit import rich_lists
 from onnxtext.proto.decode.messages import Lifter
-from onnxtext.proto.decode.values import lift_tensor
+from onnxtext.proto.decode.types_and_tensors import lift_tensor
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import RecordError, lift_record, lower_record

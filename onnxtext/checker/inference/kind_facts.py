@@ -9,13 +9,21 @@ from math import prod
 from typing import TypeVar
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute,
+    Float32,
+    NoData,
+    RawData,
+    Reference,
+    Tensor,
+    TypedData,
+)
 from onnxtext.ast.types import Dim, TensorType, Type
-from onnxtext.ast.values import Attribute, Float32, NoData, RawData, Reference, Tensor, TypedData
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.targets import Target
-from onnxtext.checker.inference.symbolic.call import SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import (
     CONSTANT_INPUTS,
     FOLLOWING_VALUES,
@@ -30,7 +38,7 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     unified,
 )
 from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.values import Value, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
 """How many elements of constants inference reads: many indices and sizes, but few scales."""

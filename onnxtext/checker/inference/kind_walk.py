@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute, Tensor
-from onnxtext.checker.context.declarations import contradiction
-from onnxtext.checker.context.elements import type_text
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.compare_declared_types import contradiction
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.context.type_strings import type_text
 from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.call_memo import CallMemo
 from onnxtext.checker.inference.element_types import bind
@@ -40,14 +40,14 @@ from onnxtext.checker.inference.kind_facts import (
     value_of,
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
-from onnxtext.checker.inference.symbolic.call import SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
 from onnxtext.checker.inference.symbolic.shape_merging import either
-from onnxtext.checker.inference.symbolic.values import Value, agreed
+from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
 from onnxtext.checker.inference.type_merging import merged
-from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.types_and_metadata import lower_tensor
 
 _LEAST_REPEATS = 4
 """The least average number of nodes of a kind so far, once there are more than a few kinds."""

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.values import Attribute, AttributeType
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.function_needs import float_for_int
 from onnxtext.suggestions import nearest
 

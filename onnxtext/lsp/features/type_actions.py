@@ -16,7 +16,7 @@ from lsprotocol import types as t
 
 from onnxtext.ast.model import Model, ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.edits import minimal_edits, text_edits, workspace_edit
 from onnxtext.lsp.index.document import Document
