@@ -209,7 +209,7 @@ cdef class Decoder:
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail()
         tail.is_rare = True
-        node = self.lifter.read_node(data, depth)
+        node = self.lifter.node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators
         tail.metadata = node.metadata

@@ -60,6 +60,23 @@ g () => () <
 }
 """)
 
+DECORATED = onnxtext.to_binary("""
+<onnxtext: 1, ir_version: 10, opset_import: ["": 20]>
+@doc("g")
+g (@doc("x") float[2] x, @set(type: {}) u) => (@type.denotation("I") @meta("a": "2") float[N] y) <
+  @doc("w") @meta("c": "3") @set(data_location: DEFAULT) float[2] w = [1, 2],
+  @set(data_location: DEFAULT) int64[3] t = {1, -2, 3},
+  @doc("v") @meta("d": "é") seq(float[N]) v,
+  @set(data_location: DEFAULT) string[1] s = {"a"},
+> {
+  @doc("n")
+  [n] y = Add <
+    k = {t: {dims: [1], data_type: 1, raw_data: b"abcd", data_location: DEFAULT}, type: TENSOR},
+  > (x, w)
+  @set(77: 1) z = B ()
+}
+""")
+
 
 def outcome(data: bytes) -> Any:
     """Return the model or the error; small tensors are moved too."""
@@ -88,6 +105,7 @@ def models() -> list[bytes]:
     return [
         METADATA,
         TENSORS,
+        DECORATED,
         *found,
         *[data for one in files if len(data := shared_model(one)) < 9000],
     ]
