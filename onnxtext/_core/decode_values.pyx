@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from onnxtext._core.decorations cimport DEFAULT_LOCATION
+from onnxtext._core.decorations cimport DEFAULT_LOCATION, doc_decorator
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR,
@@ -18,7 +18,7 @@ from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_fie
 
 from onnxtext.ast.assemble import meta_of
 from onnxtext.ast.values import AttributeType, ExternalData, Floats, Reference, StringData
-from onnxtext.proto.decode.values import NotCanonical, doc_decorator, lift_tensor
+from onnxtext.proto.decode.values import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
 
 cdef enum:  # the keys of lists that the schema does not pack
@@ -200,7 +200,7 @@ cdef class Values:
                 external.append(entry_of(data, field.value, at))
                 continue
             if field.key == TENSOR_DOC_STRING:
-                docs += (doc_decorator(view[field.value:at]),)
+                docs += (doc_decorator(copied(data, field.value, at)),)
                 continue
             if field.key == TENSOR_DATA_LOCATION:
                 location = field.number

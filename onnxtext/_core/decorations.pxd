@@ -17,3 +17,4 @@ cdef class Decorations:
 
 cdef Decorations decorations_of(decorators)
 cdef bytes text_argument(decorator)
+cdef object doc_decorator(bytes text)

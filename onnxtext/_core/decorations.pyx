@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read the decorators that models often have: the common part of `proto.encode.decorators`."""
-from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext._core.slots cimport (
+    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
+)
 
-cdef type DECORATOR = Decorator
+from onnxtext.ast.records import Decorator, Field, Word
 
 DEFAULT_LOCATION = Decorator("set", (Field("data_location", Word("DEFAULT")),))
 
@@ -46,3 +48,14 @@ cdef bytes text_argument(decorator):
         return None
     argument = arguments[0]
     return argument.value if argument.key is None and type(argument.value) is bytes else None
+
+
+cdef object doc_decorator(bytes text):
+    """Return `@doc("…")`."""
+    field = PyType_GenericAlloc(FIELD, 0)
+    put(field, OF_FIELD.key, None)
+    put(field, OF_FIELD.value, text)
+    made = PyType_GenericAlloc(DECORATOR, 0)
+    put(made, OF_DECORATOR.name, "doc")
+    put(made, OF_DECORATOR.arguments, (field,))
+    return made

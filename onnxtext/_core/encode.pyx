@@ -12,6 +12,7 @@ from onnxtext._core.encode_values cimport ValueEncoder, identity
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get
 
+from onnxtext._core.ordering import ordered_types
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.values import SparseTensor
 from onnxtext.proto.encode.messages import own_decorators
@@ -98,7 +99,9 @@ cdef class Encoder(ValueEncoder):
             self._value(GRAPH_INPUT, value)
         for value in graph.outputs:
             self._value(GRAPH_OUTPUT, value)
-        if self.values_in_python or graph.value_metadata or graph.decorators:
+        if self._ordered(graph):
+            pass
+        elif self.values_in_python or graph.value_metadata or graph.decorators:
             for value in self.lowering.listed_infos(graph):
                 self._value(GRAPH_VALUE_INFO, value)
         else:
@@ -119,6 +122,18 @@ cdef class Encoder(ValueEncoder):
         if self.depth and (graph.decorators or self.lowering.defaults.others):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0
+
+    cdef bint _ordered(self, graph) except -1:
+        """Add the value infos of a list that names only outputs; return False for other lists."""
+        if self.values_in_python or graph.value_metadata or not graph.decorators:
+            return False
+        made = ordered_types(graph)
+        if made is None:
+            return False
+        for name, kind, at in made:
+            self.tick()
+            self._typed(GRAPH_VALUE_INFO, name, kind, (), at, None)
+        return True
 
     cdef int _functions(self, functions) except -1:
         cdef Py_ssize_t start

@@ -162,7 +162,16 @@ def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes
 
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=3)
-KINDS = st.sampled_from(["float[2] ", "int64[N] ", "", "seq(float) "])
+KINDS = st.sampled_from(
+    [
+        "float[2] ",
+        "int64[N] ",
+        "",
+        "seq(float) ",
+        '@doc("") float ',
+        '@type.denotation("I") float[] ',
+    ]
+)
 
 
 @given(
@@ -171,12 +180,15 @@ KINDS = st.sampled_from(["float[2] ", "int64[N] ", "", "seq(float) "])
 def test_types_of_outputs(
     outputs: list[list[str]], infos: list[tuple[str, str]], data: st.DataObject
 ) -> None:
-    """Mostly one entry for each output, in order; then a few that are odd."""
+    """Mostly one entry for each output, in order or not; then a few that are odd."""
     entries = [(data.draw(KINDS), name) for names in outputs for name in names]
     entries += infos if data.draw(st.booleans()) else []
+    if data.draw(st.booleans()):
+        entries = data.draw(st.permutations(entries))
     nodes = "".join(f"{', '.join(names)} = A()\n" for names in outputs)
     values = "".join(f"{kind}{name}, " for kind, name in entries)
-    text = f"<onnxtext: 1> g (float[2] x) => () <{values}> {{ {nodes} }}"
+    interface = data.draw(st.sampled_from(["() => ()", "(float[2] x) => ()", "() => (a, float b)"]))
+    text = f"<onnxtext: 1> g {interface} <{values}> {{ {nodes} }}"
     assert_same_tree(onnxtext.to_binary(text))
 
 
