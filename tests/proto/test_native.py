@@ -60,6 +60,23 @@ g () => () <
 }
 """)
 
+DECORATED = onnxtext.to_binary("""
+<onnxtext: 1, ir_version: 10, opset_import: ["": 20]>
+@doc("g")
+g (@doc("x") float[2] x, @set(type: {}) u) => (@type.denotation("I") @meta("a": "2") float[N] y) <
+  @doc("w") @meta("c": "3") @set(data_location: DEFAULT) float[2] w = [1, 2],
+  @set(data_location: DEFAULT) int64[3] t = {1, -2, 3},
+  @doc("v") @meta("d": "é") seq(float[N]) v,
+  @set(data_location: DEFAULT) string[1] s = {"a"},
+> {
+  @doc("n")
+  [n] y = Add <
+    k = {t: {dims: [1], data_type: 1, raw_data: b"abcd", data_location: DEFAULT}, type: TENSOR},
+  > (x, w)
+  @set(77: 1) z = B ()
+}
+""")
+
 
 def outcome(data: bytes) -> Any:
     """Return the model or the error; small tensors are moved too."""
@@ -88,6 +105,7 @@ def models() -> list[bytes]:
     return [
         METADATA,
         TENSORS,
+        DECORATED,
         *found,
         *[data for one in files if len(data := shared_model(one)) < 9000],
     ]
@@ -144,7 +162,16 @@ def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes
 
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=3)
-KINDS = st.sampled_from(["float[2] ", "int64[N] ", "", "seq(float) "])
+KINDS = st.sampled_from(
+    [
+        "float[2] ",
+        "int64[N] ",
+        "",
+        "seq(float) ",
+        '@doc("") float ',
+        '@type.denotation("I") float[] ',
+    ]
+)
 
 
 @given(
@@ -153,12 +180,15 @@ KINDS = st.sampled_from(["float[2] ", "int64[N] ", "", "seq(float) "])
 def test_types_of_outputs(
     outputs: list[list[str]], infos: list[tuple[str, str]], data: st.DataObject
 ) -> None:
-    """Mostly one entry for each output, in order; then a few that are odd."""
+    """Mostly one entry for each output, in order or not; then a few that are odd."""
     entries = [(data.draw(KINDS), name) for names in outputs for name in names]
     entries += infos if data.draw(st.booleans()) else []
+    if data.draw(st.booleans()):
+        entries = data.draw(st.permutations(entries))
     nodes = "".join(f"{', '.join(names)} = A()\n" for names in outputs)
     values = "".join(f"{kind}{name}, " for kind, name in entries)
-    text = f"<onnxtext: 1> g (float[2] x) => () <{values}> {{ {nodes} }}"
+    interface = data.draw(st.sampled_from(["() => ()", "(float[2] x) => ()", "() => (a, float b)"]))
+    text = f"<onnxtext: 1> g {interface} <{values}> {{ {nodes} }}"
     assert_same_tree(onnxtext.to_binary(text))
 
 

@@ -226,7 +226,7 @@ class ResolvedFields:
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
-            type, name, data, _ = lift_tensor(self._lowering.tensor(tensor))
+            type, name, data, *_ = lift_tensor(self._lowering.tensor(tensor))
         except (LowerError, WireError):
             return tensor
         return ast.Tensor(type, data, name, tensor.decorators)
@@ -261,7 +261,7 @@ def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
             data = lower_record(message_spec("SparseTensorProto"), record)
             for field in read_fields(data, 0, len(data)):
                 if field.number in parts:
-                    type, name, stored, decorators = lift_tensor(data[field.value : field.end])
+                    type, name, stored, decorators, _ = lift_tensor(data[field.value : field.end])
                     parts[field.number] = ast.Tensor(type, stored, name, tuple(decorators))
         except (RecordError, WireError):
             pass
