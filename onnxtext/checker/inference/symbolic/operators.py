@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxtext.checker.inference.symbolic import computed, layout, windows
+from onnxtext.checker.inference.symbolic import computed, layout, quantized, windows
 from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.computed import broadcast_pair
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
@@ -88,10 +88,17 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 
 def _sloped(call: OperatorCall) -> SymbolicShape:
-    """Infer `PRelu`: the slope is broadcast."""
-    if call.since >= 7:
-        _elementwise(call)
-    return call.shape(0)
+    """Infer `PRelu`: the slope is broadcast to the shape of the data."""
+    shape, slope = call.shape(0), call.shape(1)
+    if call.since < 7 or _elementwise(call) is None or shape is None or slope is None:
+        return shape
+    pairs = zip(reversed(shape), reversed(slope), strict=False)
+    if len(slope) > len(shape) or any(
+        size == 1 and isinstance(other, int) and other != 1 for size, other in pairs
+    ):
+        # onnxruntime broadcasts the data, too.
+        call.reject("the slope {1} cannot be broadcast to the shape of {0}", certain=False)
+    return shape
 
 
 def _matmul(call: OperatorCall) -> SymbolicShape:
@@ -113,7 +120,13 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
     return (*broadcast(call, [left[:-2], right[:-2]]), *rows, *columns)
 
 
+def _integer_matmul(call: OperatorCall) -> SymbolicShape:
+    quantized.require_factors(call, 0, (2,), 1, (3,))
+    return _matmul(call)
+
+
 def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
+    quantized.require_factors(call, 0, (1, 2, 6, 7), 3, (4, 5))
     left, right = call.shape(0), call.shape(3)
     return None if left is None or right is None else multiplied(call, left, right)
 
@@ -189,16 +202,6 @@ def _along_axis(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
-def _quantized(call: OperatorCall) -> SymbolicShape:
-    """Infer quantization: a list of scales has one for each index of an axis."""
-    shape, scale = call.shape(0), call.shape(1)
-    if shape and scale is not None and len(scale) == 1 and scale != (1,) and call.since >= 13:
-        axis = call.axis("axis", 1, len(shape))
-        if axis is not None and not call.integer("block_size", 0):
-            call.equal(shape[axis], scale[0], f"dimension {axis} of {{0}}", "the size of {1}")
-    return shape
-
-
 _SAME = """
     Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
     CumSum Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Identity IsInf IsNaN LRN
@@ -224,8 +227,8 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "Constant": computed.constant_shape,
     "ConstantOfShape": computed.filled,
     "Conv": windows.conv,
-    "ConvInteger": windows.conv_integer,
-    "DequantizeLinear": _quantized,
+    "ConvInteger": quantized.conv_integer,
+    "DequantizeLinear": quantized.linear,
     "ConvTranspose": windows.transposed_conv,
     "DepthToSpace": windows.to_space,
     "Expand": computed.expanded,
@@ -242,15 +245,15 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "LogSoftmax": _along_axis,
     "LpPool": windows.pool,
     "MatMul": _matmul,
-    "MatMulInteger": _matmul,
+    "MatMulInteger": _integer_matmul,
     "MaxPool": windows.pool,
     "NonZero": computed.found_places,
     "OneHot": computed.one_hot,
     "Pad": layout.padded,
     "PRelu": _sloped,
-    "QLinearConv": windows.quantized_conv,
+    "QLinearConv": quantized.conv,
     "QLinearMatMul": _quantized_matmul,
-    "QuantizeLinear": _quantized,
+    "QuantizeLinear": quantized.linear,
     "Range": computed.ranged,
     "Reshape": layout.reshape,
     "Resize": computed.resized,
