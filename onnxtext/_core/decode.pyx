@@ -14,7 +14,6 @@ from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put, recor
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.tensors_and_attributes import AttributeType
-from onnxtext.proto.decode.types_and_tensors import doc_decorator
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:

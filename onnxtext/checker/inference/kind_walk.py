@@ -21,6 +21,7 @@ from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.kind_facts import (
     LARGE,
+    LONGEST,
     NOTHING,
     TENSOR,
     Fact,
@@ -31,8 +32,8 @@ from onnxtext.checker.inference.kind_facts import (
     Symbols,
     Types,
     Values,
-    attribute_keys,
     keeps_type,
+    key_maker,
     named,
     reads,
     shapes_of,
@@ -82,6 +83,7 @@ class Kinds:
         self._parameters: Mapping[str, Attribute] = {}
         self._targets = targets(subject)
         self._defaults = not 0 < subject.ir_version < 4
+        self._key = key_maker()
         self._table = FactTable()
         # Names are unique in each place: redefinitions are errors, and none was found.
         self._types: dict[str, Fact | None] = {"": None}
@@ -209,13 +211,11 @@ class Kinds:
         if own is TENSOR:
             return self._constant(node, target, typed)
         try:
-            given = tuple(map(self._types.__getitem__, node.inputs))
+            key = self._key(node, target, self._types, typed, self._parameters, LONGEST)
         except KeyError:
             raise Inconclusive from None
         passed: Values = ()
         read: Tensors = ()
-        # Facts are hashed by their identity, which is fast.
-        key = (id(target), len(node.outputs), given, typed, *attribute_keys(node, self._parameters))
         if own is not NOTHING:
             if own.values and self.symbols.fits:
                 passed = tuple(map(self._values.get, node.inputs))
@@ -227,7 +227,7 @@ class Kinds:
         known = self._made.get(key)
         if known is None:
             self._check_count(before)
-            found, made = self._new(node, target, given, typed, passed, read)
+            found, made = self._new(node, target, key[2], typed, passed, read)
             known = self._made[key] = found, made if any(made) else ()
         return known
 
@@ -239,12 +239,13 @@ class Kinds:
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
         """Return the type and value of a `Constant`; its kind is the type of its tensor."""
         tensor = node.attributes[0].value if len(node.attributes) == 1 else None
-        constant, kind = LARGE, attribute_keys(node, self._parameters)
+        constant = LARGE
         if isinstance(tensor, Tensor) and not tensor.decorators and len(node.outputs) == 1:
             fact = self._table.declared(tensor.type)
-            kind = (id(fact),)
+            key = id(target), typed, fact
             constant = self._table.constant(fact, tensor.data)
-        key = (id(target), typed, *kind)
+        else:
+            key = self._key(node, target, {"": None}, typed, self._parameters, LONGEST)
         made = self._made.get(key)
         if made is None:
             self._check_count(self._seen)

@@ -137,6 +137,8 @@ def resized(call: OperatorCall) -> SymbolicShape:
     crops = call.attribute("coordinate_transformation_mode") == b"tf_crop_and_resize"
     given = None
     scaled = True
+    if call.node.op_type == "Resize" and call.since >= 11:
+        _require_scales_or_sizes(call)
     if call.node.op_type == "Resize" and call.since >= 11 and call.has_input(3):
         given, scaled = call.symbolic("sizes", 3), False
     else:
@@ -153,6 +155,24 @@ def resized(call: OperatorCall) -> SymbolicShape:
             return None
         made[axis] = times(made[axis], size) if scaled else size
     return tuple(made)
+
+
+def _require_scales_or_sizes(call: OperatorCall) -> None:
+    scales, sizes = _is_given(call, 2), _is_given(call, 3)
+    if scales and sizes:
+        call.reject("both scales and sizes are given")
+    elif scales and call.has_input(3) and sizes is False:
+        call.reject("sizes are given, too, but empty; onnxruntime refuses them", certain=False)
+    elif scales is False and sizes is False:
+        call.reject("neither scales nor sizes are given")
+
+
+def _is_given(call: OperatorCall, index: int) -> bool | None:
+    """Whether an input is passed that is not empty; None if unknown."""
+    shape = call.shape(index)
+    if not call.has_input(index):
+        return False
+    return shape[0] > 0 if shape and isinstance(shape[0], int) else None
 
 
 def indices_shape(call: OperatorCall) -> SymbolicShape:

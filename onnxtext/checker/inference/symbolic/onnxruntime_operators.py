@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from onnxtext.checker.inference.symbolic import quantized
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, broadcast, multiplied
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
@@ -31,6 +32,7 @@ def _standard(name: str) -> Shape:
 
 
 def _added(call: OperatorCall) -> SymbolicShape:
+    quantized.require_numbers(call, 1, 2, 4, 5, 6, 7)
     one, other = call.shape(0), call.shape(3)
     return None if one is None or other is None else broadcast(call, [one, other])
 
@@ -63,9 +65,10 @@ SHAPES: dict[str, Shape] = {
     **dict.fromkeys(
         ("BiasGelu", "FastGelu", "Gelu", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
          "QuickGelu", "RotaryEmbedding", "SkipLayerNormalization",
-         "SkipSimplifiedLayerNormalization", "DequantizeLinear"),
+         "SkipSimplifiedLayerNormalization"),
         _same,
     ),
+    "DequantizeLinear": _standard("DequantizeLinear"),
     "DynamicQuantizeMatMul": _product,
     "FusedConv": _standard("Conv"),
     "FusedGemm": _standard("Gemm"),

@@ -62,6 +62,10 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
         return tuple([extent for extent in shape if extent != 1]) if known else None
     if shape is None or axes is None:
         return None
+    if not axes and 1 in shape:
+        # The specification says nothing; onnxruntime removes them, onnx does not.
+        call.reject("`axes` is empty, but {0} has dimensions of size 1", certain=False)
+        return None
     removed = call.axes(axes, len(shape))
     if removed is None:
         return None
