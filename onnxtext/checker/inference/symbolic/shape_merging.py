@@ -48,7 +48,7 @@ def operator_step(
         return tuple(wanted), ()  # unknown values are not the defaults
     before = len(sizes.mismatches)
     made: tuple[Value | None, ...] = ()
-    if node.domain == onnxruntime_operators.DOMAIN:
+    if onnxruntime_operators.has_rule(node.domain, node.op_type):
         shapes = onnxruntime_operators.shapes(
             OperatorCall(node, inputs, values, sizes, onnxruntime_operators.SINCE)
         )
