@@ -24,7 +24,10 @@ int64[0] none = {}, float[0] roi = {}, uint8[5, 3, 2, 2] kernel = [1, ...], floa
 float[1] one1 = {1}, float[2] two = {1, 2}, float[5] five = [1, ...], float[1, 1] nested = {1},
 float[3] three = [1, ...], uint8 z = {1}, uint8[1] z1 = {1}, uint8[5] z5 = [1, ...],
 uint8[3] z3 = [1, ...], int8 small = {1}, float[1, 1, 3] w = [1, ...],
-float[2, 3] slope = [1, ...], float[1, 4] lines = [1, ...],
+float[2, 3] slope = [1, ...], float[1, 4] lines = [1, ...], int64[1, 2] far = {3, 0},
+int64[1, 2] near = {-2, 2}, float[1] u = {1}, int64[2, 3] low = {0, -1, 0, -2, 0, -3},
+int64[2, 3] low3 = {0, -1, 0, -2, 0, 1}, int64[4] pads = {2, 0, 0, 0}, int64[4] cut = {-2, 0, 1, 0},
+int64[4] pads1 = {1, 2, 1, 0},
 """
 INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 1, 4] line, " \
     "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row"  # fmt: skip
@@ -69,6 +72,9 @@ ERRORS = {
     "y = ConvInteger (q, kernel, z3)": "`z3` must be one number",
     ADDED.format("one1"): "`one1` has 1 dimension, but needs 0",
     "y = ConvTranspose <output_padding = [1]> (line, w)": "not less than the stride 1",
+    "y = ScatterND (x, far, u)": "there is no index 3: the dimension of `x` is 2",
+    "y = GatherND (x, far)": "there is no index 3: the dimension of `x` is 2",
+    "y = GatherElements (x, low)": "there is no index -3: the dimension of `x` is 2",
     tree(nodes_treeids=None): "`nodes_treeids` is missing",
     tree(nodes_values=None): "`nodes_values` is missing",
     tree(target_weights=None): "`target_weights` is missing",
@@ -94,6 +100,8 @@ ERRORS = {
 }  # fmt: skip
 """Nodes that the specification forbids, and what `check` says."""
 WARNINGS = {
+    'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
+    'y = Pad <mode = "edge"> (x, cut)': "dimension 0 of `x` has no elements to pad with",
     "y = Resize (image, roi, scales, none)": "sizes are given, too, but empty",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
@@ -122,6 +130,10 @@ FINE = (
     "y = ConvTranspose <output_shape = [6]> (line, w)",
     "y = ConvTranspose <output_shape = [10], strides = [2]> (line, w)",
     "y = PRelu (x, slope)", "y = PRelu (x, three)", "y = Squeeze (x, none)",
+    "y = ScatterND (x, near, u)", "y = GatherND (x, near)", "y = GatherElements (x, low3)",
+    "y = GatherElements <axis = 1> (x, low)",
+    'y = Pad <mode = "reflect"> (x, pads1)', 'y = Pad <mode = "edge"> (x, pads)',
+    'y = Pad <mode = "wrap"> (x, pads)', "y = Pad (x, cut)",
     tree(), tree(n_targets="2", target_ids="[1, 0]"), tree(nodes_featureids="[2, 0, 0]"),
     tree(nodes_featureids="[1, 7, 0]"), tree(nodes_modes='["LEAF", "LEAF", "LEAF"]'),
     tree(target_nodeids="[1, 1]"), tree(target_nodeids="[0, 1]"),

@@ -17,6 +17,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
     rounded_up,
     sole_factor,
 )
+from onnxtext.checker.inference.symbolic.reshape_and_slice import require_indices
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 
@@ -185,14 +186,17 @@ def indices_shape(call: OperatorCall) -> SymbolicShape:
         numbers = isinstance(size, int) and isinstance(count, int)
         if index != axis and numbers and count > size:  # type: ignore[operator]
             call.reject(f"dimension {index} of {{1}} is {count}, more than the {size} of {{0}}")
+    require_indices(call, (shape[axis],))
     return chosen
 
 
 def scattered(call: OperatorCall) -> SymbolicShape:
     """Infer `ScatterElements`: indices and updates have one shape, and the rank of the data."""
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
-    if shape is None or call.axis("axis", 0, len(shape)) is None:
+    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    if shape is None or axis is None:
         return shape
+    require_indices(call, (shape[axis],))
     for index in (1, 2):
         call.has_rank(index, len(shape))
     if chosen is not None and updates is not None and len(chosen) == len(updates):
@@ -210,6 +214,7 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
     if depth > len(shape):
         call.reject(f"the last dimension of {{1}} is {depth}, but {{0}} has rank {len(shape)}")
         return shape
+    require_indices(call, shape[:depth])
     wanted = (*chosen[:-1], *shape[depth:])
     if call.has_rank(2, len(wanted)):
         for axis, (size, needed) in enumerate(zip(updates, wanted, strict=True)):
@@ -226,6 +231,7 @@ def gathered(call: OperatorCall) -> SymbolicShape:
     if batch + chosen[-1] > len(data):
         call.reject(f"the last dimension of {{1}} is {chosen[-1]}, but {{0}} has rank {len(data)}")
         return None
+    require_indices(call, data[batch : batch + chosen[-1]])
     return (*chosen[:-1], *data[batch + chosen[-1] :])
 
 

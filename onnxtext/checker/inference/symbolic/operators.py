@@ -317,7 +317,8 @@ CONSTANT_INPUTS = frozenset(
     )
 ) | {f"Reduce{name}" for name in _REDUCTIONS.split()}
 """Operators whose output shapes depend on the values of their inputs."""
-FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING
+_INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
+FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
 """Operators for which the values of inputs matter."""
 
 
