@@ -8,12 +8,12 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 from onnxtext._core.decode_values cimport SMALL, Values, copied, entry_of, is_entry, text_of
+from onnxtext._core.decorations cimport doc_decorator
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put, record
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
-from onnxtext.ast.values import AttributeType
-from onnxtext.proto.decode.values import doc_decorator
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
@@ -195,7 +195,7 @@ cdef class Decoder:
             elif field.key == NODE_OVERLOAD:
                 tail.overload = text_of(data, field.value, at)
             elif field.key == NODE_DOC_STRING:
-                tail.decorators += (doc_decorator(view[field.value:at]),)
+                tail.decorators += (doc_decorator(copied(data, field.value, at)),)
             else:
                 entries.append(entry_of(data, field.value, at))
         tail.attributes = tuple(attributes)
@@ -209,7 +209,7 @@ cdef class Decoder:
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail()
         tail.is_rare = True
-        node = self.lifter.read_node(data, depth)
+        node = self.lifter.node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators
         tail.metadata = node.metadata

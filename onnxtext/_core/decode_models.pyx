@@ -10,7 +10,7 @@ from onnxtext._core.wire cimport Bytes, Field, read_field
 
 from onnxtext.ast.model import Graph, Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
-from onnxtext.proto.decode.values import lift_entry
+from onnxtext.proto.decode.types_and_tensors import lift_entry
 
 
 @cython.final
@@ -87,9 +87,11 @@ cdef class ModelDecoder(Decoder):
             nodes, initializers, {2: names},
         )
         graph = Graph(names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes)
-        if others or infos or share_names(initializers, inputs):
-            self.values.is_plain = self.values.is_plain and not others
-            self.lifter.finish_graph(graph, others, initializers, infos, 1)
+        if others or infos or not names or share_names(initializers, inputs):
+            self.values.is_plain = self.values.is_plain and names and not others
+            self.lifter.finish_graph(
+                graph, others, initializers, infos, 1, is_named=bool(names)
+            )
         return graph
 
     cdef object _opset(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):

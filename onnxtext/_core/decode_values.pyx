@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode types, tensors and attributes: the compiled `onnxtext.proto.decode.values`.
+"""Decode types, tensors and attributes: the compiled `onnxtext.proto.decode.types_and_tensors`.
 
 Each function returns None for rare forms, which are decoded in Python.
 """
@@ -8,6 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from onnxtext._core.decorations cimport DEFAULT_LOCATION, doc_decorator
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR,
@@ -15,9 +16,9 @@ from onnxtext._core.slots cimport (
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
-from onnxtext.ast.assemble import meta_of
-from onnxtext.ast.values import AttributeType, ExternalData, Floats, Reference, StringData
-from onnxtext.proto.decode.values import NotCanonical, lift_tensor
+from onnxtext.ast.combine_lists import meta_of
+from onnxtext.ast.tensors_and_attributes import AttributeType, ExternalData, Floats, Reference, StringData
+from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
 
 cdef enum:  # the keys of lists that the schema does not pack
@@ -112,6 +113,7 @@ cdef class Values:
         cdef Field field
         cdef Py_ssize_t at
         cdef list entries = []
+        cdef tuple docs = ()
         if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
             return None
         name = text_of(data, field.value, field.end)
@@ -121,23 +123,28 @@ cdef class Values:
         key = copied(data, field.value, field.end)
         at = field.end
         while at < end:
-            if not (
-                read_field(data, at, end, &field)
-                and field.key == VALUE_INFO_METADATA_PROPS
-                and is_entry(data, field.value, field.end)
-            ):
+            if not read_field(data, at, end, &field):
                 return None
-            entries.append(entry_of(data, field.value, field.end))
             at = field.end
+            if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, at):
+                entries.append(entry_of(data, field.value, at))
+            elif field.key == VALUE_INFO_DOC_STRING:
+                docs += (doc_decorator(copied(data, field.value, at)),)
+            else:
+                return None
         known = self.types.get(key)
         if known is None:
             type = tensor_type(<Bytes><const char*>key, 0, len(key))
             if type is None:
                 return None
             known = self.types[key] = new_value_info("", type, None, ())
-        elif known.decorators:
+        elif known.type is None:
             return None
-        return new_value_info(name, known.type, None, self._meta(entries))
+        if known.decorators:
+            docs = known.decorators + docs
+        if docs:
+            self.is_plain = False
+        return new_value_info(name, known.type, None, docs + self._meta(entries))
 
     cdef tuple _meta(self, list entries):
         """Return the decorators of a value with metadata."""
@@ -160,6 +167,8 @@ cdef class Values:
         cdef list metadata = [], strings = [], external = []
         cdef Py_ssize_t at = start, index
         cdef uint64_t location = 0
+        cdef bint is_located = False
+        cdef tuple docs = ()
         cdef Head head = None
         self.name = self.held = None
         while at < end:
@@ -190,8 +199,12 @@ cdef class Values:
             if field.key == TENSOR_EXTERNAL_DATA and is_entry(data, field.value, at):
                 external.append(entry_of(data, field.value, at))
                 continue
+            if field.key == TENSOR_DOC_STRING:
+                docs += (doc_decorator(copied(data, field.value, at)),)
+                continue
             if field.key == TENSOR_DATA_LOCATION:
                 location = field.number
+                is_located = True
                 continue
             if self.held is not None or head.size < 0 or (field.value == at and head.size):
                 return False
@@ -223,8 +236,13 @@ cdef class Values:
                 self.held = StringData(tuple(strings))
             elif external and location == 1:
                 self.held = ExternalData(tuple(external))
+                is_located = False
         self.tensor_type = head.type
-        self.decorators = self._meta(metadata)
+        self.decorators = docs + self._meta(metadata)
+        if is_located:
+            self.decorators += (DEFAULT_LOCATION,)
+        if self.decorators:
+            self.is_plain = False
         return self.held is not None
 
     # ---- Attributes -----------------------------------------------------------------------------
@@ -317,7 +335,7 @@ cdef class Values:
             return make_float32(
                 data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint32_t>data[at - 1] << 24
             )
-        if not self._tensor(data, view, field.value, at):
+        if not self._tensor(data, view, field.value, at) or DEFAULT_LOCATION in self.decorators:
             return None
         self.is_plain = self.is_plain and self.name != ""
         made = PyType_GenericAlloc(TENSOR, 0)

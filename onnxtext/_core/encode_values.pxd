@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from onnxtext._core.buffer cimport Buffer
+from onnxtext._core.decorations cimport Decorations
 
 cdef class ValueEncoder:
     """Encodes attributes and tensors; caches their fields.
@@ -25,6 +26,7 @@ cdef class ValueEncoder:
     cdef int depth, patience
     cdef int graph_fields(self, graph) except -1
     cdef int entries(self, int key, entries) except -1
+    cdef int arguments(self, int key, tuple arguments) except -1
     cdef int some_text(self, int key, text) except -1
     cdef int tick(self) except -1
     cdef int node_attributes(self, attributes, node) except -1
@@ -34,7 +36,7 @@ cdef class ValueEncoder:
     cdef int floats(self, bytes data) except -1
     cdef int initializers(self, list values, bint is_input) except -1
     cdef int large(self, list pieces) except -1
-    cdef bint tensor(self, type_, name, data) except -1
+    cdef bint tensor(self, type_, name, data, bytes doc) except -1
     cdef TensorForm form(self, type_)
     cdef int varints(self, TensorForm form, bytes data) except -1
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode attributes and tensors: the compiled `onnxtext.proto.encode.values`."""
+"""Encode attributes and tensors: the compiled `onnxtext.proto.encode.tensors_and_attributes`."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.buffer cimport Buffer
+from onnxtext._core.decorations cimport Decorations, decorations_of
 from onnxtext._core.encode_values cimport identity
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
@@ -13,10 +14,10 @@ from onnxtext._core.slots cimport (
 )
 
 from onnxtext.ast.model import Graph
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute, ExternalData, Float32, Floats, Reference, SparseTensor, StringData, Tensor,
 )
-from onnxtext.proto.encode.fields import TENSOR_FIELDS, tensor_head
+from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef extern from "Python.h":
@@ -36,6 +37,7 @@ cdef enum:
     STRINGS = 8
 
 cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
+cdef Decorations PLAIN = Decorations()
 cdef type A_REFERENCE = Reference, A_FLOATS = Floats, A_SPARSE = SparseTensor
 
 
@@ -85,6 +87,16 @@ cdef class ValueEncoder:
             start = self.out.open(key)
             self.out.text(STRING_STRING_ENTRY_KEY, name)
             self.out.text(STRING_STRING_ENTRY_VALUE, value)
+            self.out.close(start)
+        return 0
+
+    cdef int arguments(self, int key, tuple arguments) except -1:
+        """Add the arguments of `@meta` as entries."""
+        cdef Py_ssize_t start
+        for argument in arguments:
+            start = self.out.open(key)
+            self.out.text(STRING_STRING_ENTRY_KEY, argument.key)
+            self.out.field(STRING_STRING_ENTRY_VALUE, argument.value)
             self.out.close(start)
         return 0
 
@@ -159,7 +171,7 @@ cdef class ValueEncoder:
         elif kind == TENSOR and held is A_TENSOR:
             start = out.open(ATTRIBUTE_T)
             name = self.tensor_name if value.name is None else value.name
-            if value.decorators or not self.tensor(value.type, name, value.data):
+            if value.decorators or not self.tensor(value.type, name, value.data, None):
                 return False
             out.close(start)
         elif kind == GRAPH and held is A_GRAPH:
@@ -207,17 +219,28 @@ cdef class ValueEncoder:
         """Add the dense initializers as fields of their graph."""
         cdef Buffer out = self.out
         cdef Py_ssize_t before, start
+        cdef Decorations added
         for value in values:
             self.tick()
             before = out.size
             data = value.data
             if type(data) is A_SPARSE:
                 continue
-            if type(value) is VALUE_INFO and not value.decorators:
+            added = PLAIN
+            if value.decorators:
+                added = None if is_input else decorations_of(value.decorators)
+            if (
+                type(value) is VALUE_INFO and added is not None and added.denotation is None
+                and not (added.is_located and type(data) is ExternalData)
+            ):
                 start = out.open(GRAPH_INITIALIZER)
-                if self.tensor(value.type, get(value, OF_VALUE.name), data):
+                if self.tensor(value.type, get(value, OF_VALUE.name), data, added.doc):
+                    if added.is_located:
+                        out.number(TENSOR_DATA_LOCATION, 0)
                     if not is_input:
                         self.entries(TENSOR_METADATA_PROPS, value.metadata)
+                    if added.entries is not None:
+                        self.arguments(TENSOR_METADATA_PROPS, added.entries)
                     out.close(start)
                     continue
                 out.size = before
@@ -234,7 +257,7 @@ cdef class ValueEncoder:
                 self.out.add_bytes(bytes(piece))
         return 0
 
-    cdef bint tensor(self, type_, name, data) except -1:
+    cdef bint tensor(self, type_, name, data, bytes doc) except -1:
         """Add a tensor with short plain data, strings or external data; return False for others."""
         cdef Buffer out = self.out
         cdef TensorForm form
@@ -259,6 +282,8 @@ cdef class ValueEncoder:
                 for item in data.values:
                     out.field(TENSOR_STRING_DATA, item)
             self.some_text(TENSOR_NAME, name)
+            if doc is not None:
+                out.field(TENSOR_DOC_STRING, doc)
             if kind is ExternalData:
                 self.entries(TENSOR_EXTERNAL_DATA, data.entries)
                 out.number(TENSOR_DATA_LOCATION, 1)
@@ -276,6 +301,8 @@ cdef class ValueEncoder:
             self.varints(form, held)
         if key < TENSOR_NAME:
             self.some_text(TENSOR_NAME, name)
+        if doc is not None:
+            out.field(TENSOR_DOC_STRING, doc)
         return True
 
     cdef TensorForm form(self, type_):

@@ -14,7 +14,7 @@ from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
 from onnxtext._core.text cimport Text, characters, is_wide
 
 from onnxtext.ast.model import Graph
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     AttributeType,
     Float32,
     Floats,

@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print values and tensors: the compiled `onnxtext.printer.values`."""
+"""Print values and tensors: the compiled `onnxtext.printer.types_and_tensors`."""
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
 
+from onnxtext._core.decorations cimport text_argument
 from onnxtext._core.numbers cimport BOOL, OTHER, Elements, Numbers
 from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
 from onnxtext._core.text cimport Text, is_wide
 
-from onnxtext.ast.values import RawData, SparseTensor, TypedData
+from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, TypedData
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
-from onnxtext.printer.values import data_parts, sparse_text, type_text
+from onnxtext.printer.statements import DECORATOR_WIDTH
+from onnxtext.printer.types_and_tensors import data_parts, sparse_text, type_text
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
     FEW = 16  # with more entries than this, a dictionary is faster
 
 cdef object value_parts = GraphPrinter.value_parts
-cdef int LINE = WIDTH, INDENT = len(STEP)
+cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = DECORATOR_WIDTH
 
 
 cdef class ValuePrinter:
@@ -46,7 +48,7 @@ cdef class ValuePrinter:
         kind, data = get(value, OF_VALUE.type), get(value, OF_VALUE.data)
         decorators = get(value, OF_VALUE.decorators)
         line = mark
-        if decorators:
+        if decorators and not self._short_decorators(decorators, indent):
             margin = " " * indent
             text = inline_decorators(decorators, margin)
             out.text(text)
@@ -75,6 +77,21 @@ cdef class ValuePrinter:
         for part in value_parts(self.owner, value, " " * indent):
             out.part(part)
         return 0
+
+    cdef bint _short_decorators(self, decorators, int indent) except -1:
+        """Print decorators with a short string each; return False for others."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark = out.begin_trial()
+        for decorator in decorators:
+            value = text_argument(decorator)
+            if value is None or len(value) > SHORT:
+                return out.end_trial(mark, False)
+            out.character(c"@")
+            out.text(decorator.name)
+            out.character(c"(")
+            out.bytes_string(value, indent)
+            out.add(b") ", 2)
+        return out.end_trial(mark, out.is_flat(mark, SHORT + 1))
 
     cdef Elements _type(self, kind):
         known = self.types.get(<size_t><void*>kind)

@@ -18,7 +18,7 @@ from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import Type
 
 if TYPE_CHECKING:
-    from onnxtext.ast.values import Attribute, SparseTensor, Tensor, TensorData
+    from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor, TensorData
 
 
 @dataclass(slots=True)

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from onnxtext.ast.list_order import ValueInfoError, entries, order_of
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.value_infos import ValueInfoError, entries, order_of
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import nested_graphs
 from onnxtext.core import core, core_module
 

@@ -8,8 +8,8 @@ from operator import is_
 from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Model, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
 
 

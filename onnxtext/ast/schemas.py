@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from onnxtext.ast.model import Node, OpsetImport
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute
 
 ANY = "any"
 """The constraint of a type variable that stands for every type."""

@@ -7,8 +7,7 @@ import struct
 from math import prod
 from typing import Any
 
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     AttributeType,
     Float32,
     Floats,
@@ -17,6 +16,7 @@ from onnxtext.ast.values import (
     TypedBlob,
     TypedData,
 )
+from onnxtext.ast.types import TensorType
 from onnxtext.tensor.blob_lookup import SIZE, BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings

@@ -12,24 +12,25 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from onnxtext.ast.model import Graph, Node, ValueInfo
-from onnxtext.ast.output_types import (
+from onnxtext.ast.inline_output_types import (
     Placed,
     is_plain,
     place_all_types,
+    place_named_types,
     place_type,
     place_types,
     types_at_end,
 )
-from onnxtext.ast.records import Decorator, Word
-from onnxtext.ast.types import Type
-from onnxtext.ast.value_infos import (
+from onnxtext.ast.list_order import (
     Order,
     ValueInfoError,
     decorator_of,
     entries,
     with_data,
 )
+from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.records import Decorator, Word
+from onnxtext.ast.types import Type
 
 
 class _Lists(NamedTuple):
@@ -71,6 +72,10 @@ def place_infos(
     found = _by_default(graph, infos, data)
     if found is not None:
         return found
+    if any_order:
+        listed = place_named_types(graph.nodes, infos, (*data, *graph.inputs, *graph.outputs))
+        if listed is not None:
+            return decorator_of(Order(tuple(listed))) if listed else None, []
     parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     names = {info.name for info in infos}
     lists = _Lists({}, {})

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.edited_files import Target, new_findings, write
-from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, one_of, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.settings import read_schema_tables, read_settings
@@ -240,7 +240,7 @@ def _check_content(
     data: bytes, name: str, settings: Settings, choice: CheckOptions, reporter: Reporter
 ) -> None:
     """Check the content of a file, and write what the options say."""
-    from onnxtext.checker.engine.sources import check_file, too_deep
+    from onnxtext.checker.engine.check_input import check_file, too_deep
     from onnxtext.filetype import decode_text, is_binary
 
     path = None if name == "-" else Path(name)

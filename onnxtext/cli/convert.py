@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from onnxtext.cli.jobs import Job, plan
+from onnxtext.cli.output_paths import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout
@@ -22,8 +22,8 @@ from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
-    from onnxtext.weights.external import ExternalFile
-    from onnxtext.weights.writer import WeightFiles
+    from onnxtext.weights.external_data import ExternalFile
+    from onnxtext.weights.write_resources import WeightFiles
     from onnxtext.wire.writer import Piece
 
 

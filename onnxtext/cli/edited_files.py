@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import CommandError, io_errors
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
@@ -140,7 +140,7 @@ def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Dia
 
 
 def _errors(target: Target, content: str | bytes) -> list[Diagnostic]:
-    from onnxtext.checker.engine.sources import check_any
+    from onnxtext.checker.engine.check_input import check_any
 
     base = None if target.file == "-" else Path(target.file).parent
     found = check_any(content, name=target.name, base_dir=base)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter, io_errors
 from onnxtext.cli.settings import schemas_of_project
 from onnxtext.cli.streams import read_stdin, say
@@ -21,9 +21,9 @@ from onnxtext.files import read_input
 from onnxtext.filetype import decode_text, is_binary
 
 if TYPE_CHECKING:
+    from onnxtext.checker.context.checked_model import Subject
     from onnxtext.checker.context.finding import Place
     from onnxtext.checker.context.scopes import Scope
-    from onnxtext.checker.context.subject import Subject
     from onnxtext.source import Source
 
 EXAMPLES = """\b
@@ -98,7 +98,7 @@ def command(
     ):
         with io_errors("read", name):
             data = read_stdin() if path is None else read_input(path)
-        from onnxtext.collector import paused_collector
+        from onnxtext.memory import paused_collector
 
         with paused_collector():
             model = _Model(data, name)
@@ -123,11 +123,11 @@ class _Model:
     """
 
     def __init__(self, data: bytes, name: str) -> None:
+        from onnxtext.checker.engine.finding_positions import TextPlaces
         from onnxtext.checker.engine.model_paths import ModelPaths
-        from onnxtext.checker.engine.places import TextPlaces
         from onnxtext.checker.inference.objections import errors_of
         from onnxtext.checker.inference.recording import RecordedInference
-        from onnxtext.checker.origins.stories import Stories
+        from onnxtext.checker.origins.size_origins import Stories
 
         self._name = name
         self._source: Source | None = None
@@ -143,10 +143,10 @@ class _Model:
             self._places = TextPlaces(self._source, self._subject, budget=10_000)
 
     def _checked(self, data: bytes) -> Subject:
+        from onnxtext.api_errors import check_declared_size, invalid_model_error
         from onnxtext.ast.model import Model
+        from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
         from onnxtext.checker.engine.run import find_in
-        from onnxtext.checker.engine.sources import encoded_for_checks, parse_any
-        from onnxtext.errors import check_declared_size, invalid_model_error
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.source import Source
 
@@ -179,7 +179,7 @@ class _Model:
 
         scopes = self._subject.scopes
         if graph is not None:
-            from onnxtext.excerpt.bodies import find_bodies
+            from onnxtext.excerpt.find_bodies import find_bodies
 
             root: Any = self._subject.root
             root = getattr(root, "item", root)
@@ -240,7 +240,7 @@ class _Model:
     def text(self, scope: Scope, name: str, most: int | None) -> str:
         """Return an explanation for people."""
         from onnxtext.checker.origins.explanation import explain_value, lines
-        from onnxtext.checker.origins.views import views
+        from onnxtext.checker.origins.inferred_facts import views
 
         known = [] if self._inference is None else views(self._inference, scope)
         if not known:
@@ -252,7 +252,7 @@ class _Model:
 
     def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
         """Yield which of several calls and graphs is meant."""
-        from onnxtext.checker.inference.explain import written
+        from onnxtext.checker.inference.explain_shape_errors import written
 
         types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
         if len(known) > 1:
@@ -274,7 +274,7 @@ class _Model:
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
         """Yield an explanation for programs, for each kind of call of a function."""
         from onnxtext.checker.origins.explanation import as_object, explain_value
-        from onnxtext.checker.origins.views import views
+        from onnxtext.checker.origins.inferred_facts import views
 
         for view in [] if self._inference is None else views(self._inference, scope):
             yield as_object(explain_value(self._stories, view, name), self._where_object)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from onnxtext.cli.convert import Conversion, Output, run
-from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import (
     BINARY,
     EXIT_STATUSES,
@@ -19,6 +18,7 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
+from onnxtext.cli.output_paths import Job
 from onnxtext.cli.report import CommandError, Finding
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import click
 
 from onnxtext.cli.report import ERROR_STATUS, NO_MEMORY, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say, stdin_buffer, stdout_buffer, write_stdout
-from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import name_of, read_input
+from onnxtext.memory import lacks_memory
 
 if TYPE_CHECKING:
     from onnxtext.git.clean_smudge import Converted

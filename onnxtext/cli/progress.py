@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.jobs import Job
+from onnxtext.cli.output_paths import Job
 from onnxtext.diagnostics.safe import safe
 from onnxtext.terminal import is_terminal
 

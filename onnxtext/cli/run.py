@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, FileName, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say
 from onnxtext.diagnostics.safe import safe
@@ -147,7 +147,7 @@ def command(
     sizes = {name: _size(name, size) for name, size in dims}
     name = STDIN if file == "-" else file
     with Reporter(output_format, color) as reporter, reporter.reporting(name):
-        from onnxtext.cli.arrays import read_array
+        from onnxtext.cli.array_arguments import read_array
         from onnxtext.engines import fill_inputs, run_both, run_model
 
         model = _load(file, name)

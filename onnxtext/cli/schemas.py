@@ -188,7 +188,7 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
     """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""
     with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
         from onnxtext.printer.schemas import signature_text
-        from onnxtext.schemas.conversion import converted
+        from onnxtext.schemas.convert_schemas import converted
         from onnxtext.suggestions import nearest
 
         schemas = _known(files)

@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
-    from onnxtext.checker.context.subject import Subject
+    from onnxtext.checker.context.checked_model import Subject
     from onnxtext.diagnostics import Diagnostic
     from onnxtext.source import Source
 

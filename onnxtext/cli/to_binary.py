@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.convert import Conversion, Output, run
-from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import (
     BINARY,
     EXIT_STATUSES,
@@ -17,13 +16,14 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
+from onnxtext.cli.output_paths import Job
 from onnxtext.cli.report import CommandError
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
     from onnxtext.source import Source
     from onnxtext.tensor.blob_lookup import Elsewhere
-    from onnxtext.weights.external import ExternalFile
+    from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
 EXAMPLES = """\b
@@ -41,8 +41,8 @@ def conversion(
     """Create the conversion with these options."""
 
     def convert(data: bytes, job: Job) -> Output:
-        from onnxtext.collector import paused_collector, reuse_memory
         from onnxtext.filetype import decode_text
+        from onnxtext.memory import paused_collector, reuse_memory
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
         from onnxtext.text_to_binary import FilesBeside, embed, encode
@@ -108,7 +108,7 @@ MOST_ERRORS = 50
 
 
 def _external(job: Job) -> ExternalFile:
-    from onnxtext.weights.external import ExternalFile
+    from onnxtext.weights.external_data import ExternalFile
 
     if job.target is None:
         raise CommandError(

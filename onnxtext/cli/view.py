@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, FileName, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import (
     FINDINGS,
     CommandError,
@@ -24,7 +24,7 @@ from onnxtext.diagnostics.safe import safe
 from onnxtext.files import is_stream, write_atomically
 
 if TYPE_CHECKING:
-    from onnxtext.viewer.reading import Read
+    from onnxtext.viewer.load_model import Read
 
 EXPLANATION = """\b
 Examples:
@@ -100,8 +100,8 @@ def command(
 
 
 def _read(file: str, name: str, statistics: bool) -> Read:
-    from onnxtext.collector import paused_collector
-    from onnxtext.viewer.reading import read
+    from onnxtext.memory import paused_collector
+    from onnxtext.viewer.load_model import read
 
     data, base = read_file_or_stdin(file, name)
     with paused_collector():

@@ -6,22 +6,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from onnxtext.api_errors import lowering_error
 from onnxtext.ast.model import Function, Graph, Model, Training
-from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.differ.body import Body, replaced_fields
-from onnxtext.differ.collector import Collector, NameMap, field_changes
+from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graphs import GraphComparer
+from onnxtext.differ.grouped_changes import find_groups
 from onnxtext.differ.lists import match_keys, unmatched, walk
 from onnxtext.differ.match_graphs import match_graphs
+from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
+from onnxtext.differ.onnx_lists import Body, replaced_fields
 from onnxtext.differ.operators import count_operators
-from onnxtext.differ.records import compare_messages
 from onnxtext.differ.result import Category, FieldChange, ModelDiff
-from onnxtext.differ.rewritings import find_groups
 from onnxtext.differ.statement_text import function_statement, graph_statement, indented
-from onnxtext.errors import lowering_error
+from onnxtext.memory import paused_collector
 from onnxtext.printer.strings import quoted
 from onnxtext.proto.encode.lower_error import LowerError
 

@@ -16,7 +16,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.tensor.elements import ELEMENTS, ElementType
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:

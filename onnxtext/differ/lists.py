@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import lt
 
-from onnxtext.sequences import rising
+from onnxtext.increasing_subsequence import rising
 
 Pairs = list[tuple[int, int]]
 

@@ -16,7 +16,7 @@ from onnxtext.differ.model_side import Side
 from onnxtext.differ.quantization import QUANTIZED
 from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:

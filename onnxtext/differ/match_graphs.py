@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.differ.body import Body
-from onnxtext.differ.collector import NameMap
+from onnxtext.differ.collected_changes import NameMap
 from onnxtext.differ.lists import Pairs, match_keys, unmatched
 from onnxtext.differ.match_derived import match_derived
 from onnxtext.differ.match_nodes import Aligner
 from onnxtext.differ.match_side import MatchSide
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.node_signatures import Interner, NodeKinds
+from onnxtext.differ.onnx_lists import Body
 from onnxtext.differ.tensor_data import TensorRef, digest_of
 
 _MOST_DIGESTS = 1 << 28

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.body import Body
 from onnxtext.differ.node_signatures import LeafKey, NodeKinds
+from onnxtext.differ.onnx_lists import Body
 
 Uses = dict[str, list[tuple[int, int]]]
 """The uses of each value: node and input index."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.differ.body import replaces_lists
+from onnxtext.differ.onnx_lists import replaces_lists
 from onnxtext.differ.result import Place
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.tensor_data import DataReader
@@ -86,7 +86,7 @@ class Side:
         Raises:
             OnnxTextError: the text does not parse, or its model would be too large.
         """
-        from onnxtext.errors import check_declared_size
+        from onnxtext.api_errors import check_declared_size
         from onnxtext.syntax.parse import parse_model
 
         source = Source(text, label)
@@ -103,7 +103,7 @@ class Side:
         Raises:
             OnnxTextError: the bytes are not a valid model.
         """
-        from onnxtext.errors import invalid_model_error
+        from onnxtext.api_errors import invalid_model_error
         from onnxtext.proto.decode.lift import lift_model
 
         try:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from onnxtext.ast.model import Graph, Node
-from onnxtext.ast.values import Attribute
-from onnxtext.differ.body import Body
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.differ.onnx_lists import Body
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.proto.encode.lower_error import LowerError
 

@@ -23,8 +23,8 @@ from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.blob_lookup import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
-from onnxtext.tensor.lazy import np
-from onnxtext.weights.external import Embedder
+from onnxtext.tensor.lazy_numpy import np
+from onnxtext.weights.external_data import Embedder
 from onnxtext.weights.find_blobs import Reader
 from onnxtext.weights.statistics import dtype_of
 

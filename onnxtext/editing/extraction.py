@@ -92,7 +92,7 @@ def _as_output(name: str, declared: ValueInfo | None, types: dict[str, Type]) ->
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Return the types of the values of the main graph, as the checker infers them."""
     from onnxtext.checker.inference.value_types import known_types
-    from onnxtext.editing.inferred import checked
+    from onnxtext.editing.write_inferred_types import checked
 
     subject = checked(model)
     return {} if subject.main is None else known_types(subject).get(id(subject.main), {})

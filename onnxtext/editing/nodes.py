@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from onnxtext.ast.model import Function, Graph, Model, Node
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.editing.names import defined, map_names, map_uses
+from onnxtext.editing.rename_values import defined, map_names, map_uses
 from onnxtext.excerpt.slices import uses
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.context.subject import plain_domain
-from onnxtext.checker.inference.symbolic.values import Value
+from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]

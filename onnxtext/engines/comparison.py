@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.engines.inputs import default_inputs, input_error, needed_inputs
 from onnxtext.engines.run import TIMEOUT, Values, run_model
+from onnxtext.engines.run_inputs import default_inputs, input_error, needed_inputs
 
 if TYPE_CHECKING:
     import onnx

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from onnxtext.diagnostics.safe import visible
-from onnxtext.excerpt.reading import Reading
+from onnxtext.excerpt.load_model import Reading
 from onnxtext.highlight import classify
 
 _COLORS = {

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.excerpt.bodies import Body
 from onnxtext.excerpt.errors import ShowError
+from onnxtext.excerpt.find_bodies import Body
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.printer import graph_printer

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import nested_graphs
-from onnxtext.excerpt.bodies import Body
 from onnxtext.excerpt.errors import ShowError
+from onnxtext.excerpt.find_bodies import Body
 
 
 def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file: str) -> Body:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from onnxtext.format.attach import Item
+from onnxtext.format.attach_comments import Item
 from onnxtext.format.tokens import Comment, Token
 from onnxtext.printer.statements import Literal
 

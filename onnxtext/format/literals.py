@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from functools import partial
 from math import prod
 
-from onnxtext.format.attach import Listing, listing
+from onnxtext.format.attach_comments import Listing, listing
 from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.statements import column
-from onnxtext.printer.values import fill_fields, flat_rows, nested_lines, row_lines
+from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_lines
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.ast.value_infos import ORDERS
-from onnxtext.format.attach import listing
+from onnxtext.ast.list_order import ORDERS
+from onnxtext.format.attach_comments import listing
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (
     decoded,

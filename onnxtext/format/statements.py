@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeGuard
 
-from onnxtext.format.attach import Listing, listing
+from onnxtext.format.attach_comments import Listing, listing
 from onnxtext.format.literals import LiteralWriter, dims_of, items_text
 from onnxtext.format.token_text import (
     name_text,

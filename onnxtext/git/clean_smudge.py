@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import HEAD, TEXT_SUFFIXES, has_binary_content
-from onnxtext.git.note import NOTE
+from onnxtext.git.filter_comment import NOTE
+from onnxtext.memory import lacks_memory
 
 DEFAULT_LIMIT = 64 << 20
 """Maximum size of models to clean, unless `onnxtext.maxSize` is set. It keeps texts below 100 MB,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from onnxtext.files import write_atomically
-from onnxtext.git.attributes import AttributesFile, DamagedBlock
+from onnxtext.git.gitattributes import AttributesFile, DamagedBlock
 from onnxtext.git.modes import (
     ATTRIBUTES,
     KNOWN,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.git.attributes import DamagedBlock
+from onnxtext.git.gitattributes import DamagedBlock
 from onnxtext.git.install import find_installed, read_attributes
 from onnxtext.git.modes import (
     ATTRIBUTES,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import warnings
 
-from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import has_binary_content
 from onnxtext.git.clean_smudge import has_markers
+from onnxtext.memory import lacks_memory
 from onnxtext.wire.writer import MOST_BYTES
 
 

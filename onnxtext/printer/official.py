@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxtext import ast
-from onnxtext.ast.value_infos import INITIALIZERS, entries, order_of, with_data
+from onnxtext.ast.list_order import INITIALIZERS, entries, order_of, with_data
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import bracketed, filled

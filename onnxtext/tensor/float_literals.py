@@ -21,7 +21,7 @@ import orjson
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.float_formats import FORMATS, Format, round_double, values_of
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 FLOAT_PATTERN = (
     r"(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"

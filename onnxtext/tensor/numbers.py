@@ -21,7 +21,7 @@ from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference.value_types import known_types
 from onnxtext.proto.decode.lift import lift_model

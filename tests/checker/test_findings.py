@@ -13,8 +13,8 @@ from onnx import helper
 
 import onnxtext
 from onnxtext import Diagnostic
+from onnxtext.checker.context.checked_model import Options, Subject
 from onnxtext.checker.context.registry import families
-from onnxtext.checker.context.subject import Options, Subject
 from tests.checker.models import codes, errors, text
 
 MANY = """\

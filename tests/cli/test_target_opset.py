@@ -132,7 +132,7 @@ def test_a_report_takes_one_analysis(
 ) -> None:
     from click.testing import CliRunner
 
-    from onnxtext.checker.context.subject import Subject
+    from onnxtext.checker.context.checked_model import Subject
     from onnxtext.checker.engine import run as engine
     from onnxtext.checker.engine.selection import find
     from onnxtext.cli.group import group

@@ -23,7 +23,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply, set_opset
 from onnxtext.editing.opsets import convert, plan_conversion, table
-from onnxtext.editing.opsets.automatic import (
+from onnxtext.editing.opsets.signature_changes import (
     MEANT_BEFORE,
     ONLY_NEWER,
     ONLY_OLDER,

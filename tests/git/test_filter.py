@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.git.note import NOTE
+from onnxtext.git.filter_comment import NOTE
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.git.repository import STORED, TEXT, Repository, binary, edited, environment
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.git.note import NOTE
+from onnxtext.git.filter_comment import NOTE
 from tests.git.repository import Repository, binary, create, environment
 
 MODES = ["textconv", "filter", "source"]

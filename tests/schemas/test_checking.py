@@ -301,7 +301,7 @@ def test_the_first_file_applies(tmp_path: Path) -> None:
 
 
 def test_pages_know_the_operators_of_the_project(tmp_path: Path) -> None:
-    from onnxtext.viewer.reading import read
+    from onnxtext.viewer.load_model import read
 
     path = project(tmp_path, '["acme.onnxschema"]', acme=SCHEMAS)
     path.write_text(model("y = acme.Wide <by = 3> (x)"))

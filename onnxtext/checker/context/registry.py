@@ -10,8 +10,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.subject import Subject
 from onnxtext.diagnostics import Severity
 
 Level = Literal["error", "warning", "info", "lint"]
@@ -84,33 +84,33 @@ class Family:
 
 
 MODULES = (
-    "versions",
+    "ir_versions",
     "opsets",
-    "header",
+    "header_and_metadata",
     "names",
-    "definitions",
-    "uses",
+    "single_assignment",
+    "uses_and_order",
     "unused",
     "initializers",
-    "interface",
+    "graph_inputs_outputs",
     "value_infos",
     "declared_types",
     "operators",
     "operator_attributes",
     "attributes",
-    "subgraphs",
+    "control_flow_bodies",
     "functions",
-    "calls",
+    "function_calls",
     "tensors",
     "tensor_values",
-    "external",
+    "external_data",
     "sparse",
     "quantization",
     "training",
     "devices",
-    "element_types",
+    "type_constraints",
     "shapes",
-    "dimensions",
+    "symbolic_dimensions",
 )
 """The modules of `onnxtext.checker.rules`, in the order of their findings."""
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import Function, OpsetImport, ValueInfo
-from onnxtext.ast.values import AttributeType
-from onnxtext.checker.context.elements import type_text
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.signatures import (
     AttributeParameter,
     Parameter,
@@ -21,6 +20,7 @@ from onnxtext.checker.context.signatures import (
     Table,
     newest_versions,
 )
+from onnxtext.checker.context.type_strings import type_text
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.source import Source
 

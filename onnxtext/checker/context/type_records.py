@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Function, ValueInfo
 from onnxtext.ast.records import Decorator, FieldValue, Record
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, Type
-from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TYPES, rich_attributes, type_uses
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import field_of
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import TYPES, rich_attributes, type_uses
 
 
 class TypeRecord(NamedTuple):

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Graph, Model
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
 from onnxtext.checker.engine.repair import Repaired, repair
 from onnxtext.checker.engine.run import find_in, severity_of
-from onnxtext.checker.engine.sources import encoded_for_checks, parse_any
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.python_stack import room_for_nesting

@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext.ast.model import Fragment, Function
+from onnxtext.checker.context.checked_model import Options, Subject, plain_domain
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Schemas, newest_versions
-from onnxtext.checker.context.subject import Options, Subject, plain_domain
 from onnxtext.checker.engine.selection import find
 from onnxtext.checker.inference.objections import errors_of
-from onnxtext.collector import paused_collector
+from onnxtext.memory import paused_collector
 
 _MOST_NODES = 5_000
 """Larger fragments are checked with the newest version only."""

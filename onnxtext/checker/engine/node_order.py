@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import used_names
-from onnxtext.checker.context.subject import Subject
 
 _NAMING = {"input", "output", "attribute", "node"}
 """The fields through which decorators can change dependencies."""

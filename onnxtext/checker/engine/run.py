@@ -8,19 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.context.checked_model import Options, Subject
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, rules
-from onnxtext.checker.context.subject import Options, Subject
 from onnxtext.checker.engine.backslashes import lost_backslashes
 from onnxtext.checker.engine.cascades import without_cascades
+from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
-from onnxtext.checker.engine.places import TextPlaces
 from onnxtext.checker.engine.selection import ALL, active_rules, find, selected_rules
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.pool import Answers, Inference
-from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, Severity
+from onnxtext.memory import paused_collector
 from onnxtext.source import Source
 
 _MOST_FIXES = 100

@@ -18,8 +18,8 @@ from onnxtext.diagnostics import Diagnostic, Label
 from onnxtext.source import STRING_OR_COMMENT, Source, Span
 
 if TYPE_CHECKING:
-    from onnxtext.checker.context.subject import Subject
-    from onnxtext.checker.engine.places import TextPlaces
+    from onnxtext.checker.context.checked_model import Subject
+    from onnxtext.checker.engine.finding_positions import TextPlaces
 
 _MARK = "onnxtext: ignore"
 _COMMENT = re.compile(r"#\s*onnxtext:\s*ignore(?:\[([^\]\n]*)\])?")
@@ -115,7 +115,7 @@ class Suppressions:
         """Return the findings that are not suppressed."""
         if not self:
             return findings
-        from onnxtext.checker.engine.places import TextPlaces
+        from onnxtext.checker.engine.finding_positions import TextPlaces
 
         places = TextPlaces(self.source, subject)
         return [

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.elements import element_of, shown, type_text
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, according_to, quoted
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature, allows_any
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target
+from onnxtext.checker.context.type_strings import element_of, shown, type_text
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from onnxtext.ast.model import Function, Node
-from onnxtext.ast.values import Attribute, AttributeType, Floats, Reference
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Floats, Reference
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place, Repair
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
 
 Parameter = tuple[int, Literal["input", "attribute"], str]
 """A parameter of a function: the function (by id), the kind, the name."""

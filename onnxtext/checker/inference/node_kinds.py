@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Options, Subject
-from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.kind_walk import Inconclusive, Kinds
 from onnxtext.checker.inference.objections import errors_of, whole_model

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import rules
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import targets
 from onnxtext.checker.isolation.strip_weights import without_weights
 from onnxtext.checker.isolation.worker_client import Failure
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference.node_inference import Made
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.inference.shape_inference import ShapeInference

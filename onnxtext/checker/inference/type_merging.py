@@ -14,7 +14,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.checker.context.declarations import contradiction, plain_dim
+from onnxtext.checker.context.compare_declared_types import contradiction, plain_dim
 from onnxtext.checker.inference.symbolic.expressions import symbols as symbols_of
 from onnxtext.checker.inference.symbolic.spelling import read
 

@@ -132,7 +132,7 @@ class Worker:
 
     def _watched(self, seconds: float, memory: int) -> bytes:
         """Receive a frame from a child while limiting its time and memory."""
-        from onnxtext.checker.isolation.watch import Watch
+        from onnxtext.checker.isolation.process_limits import Watch
 
         watch = Watch(self._child, 10 * seconds + 20, memory)
         try:

@@ -9,10 +9,10 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.bodies import scanned
+from onnxtext.checker.origins.explanation_step import Step, Wanted, size_of
+from onnxtext.checker.origins.inferred_facts import View
 from onnxtext.checker.origins.influences import Part
-from onnxtext.checker.origins.reasons import needs
-from onnxtext.checker.origins.step import Step, Wanted, size_of
-from onnxtext.checker.origins.views import View
+from onnxtext.checker.origins.unknown_sizes import needs
 
 
 def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[Wanted] | None:

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.values import Reference
+from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, sized, symbols
-from onnxtext.checker.inference.symbolic.following import FOLLOWING
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
+from onnxtext.checker.inference.symbolic.small_tensors import MOST_ELEMENTS, Value
 from onnxtext.checker.inference.symbolic.steps import NoEquations
-from onnxtext.checker.inference.symbolic.values import MOST_ELEMENTS, Value
+from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING
 
 _MOST_REPLACED = 96
 """How many sizes of one node are replaced."""

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 
 from onnxtext.ast.records import Field, Record, Word
 from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TypeUse, inner_types, type_uses
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import UNSET, field_of, number_of
-from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.type_records import TypeRecord, type_records
-from onnxtext.checker.context.walk import TypeUse, inner_types, type_uses
 
 _KEYS = frozenset(
     {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"}

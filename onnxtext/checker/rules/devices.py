@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, FieldValue, Record
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 from onnxtext.suggestions import nearest
 
 Ranks = ChainMap[str, int]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the definitions of the model's functions; `calls` has those for their calls.
+"""Rules for the definitions of the model's functions; `function_calls` has those for their calls.
 
 What: functions have a name and a domain, differ in domain, name or overload, are not recursive,
 and use the same operator versions as the model.
@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.checker.context.checked_model import FunctionKey, Subject, function_key, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quoted
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import FunctionKey, Subject, function_key, plain_domain
-from onnxtext.checker.context.targets import targets
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:

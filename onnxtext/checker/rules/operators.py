@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
+from onnxtext.checker.context.checked_model import Subject, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, counted, quoted
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Signature
-from onnxtext.checker.context.subject import Subject, plain_domain
-from onnxtext.checker.context.targets import targets
 from onnxtext.diagnostics import Severity
 
 EXPERIMENTAL = frozenset(

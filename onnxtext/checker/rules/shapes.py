@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.inference.node_kinds import fits_by_kind
 from onnxtext.checker.inference.objections import (
     errors_of,

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.values import Blob, FieldData, RawData, StringData, TypedData
+from onnxtext.ast.tensors_and_attributes import Blob, FieldData, RawData, StringData, TypedData
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import Family, Rule
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 if TYPE_CHECKING:

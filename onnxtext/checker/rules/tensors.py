@@ -12,14 +12,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from onnxtext.ast.tensors_and_attributes import (
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    StringData,
+    TypedData,
+)
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
-from onnxtext.ast.values import ExternalData, FieldData, NoData, RawData, StringData, TypedData
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
 from onnxtext.checker.context.finding import Finding, counted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, number_of
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import TensorUse, tensors
-from onnxtext.checker.rules.external import external_entries
+from onnxtext.checker.rules.external_data import external_entries
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.ast.list_order import INITIALIZERS, ValueInfoError, unknown_names
 from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.types import Type
-from onnxtext.ast.value_infos import INITIALIZERS, ValueInfoError, unknown_names
-from onnxtext.checker.context.declarations import contradiction, declared_type
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.compare_declared_types import contradiction, declared_type
 from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 _LONGEST_LABEL = 60
 """Longer types are not shown in labels."""

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Node
+from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Attribute, Reference
 from onnxtext.ast.visit import nested_graphs, walk_graphs
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
-from onnxtext.checker.context.subject import plain_domain
-from onnxtext.editing.opsets.facts import Obstacle
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
 from onnxtext.editing.opsets.schemas import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
-from onnxtext.editing.opsets.work import Work
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.proto.encode.lower import lower_fragment
 

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
+from onnxtext.checker.context.checked_model import Subject, plain_domain
 from onnxtext.checker.context.finding import Place as FindingPlace
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.checker.context.subject import Subject, plain_domain
 from onnxtext.editing.errors import refused
-from onnxtext.editing.opsets.facts import Facts, Obstacle
-from onnxtext.editing.opsets.fallback import Converter
+from onnxtext.editing.opsets.converted_node import Place
 from onnxtext.editing.opsets.ir_versions import needed_ir_version
+from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Remark
-from onnxtext.editing.opsets.steps import Stepper
-from onnxtext.editing.opsets.work import Place
+from onnxtext.editing.opsets.version_steps import Stepper
 
 Targets = Mapping[str, int]
 """Versions by domain, "" for the standard one."""
@@ -75,7 +75,7 @@ class Plan:
         if self._ir_version is not None:
             model.ir_version = self._ir_version
         if self._replaced or self._dropped:
-            from onnxtext.editing.opsets.leftovers import remove_leftovers
+            from onnxtext.editing.opsets.cleanup import remove_leftovers
 
             remove_leftovers(model, self._replaced, self._dropped)
 
@@ -120,7 +120,7 @@ def plan_conversion(model: Model, targets: Targets, subject: Subject | None = No
                 f"the model is written for {_shown(domain, entry.version)}, which is unknown",
                 "install a newer onnx" if entry.version > 0 else "correct its `opset_import`",
             )
-    from onnxtext.editing.inferred import checked
+    from onnxtext.editing.write_inferred_types import checked
 
     subject = subject or checked(model)
     plan = Plan(subject, plain)

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.model_paths import ModelPaths
-from onnxtext.checker.engine.places import TextPlaces
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, Severity
 from onnxtext.source import Source
 

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.values import Reference
-from onnxtext.checker.context.elements import shown
+from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
+from onnxtext.checker.context.type_strings import shown
 from onnxtext.proto.decode.lift import lift_fragment
 
 NONE = object()

@@ -2,8 +2,8 @@
 """The rules that convert a node, one for each version that changed its operator.
 
 Steps without a rule here only change types, attributes with defaults and optional inputs
-(`automatic`). All steps up to `REVIEWED` have been reviewed; onnx's version converter converts
-newer steps.
+(`signature_changes`). All steps up to `REVIEWED` have been reviewed; onnx's version converter
+converts newer steps.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from onnxtext.editing.opsets import meanings as m
-from onnxtext.editing.opsets import operands as o
-from onnxtext.editing.opsets import resizing as r
-from onnxtext.editing.opsets.automatic import Step, carry_over
-from onnxtext.editing.opsets.facts import Obstacle
-from onnxtext.editing.opsets.work import Work
+from onnxtext.editing.opsets import attributes_to_inputs as o
+from onnxtext.editing.opsets import changed_semantics as m
+from onnxtext.editing.opsets import resize as r
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.signature_changes import Step, carry_over
 
 Change = Callable[[Work], None]
 

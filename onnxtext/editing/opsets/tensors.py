@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan, prod
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     AttributeType,
     Blob,
@@ -19,6 +18,7 @@ from onnxtext.ast.values import (
     Tensor,
     TypedData,
 )
+from onnxtext.ast.types import TensorType, Type
 
 Number = int | float
 MOST_NUMBERS = 1 << 12

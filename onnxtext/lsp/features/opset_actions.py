@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
 

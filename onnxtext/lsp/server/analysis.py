@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.inference.symbolic.values import Value
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.isolation.pool import Answers
-from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
+from onnxtext.memory import paused_collector
 from onnxtext.source import Source, Span
 
 NEED_VALID_SYNTAX = frozenset(
@@ -67,7 +67,7 @@ def analyse(
         answers: cached results of the inference of onnx; results are added.
         report: called with the diagnostics before the slower inference of types.
     """
-    from onnxtext.checker.engine.partial import read_partial
+    from onnxtext.checker.engine.partial_parse import read_partial
     from onnxtext.checker.inference.value_types import small_values, value_types
 
     source = Source(text, name)
@@ -95,10 +95,10 @@ def _check(
     answers: Answers | None,
 ) -> tuple[Subject, list[Diagnostic]]:
     from onnxtext.checker.context.schema_tables import default_tables, use_tables
+    from onnxtext.checker.engine.check_input import encoded_for_checks
     from onnxtext.checker.engine.config import Settings, SettingsError, find_settings
     from onnxtext.checker.engine.run import diagnose, find_in
     from onnxtext.checker.engine.schema_files import tables_of
-    from onnxtext.checker.engine.sources import encoded_for_checks
 
     found: list[Diagnostic] = []
     settings, tables = Settings(), default_tables()

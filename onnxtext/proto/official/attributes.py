@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from onnxtext.ast.values import AttributeType
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.proto.official.fields import (
     Data,
     Fields,
@@ -17,9 +17,14 @@ from onnxtext.proto.official.fields import (
     number,
 )
 from onnxtext.proto.official.losses import ItemPath
-from onnxtext.proto.official.values import NANS, STRINGS_OF_DATA, ValueReducer, default_nans
+from onnxtext.proto.official.types_and_tensors import (
+    NANS,
+    STRINGS_OF_DATA,
+    ValueReducer,
+    default_nans,
+)
 from onnxtext.proto.schema import message_spec
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import FIXED32, LENGTH, tag, varint
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.records import Decorator, Number
+from onnxtext.ast.tensors_and_attributes import Blob, DataFile, Reference
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Blob, DataFile, Reference
 from onnxtext.syntax.actions.registry import action
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import to_bytes

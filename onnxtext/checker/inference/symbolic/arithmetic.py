@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from onnxtext.checker.inference.symbolic.call import OperatorCall
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, times
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.quotients import (
     exact,
     greatest_of,
@@ -17,7 +17,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
     lowest,
     quotient,
 )
-from onnxtext.checker.inference.symbolic.values import (
+from onnxtext.checker.inference.symbolic.small_tensors import (
     MOST_ELEMENTS,
     Value,
     joint_shape,

@@ -7,8 +7,8 @@ of heads, and H the size of a head.
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, plus, times
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.quotients import exact
 from onnxtext.checker.inference.symbolic.sizes import Extents
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, times
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}

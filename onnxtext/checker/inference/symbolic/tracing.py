@@ -8,8 +8,8 @@ from collections import deque
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.inference.symbolic.call import SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, product_of, symbols
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.symbolic.quotients import exact, replaced
 
