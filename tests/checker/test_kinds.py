@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import onnx
 import pytest
@@ -15,11 +16,13 @@ from benchmarks.check_models import OPERATORS, VARIANTS, layered
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference import kind_walk
 from onnxtext.checker.inference import node_kinds as kinds
+from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.kind_facts import FIRST_KEEPING, KEEPING_TYPE
-from onnxtext.checker.inference.value_types import value_types
-from onnxtext.proto.decode.lift import lift_model
+from onnxtext.checker.inference.value_types import known_types, value_types
+from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
+from tests.corpus import SHARED, exports, onnx_directory, shared_models
 from tests.seeds import fresh_seed
 
 COUNT = 400
@@ -297,3 +300,52 @@ def test_which_models_use_the_fast_path(
     subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
     assert not found
     assert subject.memo["fits"] == fits
+
+
+RENAMED = """\
+<ir_version: 10, opset_import: [21]>
+g (float[n, 4] x, float[4, 1] w) => (float[m, 1] y, float[rows, 4] z) {
+  a = Relu (x)
+  z = Relu (a)
+  y = MatMul (z, w)
+}
+"""
+
+
+def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[str, str]]]:
+    """Return the written types of all scopes, by kind if that is possible, and node by node."""
+    made = []
+    for least in (1, 1 << 30):
+        monkeypatch.setattr(kinds, "_LEAST_NODES", least)
+        subject, _ = find_in(lift_model(data), encoded=lambda: data)
+        known = known_types(subject)
+        made.append(
+            [
+                {name: written(type) for name, type in known.get(id(scope), {}).items()}
+                for scope in subject.scopes
+            ]
+        )
+    return made
+
+
+def test_symbols_that_only_outputs_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_kind, by_node = _both_walks(onnxtext.to_binary(RENAMED), monkeypatch)
+    assert by_kind == by_node
+    assert by_kind[0]["y"] == "float[n, 1]"
+
+
+def _sampled(everything: bool) -> list[Path]:
+    paths = [*exports(), *onnx_directory().glob("backend/test/data/**/*.onnx")]
+    paths += [SHARED / file for file in shared_models() if SHARED is not None]
+    paths = sorted([path for path in paths if path.stat().st_size < 200_000])
+    return paths if everything else random.Random(fresh_seed()).sample(paths, 20)
+
+
+@pytest.mark.parametrize("everything", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_real_models_have_the_same_types(everything: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in _sampled(everything):
+        try:
+            by_kind, by_node = _both_walks(path.read_bytes(), monkeypatch)
+        except LiftError:
+            continue
+        assert by_kind == by_node, path
