@@ -37,9 +37,9 @@ def complete_value(
 def _names(path: Path) -> Iterator[str]:
     from onnxtext.ast.model import Fragment, Model
     from onnxtext.ast.visit import walk_graphs
-    from onnxtext.checker.engine.partial import read_partial
-    from onnxtext.collector import paused_collector
+    from onnxtext.checker.engine.partial_parse import read_partial
     from onnxtext.filetype import decode_text, is_binary
+    from onnxtext.memory import paused_collector
     from onnxtext.proto.decode.lift import lift_model
     from onnxtext.source import Source
 
