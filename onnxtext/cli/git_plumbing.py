@@ -121,7 +121,7 @@ def _filter(convert: Any, name: str) -> int:
 
 
 def _read(file: Path) -> bytes:
-    """Read a file; map a large one."""
+    """Read a file; map a large file into memory."""
     with io_errors("read", file):
         if file.stat().st_size < 1 << 20:
             return read_input(file)
@@ -131,7 +131,7 @@ def _read(file: Path) -> bytes:
 
 
 class _Limit:
-    """The maximum size of a model to clean, read from git's configuration when it is needed."""
+    """The maximum size of a model to clean, read from git's configuration on first use."""
 
     def __init__(self, given: int | None) -> None:
         self._limit = given

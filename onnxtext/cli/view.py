@@ -128,7 +128,7 @@ def _write(page: str, output: str | None, *, force: bool) -> None:
 
 
 def _may_replace(path: Path) -> bool:
-    """Whether there is no file, or an older page."""
+    """Whether a path can be written without --force: no file, or a page of `onnxtext view`."""
     from onnxtext.viewer.page import BEGINNING
 
     if not path.exists() or is_stream(path):

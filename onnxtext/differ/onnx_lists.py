@@ -56,7 +56,7 @@ class Body:
     def of(cls, owner: Graph | Function, path: str) -> Body:
         """Convert a graph or function.
 
-        Lists that `@set` or `@unset` replace are empty; they are compared as fields of the graph.
+        Lists that `@set` or `@unset` replace are empty here, and are compared as fields of the graph.
         """
         with_data = known_with_data(owner) if isinstance(owner, Graph) else []
         body = cls(
@@ -91,7 +91,7 @@ class Body:
 
 
 def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
-    """Return inputs and outputs; types of a function's values are in `value_info`."""
+    """Return inputs and outputs; those of functions without types, which are in `value_info`."""
     if isinstance(owner, Function):
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)

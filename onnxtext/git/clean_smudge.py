@@ -3,7 +3,7 @@
 
 Content that cannot be converted is passed through with a warning: if a filter fails, git commits or
 checks out other content, and with `filter.<driver>.required` it even removes the file from the
-working tree (measured; docs/design.md, Git filters). So nothing here raises.
+working tree (measured; docs/design.md, Git filters). So `clean` and `smudge` never raise.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Converted:
 
 
 def too_large(size: int, limit: int) -> str | None:
-    """Return why a model is too large to be converted; None if it is not too large."""
+    """Return why a model is too large to be converted; None for smaller models."""
     if size <= limit:
         return None
     return (
@@ -51,7 +51,7 @@ def too_large(size: int, limit: int) -> str | None:
 def is_source(name: str) -> bool:
     """Whether a file has the suffix of a text, which the filter never converts.
 
-    Its comments and layout would be lost in a model.
+    A model would lose the comments and the layout of the text.
     """
     return name.lower().endswith(TEXT_SUFFIXES)
 
@@ -64,9 +64,9 @@ def has_markers(data: bytes) -> bool:
 def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
     """Convert a file of the working tree to the content that git stores.
 
-    A binary model becomes a comment and its text, which is verified by converting it back. Text is
-    stored unchanged, except that the comment is added to a text that only lacks it, and weights
-    that were left out of a conflict are put back.
+    A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
+    by converting it back. Text is stored unchanged, with two exceptions: a missing comment is
+    added, and weights that were left out of a conflict are put back.
 
     Args:
         data: the content of the file.
@@ -114,7 +114,7 @@ def _clean(data: bytes, name: str) -> Converted:
 
 
 def _complete(data: bytes, name: str) -> Converted:
-    """Complete a text: the comment that was removed, weights that were left out of a conflict."""
+    """Add a removed comment, and weights that were left out of a conflict, to a text."""
     from onnxtext.git.conflict_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Install and uninstall our git settings and attributes without touching foreign ones.
+"""Install and uninstall onnxtext's git settings and attributes; other settings are kept.
 
 Source: git-config(1), gitattributes(5). `git config` writes settings, so comments and the order of
 the file are kept. The configuration also records the installed modes (`onnxtext.mode`) and the

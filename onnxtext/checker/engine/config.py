@@ -33,7 +33,7 @@ class Settings:
         select: rules and profiles to enable; `all` is every rule that belongs to no profile.
         ignore: rules to disable.
         strict: whether warnings fail a check.
-        max_findings: how many findings are shown for one file; 0 for all.
+        max_findings: the most findings that are shown for one file; 0 for all.
         schemas: schema files, relative to the directory of `file`.
         file: the file with these settings; None for the defaults.
     """

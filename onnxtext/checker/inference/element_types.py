@@ -309,7 +309,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Return the types of outputs, one of which may depend on attributes or elements.
+    """Return the types of outputs; fill in one that depends on attributes or sequence elements.
 
     Args:
         signature: the operator.

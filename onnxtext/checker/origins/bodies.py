@@ -107,9 +107,9 @@ def _iterated(
         node: the node.
         body: the view of its body.
         output: the index of the output.
-        states: how many values it carries.
-        first: the input with the first of them.
-        lead: the output of the body with the first of them.
+        states: how many values the loop carries.
+        first: the input with the first carried value.
+        lead: the output of the body with the first carried value.
     """
     called = quoted(node.op_type)
     outputs = body.scope.outputs
@@ -148,7 +148,7 @@ def _axis(node: Node, name: str, index: int) -> int:
 
 
 def _with_axis(part: Part, axis: int) -> Part:
-    """Return the part of a whole for a part of its slices along an axis."""
+    """Convert a part of a slice to the part of the tensor that stacks the slices along an axis."""
     if part.kind == "dimension" and part.at >= axis >= 0:
         return Part("dimension", part.at + 1)
     return part

@@ -36,10 +36,10 @@ from onnxtext.checker.origins.influences import (
 from onnxtext.checker.origins.unknown_sizes import needs, operator_reason
 
 _MOST_STEPS = 20_000
-"""How many steps all stories together have."""
+"""The most steps of all stories together."""
 _MOST_OTHERS = 3
 _DEEPEST = 30
-"""How often stories fork."""
+"""The most steps with several sources."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Stories:
     Args:
         subject: the model.
         findings: the findings of its inference.
-        most: how many steps all stories together have.
+        most: the most steps of all stories together.
     """
 
     def __init__(

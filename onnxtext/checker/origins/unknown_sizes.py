@@ -24,11 +24,11 @@ DATA_DEPENDENT = {
     "OptionalGetElement": "the value",
     "CategoryMapper": "the data",
 }
-"""What output sizes of operators depend on that is only known when the model runs."""
+"""For operators with data-dependent output sizes, the data that determines the sizes."""
 
 
 def needs(called: str, count: int) -> str:
-    """Return the sentence that an operator needs unknown sizes; their names follow it."""
+    """Begin the sentence that an operator needs unknown sizes; the names of the sizes follow."""
     return f"{called} needs the unknown" if count == 1 else f"{called} needs unknown sizes:"
 
 

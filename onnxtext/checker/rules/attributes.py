@@ -30,11 +30,11 @@ _FIELDS = {
 }  # fmt: skip
 """The attribute type of each value field of AttributeProto."""
 _SINGLE = frozenset({4, 5, 11, 13})
-"""Types whose value is a single message, which has no default."""
+"""Attribute types whose value is a single message, and so has no default."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check attributes without looking at their operators."""
+    """Check attributes independently of their operators."""
     for node, index, attribute in odd_attributes(subject):
         if attribute.type in NUMERIC and attribute.name and attribute.value is not None:
             continue

@@ -56,7 +56,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
-    """Find levels of a type that do not have exactly one kind."""
+    """Find types and nested types that do not set exactly one kind (tensor, sequence, …)."""
     record = use.record
     depth = 0
     while True:

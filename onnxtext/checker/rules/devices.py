@@ -210,7 +210,7 @@ def _sharding(
 
 
 def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
-    """Find device indices, alone or in groups, that the configuration does not have."""
+    """Find device indices, single or in groups, that are out of the configuration's range."""
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")

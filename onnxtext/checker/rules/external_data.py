@@ -30,7 +30,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check references to external data, and the files where `base_dir` is known."""
+    """Check references to external data, and the files themselves if `base_dir` is known."""
     digests: dict[Path, str] = {}
     for tensor in tensors(subject):
         entries = external_entries(tensor)
@@ -105,7 +105,7 @@ def _text(value: object) -> str:
 
 
 def unsafe(location: str) -> str | None:
-    """Return why a location must not be read, without looking at the disk; None if it is safe."""
+    """Return why a location is unsafe, without access to files; None if it is safe."""
     if location.startswith(("/", "\\")) or _DRIVE.match(location):
         return "an absolute path"
     if "\0" in location:

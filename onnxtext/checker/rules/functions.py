@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the definitions of the model's functions; `function_calls` has those for their calls.
+"""Rules for the definitions of the model's functions; for calls see `function_calls`.
 
 What: functions have a name and a domain, differ in domain, name or overload, are not recursive,
 and use the same operator versions as the model.
 Why: a runtime replaces each call by the function's body.
-Fix: rename one of the functions, or import the same operator sets.
+Fix: rename a function, or import the same versions of the operator sets.
 """
 
 from __future__ import annotations

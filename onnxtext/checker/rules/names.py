@@ -3,7 +3,7 @@
 
 What: graphs and values have names; inputs, outputs and nodes have distinct names.
 Why: nodes refer to values only by name.
-Fix: add a name, or rename one of the two.
+Fix: add the missing name, or rename one of the duplicates.
 """
 
 from __future__ import annotations

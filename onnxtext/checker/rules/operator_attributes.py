@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that compare the attributes of a node with the operator's schema.
 
-What: a node has only attributes of its operator, with their types, all required ones, each once.
-Why: an unknown attribute has no effect, and a runtime may refuse it.
+What: a node has all required attributes of its operator, no unknown ones, and the right types.
+Why: an unknown attribute has no effect, and a runtime may reject the node.
 Fix: correct the name or the value.
 """
 

@@ -188,7 +188,7 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
 
 
 def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
-    """Return the finding for an operator that another version of a package may have."""
+    """Report an operator that the table of a package lacks; another version may have it."""
     return Finding(
         "op-unknown-domain",
         f"{quoted(name)} is not an operator of {origins}, so nodes that use it are not checked",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for imports of operator sets: missing, duplicate, invalid and unused ones.
 
-What: a model and each function import one version of every operator set that they use.
+What: a model, and each function, imports one version of every operator set that its nodes use.
 Why: the version determines what an operator means.
 Fix: write `opset_import: [21, "ai.onnx.ml": 5]` in the header.
 """

@@ -86,7 +86,7 @@ def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -
 
 
 def _limits(element: ElementType) -> tuple[int, int]:
-    """Return the least and the greatest entry of `int32_data` for a type."""
+    """Return the minimum and maximum entry of `int32_data` for an element type."""
     if element.bits in (2, 4):  # one byte with two or four elements; its sign may be extended
         return -128 if element.kind == "int" else 0, 255
     if element.kind == "bool":

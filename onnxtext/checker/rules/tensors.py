@@ -3,7 +3,7 @@
 
 What: the element type is defined, dims are not negative, and the data is in the field of the type
 (or in `raw_data`) and has the size that the dims give.
-Why: readers trust the dims, or fail.
+Why: readers either rely on the dims or reject the tensor.
 Fix: correct the dims or the data; a literal in brackets or braces always uses the right field.
 """
 
@@ -75,7 +75,7 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
 
 
 def _hint(tensor: TensorUse) -> str:
-    """Explain why a tensor's external data is ignored; empty if there is none."""
+    """Explain why a tensor's external data is ignored; "" if the tensor has none."""
     if changed_fields(tensor.decorators).get("external_data") is None:
         return ""
     return ": `external_data` is ignored without `data_location: EXTERNAL`"

@@ -86,7 +86,7 @@ def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
 def _undefined(
     subject: Subject, scope: Scope, nested: dict[int, list[NestedUse]]
 ) -> Iterator[tuple[str, Finding]]:
-    """Yield undefined names; collect in `nested` names that an outer graph defines later."""
+    """Yield undefined names; add uses of names that an outer graph defines later to `nested`."""
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
         name = _used(scope, use)

@@ -15,11 +15,11 @@ from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
 
 _MOST_REQUESTS = 2000
-"""How many nodes the converter is asked about in one conversion."""
+"""The most requests to the converter in one conversion."""
 
 
 class Converter:
-    """Calls the converter, once for equal nodes."""
+    """Calls onnx's converter; equal nodes share one call."""
 
     def __init__(self) -> None:
         self._inference = Inference()
@@ -30,7 +30,7 @@ class Converter:
         """Let the converter rewrite a node.
 
         Raises:
-            Obstacle: it cannot, or it changes more than the node.
+            Obstacle: the converter fails, or changes more than the node.
         """
         if work.old.domain or nested_graphs((work.node,)):
             raise Obstacle("no rule is known for this change")
@@ -63,7 +63,7 @@ class Converter:
 
 
 def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
-    """Return a model of one node, and the values that it has from outside."""
+    """Return a model of one node, and the outer values that the node uses."""
     inputs, kept = [], set()
     for name in dict.fromkeys(filter(None, work.node.inputs)):
         made = work.place.new_tensors.get(name)
@@ -91,7 +91,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
 
 
 def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
-    """Replace the node by those that the converter made."""
+    """Replace the node by the converter's nodes."""
     try:
         made = lift_model(data)
     except LiftError:

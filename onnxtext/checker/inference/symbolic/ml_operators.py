@@ -20,7 +20,7 @@ def _same(call: OperatorCall) -> Shapes:
 
 
 def _count(call: OperatorCall, *names: str) -> int:
-    """Return the length of the first of these attributes that is a list."""
+    """Return the length of the first attribute of `names` that is a list."""
     for name in names:
         found = call.attribute(name)
         if isinstance(found, (tuple, Floats)) and len(found):
@@ -152,4 +152,4 @@ LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
     "TreeEnsembleClassifier": _trees_classified,
     "TreeEnsembleRegressor": _trees_regressed,
 }
-"""The inference function of each operator; none has the name of a standard one."""
+"""The inference function of each operator; the names differ from all standard operators."""

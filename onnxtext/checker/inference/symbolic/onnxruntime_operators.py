@@ -11,7 +11,7 @@ from onnxtext.checker.inference.symbolic.recurrent import recurrent
 
 DOMAIN = "com.microsoft"
 SINCE = 13
-"""The version of the standard operators that they are like."""
+"""The version of the standard operators whose inference functions are used here."""
 
 Shape = Callable[[OperatorCall], SymbolicShape]
 

@@ -314,7 +314,7 @@ CONSTANT_INPUTS = frozenset(
 ) | {f"Reduce{name}" for name in _REDUCTIONS.split()}
 """Operators whose output shapes depend on the values of their inputs."""
 FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING
-"""Operators for which the values of inputs matter."""
+"""Operators whose output shapes or values depend on the values of their inputs."""
 
 
 def infer(

@@ -152,7 +152,7 @@ def _shown(size: Extent) -> str:
 
 
 _UNKNOWN = "\0?"
-"""The start of temporary names of unknown dimensions."""
+"""The prefix of the temporary names of unknown dimensions."""
 
 
 def _named(shape: Extents) -> Extents:
