@@ -54,7 +54,7 @@ def read(target: Target) -> bytes:
             raise CommandError(
                 "cannot-write",
                 f"{target.file} is not a regular file and cannot be replaced",
-                help="name another one with -o",
+                help="name another output with -o",
             )
         return read_input(path)
 

@@ -95,7 +95,7 @@ def _in_text(name: str) -> Diagnostic:
         "the weights are in the text itself because standard output has no directory for a store",
         "note",
         file=name,
-        help="-o FILE writes them to a store beside the text",
+        help="-o FILE writes the weights to a store beside the text",
     )
 
 

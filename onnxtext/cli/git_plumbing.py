@@ -182,12 +182,12 @@ def merge_driver(
             base, ours, theirs, marker_size=marker_size, labels=labels, path=path
         )
     except OSError as error:
-        _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is left as it is")
+        _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is unchanged")
         return DRIVER_FAILED
     except Exception as error:  # git must not take a failure for a merge
         reason = f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
         reason = NO_MEMORY if lacks_memory(error) else reason
-        _warn(path, f"{reason}; our version is left as it is")
+        _warn(path, f"{reason}; our version is unchanged")
         return DRIVER_FAILED
     for note in notes:
         _warn(path, note)

@@ -174,7 +174,7 @@ class Signatures:
         return made
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Return the outputs of nodes with their uses by matched nodes and as outputs of the graph."""
+        """Return the outputs of nodes with their uses: by matched nodes, and as graph outputs."""
         nodes, marks = self._body.nodes, self._marks
         number = self._numbers.of
         uses: dict[str, list[int]] = {

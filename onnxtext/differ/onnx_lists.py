@@ -56,7 +56,7 @@ class Body:
     def of(cls, owner: Graph | Function, path: str) -> Body:
         """Convert a graph or function.
 
-        Lists that `@set` or `@unset` replace are empty here, and are compared as fields of the graph.
+        Lists that `@set` or `@unset` replace are empty; they are compared as fields of the graph.
         """
         with_data = known_with_data(owner) if isinstance(owner, Graph) else []
         body = cls(

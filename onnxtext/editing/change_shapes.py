@@ -32,7 +32,7 @@ def read_shape(text: str) -> Shape | None:
     """
     made = parse_fragment(Source(f"float{text.strip()}", "<shape>"), "type").item
     if not isinstance(made, TensorType) or not text.strip().startswith("["):
-        raise refused(f"`{text}` is no shape", "write one like `[batch, 3, 224]`")
+        raise refused(f"`{text}` is no shape", "write a shape like `[batch, 3, 224]`")
     return made.shape
 
 
@@ -77,7 +77,7 @@ def make_symbolic(
         OnnxTextError: an input or dimension does not exist, or `symbol` is not a valid name.
     """
     if not symbol.strip() or symbol.lstrip("-").isdigit():
-        raise refused(f"`{symbol}` is no name of a dimension", "choose one such as `batch`")
+        raise refused(f"`{symbol}` is no name of a dimension", "choose a name such as `batch`")
     shapes, old = _wanted(model, dims, symbol)
     answers: Answers = {}
     before = infer_bare(model, answers=answers)
@@ -121,7 +121,9 @@ def _wanted(
         if value.data is not None:
             raise refused(f"`{name}` has a default, whose shape is fixed")
         if not -len(shape) <= index < len(shape):
-            raise refused(f"`{name}` has {len(shape)} dimensions, so there is no {index}")
+            raise refused(
+                f"`{name}` has {len(shape)} dimensions, so dimension {index} does not exist"
+            )
         at = index % len(shape)
         sizes.setdefault(plain_dim(shape[at]), f"dimension {at} of `{name}`")
         shapes[name] = (*shape[:at], with_plain(shape[at], symbol), *shape[at + 1 :])

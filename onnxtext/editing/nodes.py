@@ -83,7 +83,7 @@ def insert(
     """
     made = parse_fragment(Source(text, "<nodes>"), "nodes").item
     if not isinstance(made, list) or not made:
-        raise refused("there is no node to insert", "write one, such as `y2 = Relu (y)`")
+        raise refused("there is no node to insert", "write a node, such as `y2 = Relu (y)`")
     for node in made:
         node.at = -1
     scope, at = _place(model, made, after or instead_of, before)

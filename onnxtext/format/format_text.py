@@ -123,7 +123,7 @@ def _refusal(source: Source, message: str) -> OnnxTextError:
             "not-formatted",
             message,
             source=source,
-            notes=("the text was left as it is",),
+            notes=("the text was not changed",),
             help="please report this, with the text if you can",
         )
     )

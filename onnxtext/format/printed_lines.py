@@ -2,8 +2,8 @@
 """Format texts that differ from their printed form only in layout and commas.
 
 The lines of the text are replaced by the lines of the printed form. Comments and blank lines stay
-behind the same code. The result equals the result of `document`, in a hundredth of the time. Texts with a
-comment within a printed line are left to `document`.
+behind the same code. The result equals the result of `document`, in a hundredth of the time.
+`document` formats texts with a comment within a printed line.
 """
 
 from __future__ import annotations

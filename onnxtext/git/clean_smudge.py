@@ -43,7 +43,7 @@ def too_large(size: int, limit: int) -> str | None:
     if size <= limit:
         return None
     return (
-        f"stored as it is: it has {size:,} bytes, and the limit is {limit:,} "
+        f"stored unchanged: it has {size:,} bytes, and the limit is {limit:,} "
         "(`git config onnxtext.maxSize`)"
     )
 
@@ -103,12 +103,10 @@ def _clean(data: bytes, name: str) -> Converted:
     except OnnxTextError as error:
         if not has_binary_content(data) and _is_model_text(data):
             return _complete(data, name)
-        return Converted(None, (f"stored as it is: {_reason(data, error)}",))
+        return Converted(None, (f"stored unchanged: {_reason(data, error)}",))
     # from_binary has verified the syntax tree; git stores the text, so verify that too.
     if to_binary(text) != data:
-        message = (
-            "stored as it is: its text gives different bytes; please report this with the file"
-        )
+        message = "stored unchanged: its text converts to other bytes; please report this file"
         return Converted(None, (message,))
     return Converted(text.encode("utf-8"))
 
@@ -122,7 +120,7 @@ def _complete(data: bytes, name: str) -> Converted:
         return Converted(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:
-        message = "stored without its weights: git does not have them; `git merge` makes them again"
+        message = "stored without its weights, which git does not have; repeat the merge"
         return Converted(None, (message,))
     return Converted(complete)
 
@@ -136,7 +134,7 @@ def _smudge(data: bytes) -> Converted:
     try:
         return Converted(to_binary(decode_text(data, "")))
     except OnnxTextError as error:
-        return Converted(None, (f"checked out as it is: {_reason(data, error)}",))
+        return Converted(None, (f"checked out unchanged: {_reason(data, error)}",))
 
 
 def _is_model_text(data: bytes) -> bool:
@@ -185,9 +183,9 @@ def _guarded(convert: Callable[[], Converted], verb: str) -> Converted:
             converted = convert()
         except Exception as error:  # an internal error must not cost a file
             if lacks_memory(error):
-                return Converted(None, (f"{verb} as it is: there is not enough memory",))
+                return Converted(None, (f"{verb} unchanged: there is not enough memory",))
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-            return Converted(None, (f"{verb} as it is: internal error: {reason}",))
+            return Converted(None, (f"{verb} unchanged: internal error: {reason}",))
     warned = [
         re.sub(r"^<(?:bytes|string)>: ", "", str(item.message))
         for item in caught

@@ -5,7 +5,8 @@ A clone without the filter has texts in files named `.onnx`. A runtime reports t
 them, so people open the files: the comment explains the content and what to do.
 
 The comment is not part of the model: `smudge` drops it like every comment, and merges keep it out
-of the versions that they compare. The comment must never change, because every stored text would differ.
+of the versions that they compare. The comment must never change, because
+every stored text would differ.
 """
 
 from __future__ import annotations

@@ -92,10 +92,10 @@ def _answer(
             )
             content.seek(0)
         except OSError as error:  # most likely the temporary file
-            warn(name, f"left as it is: {error.strerror or error}")
+            warn(name, f"left unchanged: {error.strerror or error}")
             converted = None
         except MemoryError:
-            warn(name, "left as it is: there is not enough memory")
+            warn(name, "left unchanged: there is not enough memory")
             converted = None
         if converted is None:
             write_lines(target, "status=error")

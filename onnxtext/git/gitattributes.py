@@ -78,7 +78,7 @@ class AttributesFile:
         ):
             raise DamagedBlock(
                 f"the block between `{_BEGIN.decode()}` and `{_END.decode()}` is damaged: "
-                "remove the rest of it and both comments"
+                "remove both comments and our lines"
             )
         return found[0] if found else None
 

@@ -173,7 +173,7 @@ def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str
         if all(_replaceable(name, old, value, before) for old in found):
             continue
         raise failed(
-            f"{name} is set already, and not by onnxtext: {found[-1]}",
+            f"{name} is already set, but not by onnxtext: {found[-1]}",
             help=f"if you do not need it, remove it: git config --{scope} --unset-all {name}",
         )
     if mode == "filter" and in_repository():

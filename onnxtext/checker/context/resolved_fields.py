@@ -2,7 +2,8 @@
 """Apply the decorators of statements: `@set` and `@unset` override fields of the syntax.
 
 A decorated statement is encoded and decoded again, without the fields that only records can
-express. The result has the fields of the binary model. Statements without decorators are not copied.
+express. The result has the fields of the binary model. Statements without decorators stay as they
+are.
 """
 
 from __future__ import annotations

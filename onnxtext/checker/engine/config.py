@@ -94,7 +94,9 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     for name in profile:
         if name not in profiles():
             known = ", ".join(profiles())
-            raise SettingsError(f"{where} profile: unknown profile {name!r}; there is {known}")
+            raise SettingsError(
+                f"{where} profile: unknown profile {name!r}; the profiles are {known}"
+            )
     strict = table.get("strict", False)
     if not isinstance(strict, bool):
         raise SettingsError(f"{where} strict must be true or false")

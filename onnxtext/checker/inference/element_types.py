@@ -123,7 +123,10 @@ class TypeInference(ScopeWalk[Types]):
                 value,
                 f"the input {quoted(value.name)} of {scope.describe()} is declared "
                 f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
-                (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
+                (
+                    Place(value, ("type",)),
+                    Place(holder, ("op_type",), "the node that passes the value"),
+                ),
                 f"declare it `{shown(given)}`",
             )
 

@@ -65,7 +65,7 @@ def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope
     called = quoted(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
     if len(inner) < len(children):
-        step.how = f"the bodies of {called} are not followed"
+        step.how = f"the bodies of {called} are not analyzed"
         return []
     if node.op_type == "If":
         return _branches(step, called, inner, output)

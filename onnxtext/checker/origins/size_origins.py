@@ -127,7 +127,7 @@ class Stories:
             step.kind = "stored" if step.size is not None else "unknown"
             step.how = f"the initializer {quoted(name)} stores it"
             if step.size is None:
-                step.how = f"the elements of {quoted(name)} are not followed: too many, or no sizes"
+                step.how = f"the elements of {quoted(name)} are not tracked: too many, or no sizes"
             return []
         step.place = Place(value, ("name",)) if value.type is None else step.place
         own = part_of(value.type, step.part)
@@ -207,7 +207,7 @@ class Stories:
     def _call(self, step: Step, node: Node, output: int) -> list[Wanted]:
         function = step.view.call(node)
         if function is None or output >= len(function.scope.outputs):
-            step.how = f"the call of {quoted(node.op_type)} is not followed"
+            step.how = f"the call of {quoted(node.op_type)} is not analyzed"
             return []
         step.how = f"the function {quoted(node.op_type)} gives"
         return [(function, function.scope.outputs[output].name, step.part)]

@@ -55,7 +55,7 @@ def operator_reason(
     if not domain and node.op_type in DATA_DEPENDENT:
         return f"{called} depends on data: {DATA_DEPENDENT[node.op_type]}"
     if part.kind == "element":
-        return f"the elements that {called} computes are not followed: they depend on data"
+        return f"the elements that {called} computes are not tracked: they depend on data"
     if any(name and not shape for name, shape in zip(node.inputs, facts.shapes, strict=True)):
         return f"neither onnx nor onnxtext infers this size of {called}"
     sizes = broadcast_sizes(facts, part) if part.kind == "dimension" else []

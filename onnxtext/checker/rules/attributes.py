@@ -230,7 +230,7 @@ def _reference(
             "attribute-ref-unknown",
             f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
             (place,),
-            help=f"there is {quoted(near)}"
+            help=f"did you mean {quoted(near)}?"
             if near
             else "declare it as a parameter of the function, or write the value itself",
         )
@@ -244,7 +244,7 @@ def _reference(
                 place,
                 Place(scope.function, ("attributes", list(parameters).index(name)), "declared"),
             ),
-            help="change the type of the parameter, or refer to another one",
+            help="change the type of the parameter, or refer to another parameter",
         )
     return None
 

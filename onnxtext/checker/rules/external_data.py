@@ -187,11 +187,11 @@ def _checksum(
 _HELP = {
     "external-location-missing": "remove the inline data or the external entries",
     "external-path-unsafe": "move the file below the model's directory, and use a relative path",
-    "external-file-missing": "put the file there, or correct the location",
+    "external-file-missing": "put the file at this location, or correct the location",
     "external-range-invalid": "correct `offset` and `length`, or replace the file",
     "external-offset-unaligned": "pad the file, so that tensors can be mapped into memory",
     "external-checksum": "restore the right file, or correct the checksum",
-    "external-key-unknown": "remove it, or correct its name",
+    "external-key-unknown": "remove the key, or correct its name",
 }
 """The default help of each rule."""
 

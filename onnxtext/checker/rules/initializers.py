@@ -52,7 +52,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
             yield Finding(
                 "initializer-duplicate",
                 f"{len(places)} initializers are named {quoted(name)}",
-                (places[1], places[0]._replace(label="first here"), *places[2:]),
+                (places[1], places[0]._replace(label="first occurrence"), *places[2:]),
                 help="remove or rename one of them",
             )
 

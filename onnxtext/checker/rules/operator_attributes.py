@@ -83,7 +83,7 @@ def _missing(node: Node, signature: Signature, needed: frozenset[str]) -> Iterat
             "attribute-required",
             f"`{node.op_type}` needs the attribute `{name}`",
             (Place(node, ("op_type",)),),
-            help=f"add it; its type is `{kind}`",
+            help=f"add the attribute; its type is `{kind}`",
         )
 
 
@@ -96,7 +96,7 @@ def _duplicates(node: Node) -> Iterator[Finding]:
                 f"this `{node.op_type}` has two attributes {quoted(attribute.name)}",
                 (
                     Place(node, ("attributes", index)),
-                    Place(node, ("attributes", first[attribute.name]), "first here"),
+                    Place(node, ("attributes", first[attribute.name]), "first occurrence"),
                 ),
                 help="remove one of them",
             )
@@ -129,7 +129,9 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
             (place,),
-            help=f"there is {quoted(near)}" if near else "remove it, or correct its name",
+            help=f"did you mean {quoted(near)}?"
+            if near
+            else "remove the attribute, or correct its name",
             notes=(f"its attributes: {known}" if known else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
             repair=Repair("respell", node, (attribute.name, near)) if near else None,

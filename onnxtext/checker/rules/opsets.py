@@ -167,7 +167,7 @@ FAMILY = Family(
         Rule(
             "opset-version-invalid",
             "error",
-            "versions of operator sets are 1 or more; unknown ones are a warning",
+            "versions of operator sets are 1 or more; an unknown version is a warning",
             "proto OperatorSetIdProto",
         ),
         Rule(

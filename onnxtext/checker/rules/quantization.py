@@ -30,7 +30,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     f"the annotated tensor {quoted(annotation.tensor_name)} is not in "
                     f"{scope.describe()}",
                     (place,),
-                    help=f"there is {quoted(near)}"
+                    help=f"did you mean {quoted(near)}?"
                     if near
                     else "name a value of this graph, or remove the annotation",
                 )

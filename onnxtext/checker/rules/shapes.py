@@ -71,7 +71,7 @@ def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
     if warning is None:
         return None
     subject.found[:] = [finding for finding in subject.found if finding is not warning]
-    return replace(warning, severity="error", notes=("onnx's shape inference rejects it",))
+    return replace(warning, severity="error", notes=("onnx's shape inference rejects this node",))
 
 
 def _unplaced(subject: Subject, objection: str | Failure) -> Finding:

@@ -86,10 +86,10 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
                     f"{around.describe()} around it",
                     (
                         Place(*scope.definition(name)),
-                        Place(*around.definition(name), "visible there"),
+                        Place(*around.definition(name), "the outer definition"),
                     ),
                     severity="warning" if is_given and 0 < ir_version <= 8 else None,
-                    help="rename the inner one",
+                    help="rename the inner value",
                 )
                 break
 

@@ -61,7 +61,9 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
         used = prod(tensor.dims) * 6 % 8
         if used and data[-1] >> used:
             message = f"the padding bits after the last element of {tensor.describe()} are not zero"
-            yield Finding("tensor-value-range", message, (tensor.place,), help="set them to zero")
+            yield Finding(
+                "tensor-value-range", message, (tensor.place,), help="set the padding bits to zero"
+            )
 
 
 def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -> Iterator[Finding]:

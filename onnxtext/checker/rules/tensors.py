@@ -40,7 +40,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "tensor-type-undefined",
                 f"{tensor.describe()} has no element type",
                 (tensor.place,),
-                help="name it, such as `float`",
+                help="write the element type, such as `float`",
             )
             continue
         if any(dim < 0 for dim in tensor.dims):
@@ -97,7 +97,9 @@ def _fields(
         yield _size(tensor, f"has {counted(count, 'element')}, but no data")
     if len(held) > 1:
         names = ", ".join(f"`{name}`" for name in held)
-        yield _field(tensor, f"has data in more than one field: {names}", "keep one of them")
+        yield _field(
+            tensor, f"has data in more than one field: {names}", "keep the data in one field"
+        )
     elif held and held[0] == "raw_data":
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))

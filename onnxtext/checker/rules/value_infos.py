@@ -66,9 +66,9 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
             yield Finding(
                 "value-info-duplicate",
                 f"`value_info` of {scope.describe()} has {len(places)} entries for {quoted(name)}",
-                (places[-1], places[0]._replace(label="first here"), *places[1:-1]),
-                help="remove all but one",
-                notes=("they are equal",) if same else (),
+                (places[-1], places[0]._replace(label="first occurrence"), *places[1:-1]),
+                help="keep one entry, and remove the others",
+                notes=("the entries are equal",) if same else (),
                 severity="warning" if same else None,
                 repair=Repair("remove", removable[0]) if removable else None,
             )

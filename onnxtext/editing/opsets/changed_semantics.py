@@ -75,7 +75,9 @@ def softmax_down(work: Work) -> None:
             work.set(integer("axis", rank - 1))
             old = work.divert("normalized")
             work.append("Transpose", (work.node.outputs[0],), (old,), ints("perm", back))
-            work.say("it normalizes along one axis, so `Transpose` moves that to the end and back")
+            work.say(
+                "it normalizes along one axis, so `Transpose` moves this axis to the end and back"
+            )
     carry_over_axis(work)
 
 

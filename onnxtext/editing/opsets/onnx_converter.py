@@ -41,7 +41,7 @@ class Converter:
             raise Obstacle("no rule is known for this change") from None
         answer = self._ask(data, target)
         if isinstance(answer, str):
-            raise Obstacle(f"onnx's version converter cannot do it: {answer}")
+            raise Obstacle(f"onnx's version converter failed: {answer}")
         _take_over(work, answer, kept)
 
     def _ask(self, data: bytes, target: int) -> bytes | str:
@@ -50,12 +50,16 @@ class Converter:
         if known is None:
             self._asked += 1
             if self._asked > _MOST_REQUESTS:
-                return "too many nodes need it"
+                return "too many nodes need the converter"
             answer = self._inference.convert(data, target)
             if isinstance(answer, Failure):
-                known = f"it failed ({answer.kind})"
+                known = f"its process failed ({answer.kind})"
             elif isinstance(answer, str):
-                known = answer.strip().splitlines()[-1][-200:] if answer.strip() else "it failed"
+                known = (
+                    answer.strip().splitlines()[-1][-200:]
+                    if answer.strip()
+                    else "no reason was given"
+                )
             else:
                 known = answer[0]
             self._known[key] = known

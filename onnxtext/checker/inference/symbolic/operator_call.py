@@ -149,7 +149,7 @@ class OperatorCall:
         found = []
         for axis in axes:
             if not -rank <= axis < rank:
-                self.reject(f"there is no axis {axis}: there are {_dimensions(rank)}")
+                self.reject(f"axis {axis} is out of range for {_dimensions(rank)}")
                 return None
             found.append(axis % rank)
         return found
