@@ -111,20 +111,15 @@ class ResolvedFields:
             return node
         return self._record(node, _with_fields(node, lifted, changed))
 
-<<<<<<< /tmp/m29_2
     def whole_lists(
         self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
     ) -> list[ast.Node]:
-        """Return nodes with the lists in attributes that are blobs, or end in `...`, as values.
+        """Return nodes in which lists that are blobs or end in `...` are written out.
 
         Args:
             nodes: the nodes.
             rich: their attribute lists with more than numbers and strings.
         """
-=======
-    def whole_lists(self, nodes: list[ast.Node]) -> list[ast.Node]:
-        """Return nodes in which lists that are blobs or end in `...` are written out."""
->>>>>>> /tmp/m29_3
         made: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
             if any(isinstance(item.value, _STORED) for item in attributes):

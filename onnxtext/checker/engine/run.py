@@ -24,12 +24,8 @@ from onnxtext.memory import paused_collector
 from onnxtext.source import Source
 
 _MOST_FIXES = 100
-<<<<<<< /tmp/m29_2
-"""For how many findings of one text fixes are planned."""
-Then = Callable[[Subject, Source | None], list[Diagnostic]]
-=======
 """The most findings of one text for which fixes are planned."""
->>>>>>> /tmp/m29_3
+Then = Callable[[Subject, Source | None], list[Diagnostic]]
 MOST_LABELS = 12
 """The most places of one finding that are shown; a note counts the others."""
 

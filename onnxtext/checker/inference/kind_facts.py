@@ -42,15 +42,9 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_valu
 from onnxtext.core import core, core_module
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
-<<<<<<< /tmp/m29_2
-"""How many elements of constants inference reads: many indices and sizes, but few scales."""
-LONGEST = 16
-"""Longer lists in attributes are compared by their identity."""
-=======
 """The most elements of an integer constant (indices, sizes) and of others that are read."""
-_LONGEST = 16
+LONGEST = 16
 """The longest list in an attribute that is compared by value; longer ones by identity."""
->>>>>>> /tmp/m29_3
 LARGE = Tensor(TensorType("undefined"), NoData())
 """A constant that is too large to be read."""
 
@@ -315,11 +309,10 @@ def kind_key(
 
     Args:
         node: the node.
-<<<<<<< /tmp/m29_2
         target: its operator or function.
         types: the types of values, by name.
         typed: the declared types of its outputs; empty if there are none.
-        parameters: the attributes of the call that the node's references mean, by name.
+        parameters: the attributes of the enclosing call, to which references in the node refer.
         longest: longer lists in attributes are compared by their identity.
 
     Returns:
@@ -328,9 +321,6 @@ def kind_key(
 
     Raises:
         KeyError: the type of an input is missing.
-=======
-        parameters: the attributes of the enclosing call, to which references in the node refer.
->>>>>>> /tmp/m29_3
     """
     given = tuple(map(types.__getitem__, node.inputs))
     # Facts are hashed by their identity, which is fast.

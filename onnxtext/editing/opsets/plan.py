@@ -94,13 +94,8 @@ def convert(model: Model, targets: Targets) -> list[str]:
     return [remark.summary() for remark in plan.changes]
 
 
-<<<<<<< /tmp/m29_2
 def plan_conversion(model: Model, targets: Targets, subject: Subject | None = None) -> Plan:
-    """Find the changes that a conversion makes, and the obstacles to it.
-=======
-def plan_conversion(model: Model, targets: Targets) -> Plan:
     """Find the changes of a conversion, and its obstacles.
->>>>>>> /tmp/m29_3
 
     Args:
         model: the model, which is not changed before `Plan.apply`.

@@ -20,18 +20,6 @@ def _same(call: OperatorCall) -> Shapes:
     return (call.shape(0),)
 
 
-<<<<<<< /tmp/m29_2
-=======
-def _count(call: OperatorCall, *names: str) -> int:
-    """Return the length of the first attribute of `names` that is a list."""
-    for name in names:
-        found = call.attribute(name)
-        if isinstance(found, (tuple, Floats)) and len(found):
-            return len(found)
-    return 0
-
-
->>>>>>> /tmp/m29_3
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
     """Return a shape with a row for each row of the first input; a list is one row."""
     shape = call.shape(0)

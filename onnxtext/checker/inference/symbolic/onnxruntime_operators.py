@@ -22,13 +22,9 @@ from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
 
 DOMAIN = "com.microsoft"
 SINCE = 13
-<<<<<<< /tmp/m29_2
-"""The version of the standard operators that they are like."""
+"""The version of the standard operators whose inference functions are used here."""
 _AMONG_STANDARD = ("SimplifiedLayerNormalization",)
 """Operators of onnxruntime in the standard domain."""
-=======
-"""The version of the standard operators whose inference functions are used here."""
->>>>>>> /tmp/m29_3
 
 Shapes = tuple[SymbolicShape, ...]
 Shape = Callable[[OperatorCall], SymbolicShape]

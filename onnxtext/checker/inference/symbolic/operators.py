@@ -317,14 +317,9 @@ CONSTANT_INPUTS = frozenset(
     )
 ) | {f"Reduce{name}" for name in _REDUCTIONS.split()}
 """Operators whose output shapes depend on the values of their inputs."""
-<<<<<<< /tmp/m29_2
 _INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
 FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
-"""Operators for which the values of inputs matter."""
-=======
-FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING
 """Operators whose output shapes or values depend on the values of their inputs."""
->>>>>>> /tmp/m29_3
 
 
 def infer(
