@@ -16,6 +16,7 @@ from onnxtext._core.slots cimport (
 from onnxtext._core.stack cimport Entry, Stack
 
 from onnxtext.ast.model import Graph, OpsetImport
+from onnxtext.ast.types import MapType, OptionalType, SequenceType, TensorType
 from onnxtext.ast.tensors_and_attributes import AttributeType, Float32, Floats, Tensor
 
 cdef extern from "Python.h":
@@ -29,7 +30,9 @@ cdef object A_FLOAT = AttributeType.FLOAT, A_FLOATS = AttributeType.FLOATS
 cdef object AN_INT = AttributeType.INT, INTS = AttributeType.INTS
 cdef object A_STRING = AttributeType.STRING, STRINGS = AttributeType.STRINGS
 cdef dict KINDS = {
-    bytes: A_STRING, Tensor: AttributeType.TENSOR, Graph: AttributeType.GRAPH
+    bytes: A_STRING, Tensor: AttributeType.TENSOR, Graph: AttributeType.GRAPH,
+    TensorType: AttributeType.TYPE_PROTO, SequenceType: AttributeType.TYPE_PROTO,
+    OptionalType: AttributeType.TYPE_PROTO, MapType: AttributeType.TYPE_PROTO,
 }
 cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 

@@ -8,20 +8,19 @@ from libc.stdint cimport int64_t, uint64_t
 
 from onnxtext._core.buffer cimport Buffer
 from onnxtext._core.decorations cimport Decorations, decorations_of, text_argument
-from onnxtext._core.encode_values cimport ValueEncoder, identity
+from onnxtext._core.encode_types cimport identity, is_denoted
+from onnxtext._core.encode_values cimport ValueEncoder
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get
 
 from onnxtext._core.ordering import ordered_types
-from onnxtext.ast.types import TensorType
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.proto.encode.messages import own_decorators
-from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:
     DEEPEST = 100  # nested graphs; protobuf's limit is a third of that
 
-cdef type SPARSE_TENSOR = SparseTensor, TENSOR_TYPE = TensorType
+cdef type SPARSE_TENSOR = SparseTensor
 
 
 @cython.final
@@ -271,7 +270,9 @@ cdef class Encoder(ValueEncoder):
         decorators = get(value, OF_VALUE.decorators)
         if decorators:
             added = decorations_of(decorators)
-            if added is None or added.is_located or added.denotation is not None:
+            if added is None or added.is_located or (
+                added.denotation is not None and not is_denoted(get(value, OF_VALUE.type))
+            ):
                 return self.out.field(key, self.lowering.value_info(value))
         return self._typed(
             key,
@@ -285,12 +286,18 @@ cdef class Encoder(ValueEncoder):
     cdef int _typed(self, int key, name, type, metadata, at, Decorations added) except -1:
         """Add a value info with a name, a type and what its decorators add."""
         cdef Buffer out = self.out
-        cdef Py_ssize_t start = out.open(key)
+        cdef Py_ssize_t start = out.open(key), whole
         out.text(VALUE_INFO_NAME, name)
-        if type is not None:
+        if added is not None and added.denotation is not None:
+            whole = out.open(VALUE_INFO_TYPE)
+            if not self.type(type, 0):
+                out.add_bytes(self.lowering.plain_type(type, at))
+            out.field(TYPE_DENOTATION, added.denotation)
+            out.close(whole)
+        elif type is not None:
             made = self.types.get(identity(type))
             if made is None:
-                made = self._tensor_type(type)
+                made = self.type_field(type)
                 if made is None:
                     made = self.lowering.typed(type, at)
                 self.types[identity(type)] = made
@@ -303,37 +310,3 @@ cdef class Encoder(ValueEncoder):
         if added is not None and added.entries is not None:
             self.arguments(VALUE_INFO_METADATA_PROPS, added.entries)
         return out.close(start)
-
-    cdef bytes _tensor_type(self, type):
-        """Return the field of a tensor type without decorators; None for other types."""
-        cdef Buffer out = self.out
-        cdef Py_ssize_t start = out.size, whole, inside, dims
-        element = ELEMENTS.get(type.element) if type.__class__ is TENSOR_TYPE else None
-        if element is None or type.decorators or "TypeProto" in self.lowering.defaults.others:
-            return None
-        whole = out.open(VALUE_INFO_TYPE)
-        inside = out.open(TYPE_TENSOR_TYPE)
-        out.number(TENSOR_TYPE_ELEM_TYPE, element.number)
-        if type.shape is not None:
-            dims = out.open(TENSOR_TYPE_SHAPE)
-            for dim in type.shape:
-                if not self._dim(dim):
-                    out.size = start
-                    return None
-            out.close(dims)
-        out.close(inside)
-        out.close(whole)
-        return out.take(start)
-
-    cdef bint _dim(self, dim) except -1:
-        """Add a plain dimension; return False for others."""
-        cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
-        if dim.__class__ is int:
-            if not self.integer(DIM_DIM_VALUE, dim):
-                return False
-        elif dim.__class__ is str:
-            self.out.text(DIM_DIM_PARAM, dim)
-        elif dim is not None:
-            return False
-        self.out.close(start)
-        return True

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from onnxtext._core.buffer cimport Buffer
 from onnxtext._core.decorations cimport Decorations, decorations_of
-from onnxtext._core.encode_values cimport identity
+from onnxtext._core.encode_types cimport identity
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
     OF_NODE, OF_RAW, OF_TYPED, OF_VALUE, RAW_DATA, TYPED_DATA, VALUE_INFO, get,
@@ -19,9 +19,6 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
-
-cdef extern from "Python.h":
-    int64_t PyLong_AsLongLongAndOverflow(object, int*) except? -1
 
 cdef enum:
     SMALL = 4096  # larger attributes are not cached, larger data is not copied
@@ -35,6 +32,7 @@ cdef enum:
     FLOATS = 6
     INTS = 7
     STRINGS = 8
+    TYPE_PROTO = 13
 
 cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
 cdef Decorations PLAIN = Decorations()
@@ -59,7 +57,7 @@ cdef class TensorForm:
         self.width = width
 
 
-cdef class ValueEncoder:
+cdef class ValueEncoder(TypeEncoder):
     def __cinit__(self, lowering):
         defaults = lowering.defaults
         self.lowering = lowering
@@ -73,6 +71,7 @@ cdef class ValueEncoder:
         self.attributes_in_python = "AttributeProto" in others
         self.tensors_in_python = "TensorProto" in others
         self.opsets_in_python = "OperatorSetIdProto" in others
+        self.types_in_python = "TypeProto" in others
         self.out = Buffer()
         self.pieces, self.alive = [], []
         self.attributes, self.types, self.forms = {}, {}, {}
@@ -174,6 +173,11 @@ cdef class ValueEncoder:
             if value.decorators or not self.tensor(value.type, name, value.data, None):
                 return False
             out.close(start)
+        elif kind == TYPE_PROTO and held is not tuple:
+            start = out.open(ATTRIBUTE_TP)
+            if not self.type(value, 0):
+                return False
+            out.close(start)
         elif kind == GRAPH and held is A_GRAPH:
             start = out.open(ATTRIBUTE_G)
             self.graph_fields(value)
@@ -192,15 +196,6 @@ cdef class ValueEncoder:
         else:
             return False
         out.number(ATTRIBUTE_TYPE, kind)
-        return True
-
-    cdef bint integer(self, int key, value) except -1:
-        """Add a 64-bit integer; return False for other values."""
-        cdef int overflow = 0
-        cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
-        if overflow:
-            return False
-        self.out.number(key, <uint64_t>number)
         return True
 
     cdef int floats(self, bytes data) except -1:

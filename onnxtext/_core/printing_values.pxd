@@ -21,4 +21,6 @@ cdef class ValuePrinter:
         self, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
     ) except -1
     cdef bint _tensor(self, tensor, int indent, Py_ssize_t budget) except -1
-    cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1
+    cdef int _strings(
+        self, tuple values, int indent, Py_ssize_t budget, bint in_braces
+    ) except -1

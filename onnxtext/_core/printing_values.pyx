@@ -9,7 +9,7 @@ from onnxtext._core.numbers cimport BOOL, OTHER, Elements, Numbers
 from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
 from onnxtext._core.text cimport Text, is_wide
 
-from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, TypedData
+from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, StringData, TypedData
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
@@ -116,6 +116,8 @@ cdef class ValuePrinter:
                     )
             finally:
                 PyBuffer_Release(&held)
+        if data.__class__ is StringData:
+            return self._strings(data.values, indent, budget, True)
         parts = data_parts(type.type, data, " " * indent, budget)
         out.size -= not parts[0]
         for part in parts:
@@ -177,20 +179,23 @@ cdef class ValuePrinter:
         self._data(type, tensor.data, indent, budget)
         return True
 
-    cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1:
+    cdef int _strings(
+        self, tuple values, int indent, Py_ssize_t budget, bint in_braces
+    ) except -1:
         """Print a list of strings like `layout.filled`."""
+        cdef char opening = c"{" if in_braces else c"[", closing = c"}" if in_braces else c"]"
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.begin_trial(), item, taken = 0, size
         cdef bint several = False, long
-        out.character(c"[")
+        out.character(opening)
         for index, value in enumerate(values):
             if index:
                 out.add(b", ", 2)
             out.bytes_string(value, indent + INDENT)
-        out.character(c"]")
+        out.character(closing)
         if out.end_trial(mark, out.is_flat(mark, budget)):
             return 0
-        out.character(c"[")
+        out.character(opening)
         out.line(indent + INDENT)
         for index, value in enumerate(values):
             item = out.begin_trial()
@@ -210,7 +215,7 @@ cdef class ValuePrinter:
             taken += size + 1
             several = long
         out.line(indent)
-        return out.character(c"]")
+        return out.character(closing)
 
 
 def metadata_blocks(blocks):

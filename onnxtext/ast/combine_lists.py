@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Combine lifted lists to the compact form of the text (SPEC 10).
+"""Combine the lists of a decoded graph into the compact form of the text (SPEC 10).
 
 An initializer of an input becomes the input's default value, a `value_info` entry of a node's
 output becomes the type before that output, but only if lowering restores the same lists.
@@ -25,11 +25,11 @@ def assemble_graph(
 
     Args:
         graph: a graph with inputs, outputs and nodes.
-        initializers: in order, dense before sparse.
+        initializers: the initializers in order, dense ones before sparse ones.
         infos: the `value_info` list.
 
     Returns:
-        The decorators that the graph needs for this.
+        The decorators with which the graph keeps the order of its lists.
     """
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
@@ -62,10 +62,10 @@ def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
 def _make_defaults(
     inputs: list[ValueInfo], initializers: list[ValueInfo]
 ) -> tuple[list[ValueInfo], tuple[Decorator, ...]]:
-    """Convert initializers of inputs to their defaults.
+    """Convert initializers with the names of inputs to the defaults of these inputs.
 
     Returns:
-        The remaining initializers, and the decorator for the order of all of them.
+        The other initializers, and the decorator for the order of all initializers.
     """
     places = {value.name: place for place, value in enumerate(inputs)}
     if places.keys().isdisjoint([value.name for value in initializers]):
@@ -101,8 +101,8 @@ def _order_of_initializers(
     """Return the arguments of `@initializers(…)`; None if names are ambiguous.
 
     Args:
-        initializers: all, in order.
-        keys: of each one, 0 and its input, or 1 and its place in `<…>`.
+        initializers: all initializers, in order.
+        keys: for each initializer, 0 and the index of its input, or 1 and its index in `<…>`.
     """
     if keys == sorted(keys):
         return ()

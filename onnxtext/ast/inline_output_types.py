@@ -14,7 +14,7 @@ Placed = list[tuple[Node, int, ValueInfo]]
 
 
 def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
-    """Move types to their outputs, if they are in order at the end of the list.
+    """Move types to their outputs, if these entries are in order at the end of the list.
 
     Returns:
         The entries that stay in the list.
@@ -28,11 +28,11 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
 
 
 def place_all_types(nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo]) -> bool:
-    """Move types to their outputs if this is the whole list, in order; fast for long lists.
+    """Move types to their outputs if the list has nothing else, in order; fast for long lists.
 
     Returns:
-        Whether they were moved; always False in pure Python, or if a name is that of a value in
-        `taken`.
+        Whether the types were moved; always False in pure Python, or if `taken` contains one of
+        the names.
     """
     return core() == "native" and core_module("walk").place_all_types(nodes, infos, taken) is True
 
@@ -61,7 +61,7 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
     """Return the entries at the end of a list that are types of outputs in order.
 
     Returns:
-        Each with its node and the index of the output, and how many entries precede them.
+        The entries, each with its node and the index of the output, and how many entries precede.
     """
     placed: Placed = []
     left = len(infos)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of a graph's lists, as `@value_info(…)` and `@initializers(…)` give it (SPEC 10)."""
+"""Read and write the order of a graph's lists: `@value_info(…)`, `@initializers(…)` (SPEC 10)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ INITIALIZERS = "initializers"
 """The decorator of the initializers."""
 
 ORDERS = frozenset((DECORATOR, INITIALIZERS))
-"""The decorators that give the order of a list, and are no part of the `GraphProto`."""
+"""The decorators that define the order of a list; no field of the `GraphProto` has them."""
 
 LONGEST = 72
-"""If the names in an order of the main graph's lists are longer, it is in the section `order`."""
+"""The longest order of the main graph's lists, in characters, outside of a section `order`."""
 
 PARTS = {
     DECORATOR: ("initializers", "inputs", "outputs", "values", "nodes"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""The parts of the lists: entries of these values, those in `<…>`, and the types of outputs."""
+"""The parts of each list, in default order: kinds of values, and `nodes` for typed outputs."""
 
 _BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
 
@@ -36,7 +36,7 @@ _BY_NAME = {
     DECORATOR: ("values", "initializers", "nodes", "inputs", "outputs"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""Where a name is looked up, in this order."""
+"""The parts in which a name is searched, in this order."""
 
 _COPIES = PARTS[DECORATOR][:3]
 
@@ -49,7 +49,7 @@ class Order(NamedTuple):
     """The arguments of a decorator.
 
     Attributes:
-        items: parts as words; names of single values as strings.
+        items: parts of the list (as words), and names of single values (as strings).
         without: the initializers, inputs and outputs that have no entry.
     """
 
@@ -61,12 +61,12 @@ class Entry(NamedTuple):
     """An entry of a list.
 
     Attributes:
-        part: the part that it belongs to.
+        part: the part of the list that has the entry.
         name: the value.
         type: its type; None if none is stored.
         at: the offset of the statement that has the type.
-        statement: the statement of an entry of its own in `<…>` or, of an initializer, of the
-            value that has the data; otherwise None.
+        statement: the value in `<…>` that is the entry, or the value with the data of the
+            initializer; otherwise None.
     """
 
     part: str
@@ -122,7 +122,7 @@ def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECOR
 
     Args:
         order: the order.
-        names: all names in the order in which to write those that have no entry.
+        names: all names; values without an entry are written in this order.
         decorator: the name of the decorator.
     """
     fields = [Field(None, _bytes(i) if isinstance(i, str) else i) for i in order.items]
@@ -133,7 +133,7 @@ def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECOR
 
 
 def place_order(model: Model) -> None:
-    """Move the decorators that give the order of the main graph's lists, if they are long."""
+    """Move long decorators for the order of the main graph's lists to the section `order`."""
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
             names: list[FieldValue] = []
@@ -146,7 +146,7 @@ def place_order(model: Model) -> None:
 
 
 def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
-    """Return decorators of a graph, those that give the order of its lists first."""
+    """Return decorators of a graph; the decorators for the order of its lists come first."""
     found = [*decorators]
     return (
         *[item for item in found if item.name in ORDERS],
@@ -179,7 +179,8 @@ def _arranged(
 ) -> Iterator[Entry]:
     """Yield the entries of all parts in an order; named entries are not repeated in their part.
 
-    The first mention of a name is its first entry in the part, the second its second.
+    The first mention of a name stands for its first entry in the part, the second mention for
+    its second entry.
     """
     items = () if order is None else order.items
     rest = [Word(part) for part in _BY_DEFAULT[decorator] if Word(part) not in items]
@@ -227,7 +228,7 @@ def with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def known_with_data(graph: Graph) -> list[ValueInfo]:
-    """Return the same as `with_data`; the order of the text if `@initializers(…)` is invalid."""
+    """Return `with_data`; in the order of the text if `@initializers(…)` is invalid."""
     try:
         return with_data(graph)
     except ValueInfoError:
@@ -235,7 +236,7 @@ def known_with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield the decorators for the order of lists with the names in them that are no values.
+    """Yield the decorators for the order of lists, each with its names that are no values.
 
     Raises:
         ValueInfoError: the arguments of a decorator are invalid.

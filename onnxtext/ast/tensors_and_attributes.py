@@ -79,7 +79,7 @@ class RawData:
 
 
 class SplatData(RawData):
-    """`[0, ...]` of many elements. Its bytes are created on demand and not kept.
+    """`[0, ...]` of many elements. The bytes are computed at each access.
 
     Attributes:
         repetition: the repeated bytes.
@@ -142,10 +142,10 @@ class ExternalData:
     entries: tuple[tuple[str, str], ...]
 
     def arguments(self) -> tuple[str, ...] | None:
-        """Return the values if `external(…)` can write them, without their keys; None otherwise.
+        """Return the values without their keys; None if `external(…)` cannot express the entries.
 
-        The keys are `location`, `offset` and `length`, of which the last can be missing, and the
-        numbers are decimal, without a sign or leading zeros.
+        `external(…)` requires the keys `location`, `offset` and `length`, of which `length` can be
+        missing, and decimal numbers without a sign or leading zeros.
         """
         keys = tuple([key for key, _ in self.entries])
         values = tuple([value for _, value in self.entries])
@@ -159,7 +159,7 @@ EXTERNAL_KEYS = ("location", "offset", "length")
 
 
 def is_external_number(text: str) -> bool:
-    """Whether `external(…)` can write a value: decimal, without a sign or leading zeros."""
+    """Whether a text is a number for `external(…)`: decimal, without a sign or leading zeros."""
     return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
 
 
@@ -170,7 +170,7 @@ class NoData:
 
 @dataclass(frozen=True, slots=True)
 class FieldData:
-    """Data that does not fit its type, field by field: `raw_data(b"…") float_data{1}`.
+    """Tensor data in fields that do not fit its type: `raw_data(b"…") float_data{1}`.
 
     Attributes:
         fields: field name and its bytes (as in `RawData` or `TypedData`) or its strings.
@@ -183,8 +183,8 @@ class FieldData:
 class Blob:
     """A reference to bytes that are stored elsewhere: `blob"9f2c…"`.
 
-    In a tensor they are its `raw_data`, in an attribute a string or, little-endian, the elements of
-    a list of floats or ints.
+    In a tensor, the bytes are its `raw_data`. In an attribute, the bytes are a string, or the
+    little-endian elements of a list of floats or ints.
 
     Attributes:
         digest: the first 16 or more hexadecimal digits of the SHA-256 of the bytes.
@@ -197,8 +197,8 @@ class Blob:
 class TypedBlob:
     """A reference to a list that is stored elsewhere: `{blob"9f2c…"}`.
 
-    In a tensor it is the typed field, in an attribute a list of floats, ints or strings. The bytes
-    are those of a packed field: varints for integers, and before each string its length.
+    In a tensor, the list is the typed field; in an attribute, a list of floats, ints or strings.
+    The bytes are encoded as in a packed field: integers as varints, each string after its length.
 
     Attributes:
         digest: as in `Blob`.
@@ -212,7 +212,7 @@ class RepeatedList:
     """A list in an attribute whose last item is repeated: `a: ints[64] = [0, ...]`.
 
     Attributes:
-        items: the items that are written.
+        items: the items before `...`.
         count: the length of the list, at least that of `items`.
     """
 

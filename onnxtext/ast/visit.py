@@ -101,11 +101,11 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
 
 
 def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
-    """Return the values with data except raw data that certainly has few elements.
+    """Return the values with data; leave out raw data that certainly has few elements.
 
     Args:
         values: the values.
-        most: maximum number of elements of excluded raw data.
+        most: the maximum number of elements in raw data that is left out.
     """
     if core() == "native":
         found: list[ValueInfo] = core_module("walk").large_values(values, most)

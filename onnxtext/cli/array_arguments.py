@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays on the command line: `@x.npy`, or numbers."""
+"""Read arrays from arguments of the command line: `@x.npy`, or numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
     """Return the array that an argument names: `@x.npy`, a number, or numbers in brackets.
 
     Raises:
-        CommandError: the file cannot be read, or the text is no array.
+        CommandError: the file cannot be read, or the argument is no array.
     """
     import numpy as np
 

@@ -67,7 +67,7 @@ With several files, the highest status of any file; every file is tried."""
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The options of the command line, without the settings of the project."""
+    """The options given on the command line; settings of the project are not included."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -239,7 +239,7 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
 def _check_content(
     data: bytes, name: str, settings: Settings, choice: CheckOptions, reporter: Reporter
 ) -> None:
-    """Check the content of a file, and write what the options say."""
+    """Check the content of a file; report findings and write the outputs of the options."""
     from onnxtext.checker.engine.check_input import check_file, too_deep
     from onnxtext.filetype import decode_text, is_binary
 

@@ -119,7 +119,7 @@ class _Model:
     """A checked model whose types are explained.
 
     Attributes:
-        errors: whether it has errors.
+        errors: whether the model has errors.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -251,7 +251,7 @@ class _Model:
         return "\n".join([safe(line) for line in (*found[:2], *notes, *found[2:])])
 
     def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
-        """Yield which of several calls and graphs is meant."""
+        """Yield notes on which of several calls or graphs an explanation is about."""
         from onnxtext.checker.inference.explain_shape_errors import written
 
         types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
@@ -272,7 +272,7 @@ class _Model:
             yield f"  also defined at {', '.join(others[:5])}{more}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
-        """Yield an explanation for programs, for each kind of call of a function."""
+        """Yield explanations as JSON objects, one for each kind of call of a function."""
         from onnxtext.checker.origins.explanation import as_object, explain_value
         from onnxtext.checker.origins.inferred_facts import views
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format sizes of data for people."""
+"""Format numbers of bytes for people: `1.5 MB`."""
 
 from __future__ import annotations
 

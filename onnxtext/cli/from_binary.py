@@ -83,7 +83,7 @@ def conversion(
 
 
 def _directory(job: Job) -> Path:
-    """Return the directory from which external data is found."""
+    """Return the directory to which the paths of external data are relative."""
     return Path.cwd() if job.source is None else job.source.parent
 
 
@@ -95,12 +95,12 @@ def _in_text(name: str) -> Diagnostic:
         "the weights are in the text itself because standard output has no directory for a store",
         "note",
         file=name,
-        help="-o FILE writes them to a store beside the text",
+        help="-o FILE writes the weights to a store beside the text",
     )
 
 
 _LONG_TEXT = 1 << 20
-"""Longer texts get a note on their weights."""
+"""The size in bytes above which a text gets a note on options for its weights."""
 
 
 def official_conversion(allow_loss: bool) -> Conversion:

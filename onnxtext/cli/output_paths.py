@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plan which files to read and write from the names on the command line."""
+"""Derive the files to read and write from the names on the command line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def plan(
     Args:
         inputs: names of files; `-` or no name is standard input.
         output: the value of `-o`.
-        suffixes: input suffixes that `suffix` replaces; it is appended to others.
+        suffixes: input suffixes that `suffix` replaces; `suffix` is appended to other names.
         suffix: suffix of outputs.
 
     Raises:

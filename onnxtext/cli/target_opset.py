@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The option `--target-opset` of `onnxtext check`: report a conversion, and make it."""
+"""The option `--target-opset` of `onnxtext check`: report or apply an opset conversion."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_targets(targets: Targets) -> None:
     """Check that the installed onnx knows the versions.
 
     Raises:
-        click.UsageError: it does not.
+        click.UsageError: a version or domain is unknown.
     """
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.editing.opsets import check_version

@@ -28,9 +28,9 @@ class Collector:
     """Collects differences.
 
     Attributes:
-        items: what was added, removed, changed or moved.
-        renames: what was renamed.
-        notes: what could not be compared.
+        items: the added, removed, changed and moved items.
+        renames: the renamed values and nodes.
+        notes: sentences on parts that could not be compared.
         matches: the graphs and functions that were compared.
     """
 
@@ -43,7 +43,7 @@ class Collector:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was found yet."""
+        """Whether no difference was found yet."""
         return not (self.items or self.renames or self._stored)
 
     def added(self, kind: str, name: str, place: Place, text: str) -> None:
@@ -65,7 +65,7 @@ class Collector:
         texts: tuple[str | None, str | None] = (None, None),
         moved: bool = False,
     ) -> None:
-        """Add an item that both models have, if it was changed or moved."""
+        """Add an item of both models if it was changed or moved."""
         fields = []
         for change in changes:
             if change.category == "encoding":
@@ -80,7 +80,7 @@ class Collector:
             self.items.append(made)
 
     def stored(self, what: str, old: str, new: str, path: str) -> None:
-        """Add an equal value that is stored differently."""
+        """Add a field with equal values that are stored differently."""
         key = _INDEX.sub("", what), old, new
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first
@@ -94,7 +94,7 @@ class Collector:
         self.notes[text] = None
 
     def made(self, old_label: str, new_label: str) -> ModelDiff:
-        """Return all differences."""
+        """Return the collected differences."""
         stored = [Stored(*key, *found) for key, found in self._stored.items()]
         return ModelDiff(
             old_label,
@@ -129,7 +129,7 @@ class NameMap:
             self.any = self.any or old != new
 
     def get(self, name: str) -> str:
-        """Return the new name of a value; the old one if it is not mapped."""
+        """Return the new name of a value; the old name if the value is not mapped."""
         found = self._own.get(name)
         if found is not None:
             return found

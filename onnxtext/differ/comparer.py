@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two models: match their items (`match_graphs`), then compare matched ones."""
+"""Compare two models: match their items (`match_graphs`), then compare each matched pair."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _METADATA: tuple[Category, ...] = ("metadata",)
 
 
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
-    """Remove metadata below the header, which one of the texts was printed without."""
+    """Remove differences in metadata below the header; one of the texts was printed without it."""
     items = []
     for item in diff.items:
         kept = item if item.kind == "model" else item.without(_METADATA)
@@ -65,7 +65,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Return the error for the text that cannot be lowered, old or new."""
+    """Return the error for the text, old or new, that cannot be encoded."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)
@@ -92,7 +92,7 @@ class Comparer:
     # ---- Models -----------------------------------------------------------------------------
 
     def model(self) -> None:
-        """Compare everything."""
+        """Compare the models."""
         old, new = self._old.model, self._new.model
         for side in self._sides:
             if side.model.metadata_left_out:

@@ -102,9 +102,9 @@ class GraphComparer:
             match: the graphs.
             kind: the field.
             old: the old list.
-            new: the new one.
+            new: the new list.
             pairs: indices of matching entries, in the order of the new list.
-            main: whether their names belong to the model's interface.
+            main: whether the graphs are main graphs, whose names belong to the model's interface.
         """
         values = self._values
         if len(old) == len(new) == len(pairs) and all(

@@ -2,7 +2,7 @@
 """Group similar differences of large diffs: optimizers and quantizers repeat the same changes.
 
 Removed and added nodes that are connected are one rewriting, such as `MatMul + Add became
-FusedMatMul`; other items are grouped by their kind and the fields that differ. Everything is linear
+FusedMatMul`; other items are grouped by their kind and the fields that differ. The time is linear
 in the size of the models, and depends on nothing but them.
 """
 
@@ -20,7 +20,7 @@ _MOST_OPERATORS = 8
 """Maximum number of operators to name in a title."""
 
 _MOST_NODES = 40
-"""Larger rewritings are split into the nodes that have the same outputs: if every node of a model
+"""Larger rewritings are split into nodes with the same outputs: if every node of a model
 is replaced, all of them are connected."""
 
 

@@ -31,10 +31,10 @@ class GraphMatch:
         new: the new one.
         names: maps old value names to new ones.
         inputs: pairs of indices.
-        outputs: likewise.
-        initializers: likewise.
-        nodes: likewise, in the order of the new one.
-        statements: the keys of the nodes of both.
+        outputs: pairs of indices.
+        initializers: pairs of indices.
+        nodes: pairs of indices, in the order of the new graph.
+        statements: the keys of the nodes of both graphs.
     """
 
     old: Body
@@ -144,7 +144,7 @@ def _content(
 
 
 def _match_by_use(match: GraphMatch) -> None:
-    """Match initializers that are the same input of matching nodes."""
+    """Match initializers that are used as the same input of matching nodes."""
     old, new = match.old, match.new
     left = unmatched(len(old.initializers), [one for one, _ in match.initializers])
     right = unmatched(len(new.initializers), [other for _, other in match.initializers])

@@ -77,8 +77,8 @@ def differences(
 
     Args:
         message: their type.
-        old: the old one, from `lift_record`.
-        new: the new one.
+        old: the old message, from `lift_record`.
+        new: the new message.
         path: path of the message.
         category: default category of fields.
     """
@@ -133,7 +133,7 @@ def _differs_in_presence_only(
 ) -> bool:
     """Whether an empty field is stored on one side only without changing the meaning.
 
-    In types and dimensions presence has a meaning: a dimension of size 0 is not an unknown one.
+    In types and dimensions, presence has a meaning: a dimension of size 0 is not unknown.
     """
     if (old is None) == (new is None) or spec.name.startswith(("TypeProto", "TensorShapeProto")):
         return False

@@ -61,7 +61,7 @@ class Side:
         return Place(path, position.line, position.column)
 
     def _normalize(self) -> None:
-        """Lower and lift a text whose decorators replace lists that have their own syntax."""
+        """Encode and decode a text whose decorators replace lists that have their own syntax."""
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.proto.encode.lower import LowerError, lower_model
@@ -132,7 +132,7 @@ class Side:
 
 
 def _read(path: Path) -> bytes | memoryview:
-    """Read a file; map it if it is large."""
+    """Read a file; map a large file into memory."""
     try:
         view = view_file(Path(os.path.realpath(path)))
     except PathError:  # a pipe, or a directory, which cannot be read
@@ -141,4 +141,4 @@ def _read(path: Path) -> bytes | memoryview:
 
 
 _LARGE = 1 << 24
-"""Smaller files are read, not mapped: that is faster."""
+"""The size of files that are mapped; reading is faster for smaller files."""

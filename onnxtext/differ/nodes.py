@@ -176,7 +176,7 @@ Normalized = tuple[Node, StatementEncoder]
 
 
 def _normalized(node: Node, side: Side) -> Normalized:
-    """Lift a node again if its decorators replace lists that have their own syntax."""
+    """Encode and decode a node if its decorators replace lists that have their own syntax."""
     if not node.decorators:
         return node, side.encoder
     fields = replaced_fields(node.decorators)

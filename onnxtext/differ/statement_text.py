@@ -88,7 +88,7 @@ def attribute_statement(attribute: Attribute) -> str:
 
 
 def data_statement(type: TensorType, data: TensorData) -> str:
-    """Print data; `{…}` if it is long and cannot be a blob."""
+    """Print data; `{…}` for long data that cannot be a blob."""
     light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:
         return "{…}"

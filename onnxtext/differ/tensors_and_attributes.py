@@ -36,7 +36,7 @@ class ValueComparer:
 
     Attributes:
         old: the old model.
-        new: the new one.
+        new: the new model.
         out: receives the differences.
     """
 
@@ -84,7 +84,7 @@ class ValueComparer:
         Args:
             old: the old one.
             new: the new one.
-            defaults: for each, whether it is the default of an input.
+            defaults: whether the old and the new initializer are defaults of inputs.
         """
         assert isinstance(old.type, ast.TensorType)
         assert isinstance(new.type, ast.TensorType)
@@ -220,7 +220,7 @@ class ValueComparer:
 
 
 _MOST_REPEATED = 1 << 20
-"""Longer lists are not compared with lists of another spelling."""
+"""The longest list that is compared with a list of another spelling."""
 
 
 def _stored(attribute: ast.Attribute, side: Side) -> Any:
@@ -257,7 +257,7 @@ def _numbers(value: Any, side: Side) -> Any:
 
 
 def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
-    """Filter out names, which are compared with the lists."""
+    """Filter out names of tensors, which are compared with the lists that contain them."""
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
 
@@ -266,7 +266,7 @@ def _is_external(value: ast.ValueInfo) -> bool:
 
 
 def _without_elements(data: Any) -> ast.TensorData:
-    """Replace data by nothing unless it is external; elements are compared separately."""
+    """Remove data that is not external; elements are compared separately."""
     return data if isinstance(data, ast.ExternalData) else ast.NoData()
 
 

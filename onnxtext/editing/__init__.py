@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Common edits of a syntax tree, in place.
+"""Edit syntax trees in place: the edits of `onnxtext edit`.
 
 Each function takes the tree that `onnxtext.parse` returns; `onnxtext.rewrite` then writes it back
-to its text. `apply` does both, for a text or a binary model. An edit that is not possible raises
+to its text. `apply` edits a text or a binary model. An edit that is not possible raises
 an `OnnxTextError`.
 """
 

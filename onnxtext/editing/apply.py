@@ -30,7 +30,7 @@ def apply(
 
     Args:
         content: a text, or the bytes of a model.
-        edit: changes the syntax tree in place; may return notes.
+        edit: a function that changes the syntax tree in place; it may return notes.
         name: the name of the model in messages.
 
     Raises:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Change the shapes of inputs; the declared shapes that follow from them change, too."""
+"""Change the shapes of inputs, and all declared shapes that depend on these shapes."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def read_shape(text: str) -> Shape | None:
     """Parse a shape in the syntax of texts, such as `[batch, 3, 224]`.
 
     Raises:
-        OnnxTextError: it is no shape.
+        OnnxTextError: the text is no shape.
     """
     made = parse_fragment(Source(f"float{text.strip()}", "<shape>"), "type").item
     if not isinstance(made, TensorType) or not text.strip().startswith("["):
-        raise refused(f"`{text}` is no shape", "write one like `[batch, 3, 224]`")
+        raise refused(f"`{text}` is no shape", "write a shape like `[batch, 3, 224]`")
     return made.shape
 
 
 def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
-    """Set the shape of a value of the main graph, and let the declared shapes follow.
+    """Set the shape of a value of the main graph, and update the declared shapes that depend on it.
 
     Shapes are inferred from the shapes of the inputs alone, before and after the edit. A declared
-    dimension that equals the first inferred dimension is changed to the second. A symbolic
-    dimension that gets another name or a size gets it everywhere.
+    dimension that equals the dimension inferred before is set to the one inferred after. If a
+    symbolic dimension gets another name or a size, it is replaced everywhere.
 
     Args:
         model: the tree; changed in place.
@@ -49,7 +49,7 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
         shape: the dimensions, or their text; None for no shape.
 
     Raises:
-        OnnxTextError: the graph has no such value, or it is no tensor.
+        OnnxTextError: the graph has no such value, or the value is no tensor.
     """
     if isinstance(shape, str):
         shape = read_shape(shape)
@@ -71,13 +71,13 @@ def make_symbolic(
         fix: whether to change numbers in constant shapes that allow only the old size.
 
     Returns:
-        What was fixed; and nodes or sizes that may not fit, each as an `Obstacle`.
+        The fixes, as sentences; nodes or sizes that may not fit, each as an `Obstacle`.
 
     Raises:
-        OnnxTextError: there is no such input or dimension, or the name is none.
+        OnnxTextError: an input or dimension does not exist, or `symbol` is not a valid name.
     """
     if not symbol.strip() or symbol.lstrip("-").isdigit():
-        raise refused(f"`{symbol}` is no name of a dimension", "choose one such as `batch`")
+        raise refused(f"`{symbol}` is no name of a dimension", "choose a name such as `batch`")
     shapes, old = _wanted(model, dims, symbol)
     answers: Answers = {}
     before = infer_bare(model, answers=answers)
@@ -107,7 +107,7 @@ def make_symbolic(
 def _wanted(
     model: Model, dims: Sequence[tuple[str, int]], symbol: str
 ) -> tuple[dict[str, Shape], int | None]:
-    """Return the new shapes of inputs, and the old size; None if it was no number."""
+    """Return the new shapes of inputs, and the old size; None if the size was no number."""
     inputs = {value.name: value for value in model.graph.inputs}
     shapes: dict[str, Shape] = {}
     sizes: dict[int | str | None, str] = {}
@@ -121,7 +121,9 @@ def _wanted(
         if value.data is not None:
             raise refused(f"`{name}` has a default, whose shape is fixed")
         if not -len(shape) <= index < len(shape):
-            raise refused(f"`{name}` has {len(shape)} dimensions, so there is no {index}")
+            raise refused(
+                f"`{name}` has {len(shape)} dimensions, so dimension {index} does not exist"
+            )
         at = index % len(shape)
         sizes.setdefault(plain_dim(shape[at]), f"dimension {at} of `{name}`")
         shapes[name] = (*shape[:at], with_plain(shape[at], symbol), *shape[at + 1 :])
@@ -136,7 +138,7 @@ def _wanted(
 
 
 def _put(model: Model, name: str, shape: Shape | None) -> None:
-    """Set a declared shape; give symbolic dimensions that change their new names everywhere."""
+    """Set a declared shape; replace symbolic dimensions that change everywhere."""
     declared = list(declarations(model.graph))
     chosen = [one for one in declared if one[0] == name]
     if not chosen:
@@ -173,7 +175,7 @@ def declarations(graph: Graph) -> Iterator[Declaration]:
 
 
 def _renamed(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
-    """Return the new dimensions of the symbolic ones that a shape had."""
+    """Map the symbolic dimensions of the old shape to the dimensions of the new one."""
     found: dict[str, int | str] = {}
     for one, other in zip(old or (), new or (), strict=False):
         before, after = plain_dim(one), plain_dim(other)
@@ -192,7 +194,7 @@ def _with_shape(type: TensorType, shape: Shape) -> TensorType:
 
 
 def _follow(model: Model, before: Bare, after: Bare, names: set[str]) -> None:
-    """Change the declared dimensions that were inferred and are inferred differently now."""
+    """Change the declared dimensions that inference computes differently after the edit."""
     for number, scope in enumerate(walk_graphs(model)):
         if not isinstance(scope, Graph):
             continue
@@ -203,7 +205,7 @@ def _follow(model: Model, before: Bare, after: Bare, names: set[str]) -> None:
 
 
 def _following(type: TensorType, before: Shape | None, after: Shape | None) -> TensorType:
-    """Return a declared type with the dimensions that are inferred differently."""
+    """Return a declared type with the dimensions that inference changed."""
     if type.shape is None or before is None or len(type.shape) != len(before):
         return type
     if after is None:

@@ -25,7 +25,7 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
     Args:
         model: the tree; changed in place.
         version: the new version.
-        domain: the operator set; "" is that of the standard operators.
+        domain: the operator set; "" for the standard operators.
         convert: whether to convert nodes; otherwise only the number changes.
 
     Returns:
@@ -71,7 +71,7 @@ def strip(model: Model, what: What) -> None:
         what: `metadata`, `doc` or `value-info`.
 
     Raises:
-        OnnxTextError: `what` is something else.
+        OnnxTextError: `what` has another value.
     """
     if what not in get_args(What):
         raise refused(f"`{what}` cannot be stripped", f"choose of {', '.join(get_args(What))}")
@@ -100,13 +100,13 @@ def strip(model: Model, what: What) -> None:
 
 
 def _without_docs(presence: Presence) -> Presence:
-    """Return presence defaults that store no empty doc strings."""
+    """Return the presence defaults without those for doc strings."""
     kept = tuple([name for name in presence.explicit if not name.endswith(".doc_string")])
     return replace(presence, explicit=kept)
 
 
 def _plainer(attribute: Attribute, name: str) -> Attribute:
-    """Return an attribute without a decorator, of its tensors, too; itself if it has none."""
+    """Remove a decorator from an attribute and its tensors; same object if there is none."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, (Tensor, SparseTensor)) and value.decorators:

@@ -21,18 +21,18 @@ from onnxtext.checker.isolation.pool import Answers, Inference
 T = TypeVar("T")
 Shape = tuple[Dim, ...]
 Key = tuple[int, str]
-"""A value: the number of its graph, in the order of `walk_graphs`, and its name."""
+"""A value: the number of its graph in the order of `walk_graphs`, and the value's name."""
 
 
 @dataclass
 class Bare:
-    """A model without declared types except those of its inputs, and the inferred facts.
+    """A model in which only the inputs have declared types, and the inferred facts about it.
 
     Attributes:
         subject: the model.
-        inference: its inference.
-        originals: the nodes of the model, by the ids of those without types.
-        shapes: the shapes of all values; those of function bodies only if all calls agree.
+        inference: the inference of its types.
+        originals: the nodes of the original model, by the ids of their copies.
+        shapes: the shapes of all values; in function bodies only if all calls agree.
         numbers: the numbers of graphs, by the ids of their scopes.
     """
 
@@ -61,7 +61,7 @@ def infer_bare(
     Args:
         model: the tree, which is not changed.
         sizes: the sizes of symbolic dimensions of inputs.
-        answers: cached answers of onnx's inference, which are extended.
+        answers: cached answers of onnx's inference, to which new answers are added.
     """
     originals: dict[int, Any] = {}
     bare = _Stripping(originals).model(model)
@@ -100,10 +100,10 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 
 
 class _Stripping:
-    """Copies a model without declared types; unchanged parts are shared.
+    """Copies a model without declared types; both models share unchanged parts.
 
     Args:
-        originals: gets the nodes of the model, by the ids of their copies.
+        originals: a dictionary to fill: the nodes of the model, by the ids of their copies.
     """
 
     def __init__(self, originals: dict[int, Any]) -> None:
@@ -116,7 +116,7 @@ class _Stripping:
         return replace(model, graph=graph, functions=functions, training=[])
 
     def _graph(self, graph: Graph, *, is_main: bool) -> Graph:
-        """Return a copy; the inputs of bodies get their types from their nodes."""
+        """Return a copy of a graph without the declared types that inference computes."""
         inputs = [
             value if value.data is not None else self._value(value, keeps=is_main)
             for value in graph.inputs
@@ -176,5 +176,5 @@ class _Stripping:
 
 
 def with_plain(dim: Dim, value: int | str | None) -> Dim:
-    """Return a dimension with another size and the same decorators."""
+    """Return a dimension with another size and the decorators of the old dimension."""
     return replace(dim, value=value) if isinstance(dim, DecoratedDim) else value

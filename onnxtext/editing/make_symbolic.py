@@ -22,7 +22,7 @@ from onnxtext.editing.size_rules import accepts, is_checked
 
 _MOST_SHOWN = 8
 _OTHERS = 6
-"""The size of other symbolic dimensions where sizes are tried."""
+"""The number that stands for other symbolic dimensions when sizes are tried."""
 
 
 class Obstacle(str):
@@ -40,7 +40,7 @@ class Fixed:
 
     Attributes:
         title: what was changed.
-        undo: takes the change back.
+        undo: a function that reverts the change.
     """
 
     title: str
@@ -52,13 +52,13 @@ def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) ->
 
     Args:
         model: the edited model; changed in place.
-        now: what inference knows of it.
+        now: the inferred facts about the model.
         symbol: the symbolic dimension.
-        old: its old size.
+        old: the old size of the dimension.
         answers: cached answers of onnx's inference.
 
     Returns:
-        The change; None if there is nothing to fix, or it cannot be fixed.
+        The change; None if no number can or must be changed.
     """
     for finding in symbolic_dimensions.check(now.subject):
         if not finding.message.startswith(f"the dimension {quoted(symbol)} "):
@@ -163,10 +163,10 @@ def obstacles(
 
     Args:
         model: the edited model.
-        now: what inference knows of it.
+        now: the inferred facts about the model.
         symbol: the dimension that is symbolic now.
-        old: its old size.
-        names: its inputs.
+        old: the old size of the dimension.
+        names: the inputs with the dimension.
         answers: cached answers of onnx's inference.
     """
     found = list(_forced(now, symbol))
@@ -191,7 +191,7 @@ def _forced(now: Bare, symbol: str) -> Iterator[str]:
 
 
 def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[str]:
-    """Yield the nodes that accept the old size, but not some others."""
+    """Yield the nodes that accept the old size and reject other sizes."""
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     known = set(_rejected(infer_bare(model, {**others, symbol: old}, answers)))
     for size in (2 * old, 3 * old, 2 * old + 3):
@@ -208,7 +208,7 @@ def _symbols(model: Model) -> set[str]:
 
 
 def _rejected(made: Bare) -> Iterator[tuple[str, str]]:
-    """Yield the nodes that do not accept the sizes of their inputs, and why."""
+    """Yield the nodes that reject the sizes of their inputs, and the reasons."""
     for finding in made.inference.findings:
         if finding.slug != "onnx-inference-failed":
             item = finding.places[0].item
@@ -240,7 +240,7 @@ def _numbers(view: Shapes, name: str) -> tuple[int, ...] | None:
 
 
 def _lost(now: Bare, names: set[str]) -> Iterator[str]:
-    """Yield the first nodes behind the inputs whose output sizes are not known."""
+    """Yield the first nodes on the paths from the inputs whose output sizes are unknown."""
     for scope in now.subject.scopes:
         reached = set(names) if scope is now.subject.main else None
         unknown: set[str] = set()

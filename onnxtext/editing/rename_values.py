@@ -30,19 +30,19 @@ def defined(scope: Scope) -> Iterator[str]:
 
 
 def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
-    """Rename a value everywhere, nested graphs and sections included; or the label of a node.
+    """Rename a value everywhere, including nested graphs and sections; or the label of a node.
 
-    The value is one of the main graph, else one of every nested graph or function that defines it.
-    If there is no such value, the node with this label gets the new one.
+    The value belongs to the main graph, or else to each nested graph or function that defines it.
+    If there is no such value, the node with this label gets the new label.
 
     Args:
         model: the tree; changed in place.
         old: the old name.
         new: the new name.
-        label: whether the old name is the label of a node, although a value may have it, too.
+        label: whether the old name is the label of a node, even if a value has the same name.
 
     Raises:
-        OnnxTextError: nothing has the old name, or another value has the new one.
+        OnnxTextError: nothing has the old name, or another value has the new name.
     """
     if not new:
         raise refused("a name cannot be empty")
@@ -71,7 +71,7 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
 
 
 def _around(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
-    """Yield the graphs in which a value of a graph would meet its new name."""
+    """Yield the graphs in which the new name of a value could collide with another value."""
     for scope in scopes:
         if any(inner is owner for inner in walk_graphs(scope)):
             yield scope
@@ -133,7 +133,7 @@ def map_uses(node: Node, names: Names) -> None:
 
 
 def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Decorator, ...]:
-    """Rename values in the arguments of the decorators that name values."""
+    """Rename values in the arguments of decorators such as `@value_info(…)`."""
 
     def mapped(value: Any) -> Any:
         match value:

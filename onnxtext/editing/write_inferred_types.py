@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write inferred types into a syntax tree: as typed outputs, or into declarations that lack them.
 
-Declared types stay: only unknown element types, ranks and dimensions are filled in. Sizes that
-are expressions of symbols, such as `2*seq`, are written as names, which is how onnxruntime writes
-them. Names that no declaration of the model has are not written.
+In declared types, only unknown element types, ranks and dimensions are filled in. Sizes that
+are expressions of symbols, such as `2*seq`, are written as names, like onnxruntime does. Symbols
+that no declaration of the model has are not written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 _FUNCTION_TYPES_SINCE = 10
 """The IR version since which functions have a `value_info` list."""
 _MADE_UP = re.compile(r"unk__\d+")
-"""Names that onnx's inference makes up."""
+"""Names that onnx's inference generates."""
 
 
 def checked(model: Model) -> Subject:
@@ -55,7 +55,7 @@ def checked(model: Model) -> Subject:
 
 
 def is_recursive(subject: Subject) -> bool:
-    """Whether functions of a checked model call themselves, so that inference would not end."""
+    """Whether a function of a checked model calls itself, so that inference would not end."""
     return any(finding.slug == "function-recursive" for finding in subject.found)
 
 
@@ -74,7 +74,7 @@ def write_types(
         only: the offsets of nodes whose outputs get types; None for all.
 
     Returns:
-        What was written, as one sentence.
+        A sentence on the number of written types.
     """
     subject = checked(model)
     if is_recursive(subject):
@@ -96,7 +96,7 @@ def write_types(
 
 
 def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
-    """Return the types that hold in all visits of a graph or body, as they are written."""
+    """Return the types on which all visits of a graph or body agree, as they are written."""
     visits = inference.visits.get(id(scope), ())
     if not visits:
         return {}
@@ -117,7 +117,7 @@ def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
 
 
 def _declared_symbols(scope: Scope | None) -> set[str]:
-    """Return the symbolic dimensions that declarations name, here and in outer graphs."""
+    """Return the symbolic dimensions in the declarations of a graph and its outer graphs."""
     found: set[str] = set()
     while scope is not None:
         declared = [v.type for v in (*scope.inputs, *scope.outputs, *scope.infos)]
@@ -162,7 +162,7 @@ class Change:
 
     Attributes:
         type: the type.
-        put: writes it.
+        put: a function that writes the type.
         is_new: whether the value had no type.
     """
 

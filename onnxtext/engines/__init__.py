@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run models with an engine in a child process, and compare the values of two models.
+"""Run models with onnxruntime or onnx's reference engine, and compare two models' values.
 
 `run_inputs` makes the inputs, `run` runs a model, `child` is the other process, `comparison`
 compares values.

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from onnxtext.model_arguments import ModelSource
 
 ENGINES = ("onnx", "onnxruntime")
-"""onnx's reference implementation, and onnxruntime on the CPU."""
+"""The engines: onnx's reference implementation, and onnxruntime on the CPU."""
 
 _NAMELESS = "<model>"
 TIMEOUT = 600.0
-"""The seconds that an engine may take by default: a loop in a model may be endless."""
+"""The default limit of an engine's time in seconds; a loop in a model may be endless."""
 
 Values = dict[str, Any]
-"""By name: an array, a list of arrays, a map, or None for an absent optional."""
+"""Values by name: an array, a list of arrays, a map, or None for an absent optional."""
 
 
 def load_model(source: ModelSource) -> onnx.ModelProto:

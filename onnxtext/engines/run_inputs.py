@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs of a run: given ones in the declared types, random ones for the others."""
+"""Prepare the inputs of a run: convert given inputs to their types, make random inputs."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def fill_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return all inputs of a model: those that are given, in the declared element types.
+    """Return the inputs of a run: given inputs in the declared types, and random inputs.
 
     Args:
         model: the model.
         given: inputs by name.
-        random: whether to make the others at random.
-        seed: of the random numbers.
+        random: whether to make the missing inputs at random.
+        seed: the seed of the random numbers.
         sizes: the sizes of symbolic dimensions of random inputs; 1 by default.
 
     Raises:
@@ -80,10 +80,10 @@ def fill_inputs(
 
 
 def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
-    """Check that inputs have the symbols that got sizes.
+    """Check that each symbol with a size is a dimension of an input.
 
     Raises:
-        OnnxTextError: no input has one of them.
+        OnnxTextError: no input has one of the symbols.
     """
     types = [value.type.tensor_type for value in model.graph.input]
     known = dict.fromkeys(dim.dim_param for type in types for dim in type.shape.dim)
@@ -128,7 +128,7 @@ def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> Non
     """Compare a shape with the declared one: engines may silently compute a wrong result.
 
     Raises:
-        OnnxTextError: they differ.
+        OnnxTextError: the shapes differ.
     """
     if not type.tensor_type.HasField("shape"):
         return
@@ -160,8 +160,8 @@ def random_inputs(
 
     Args:
         model: the model.
-        names: the inputs to make; None for all without default values.
-        seed: of the random numbers. An input does not depend on the others.
+        names: the inputs to make; None for all inputs without default values.
+        seed: the seed of the random numbers; no input depends on the other inputs.
         sizes: the sizes of symbolic dimensions; 1 by default.
 
     Raises:

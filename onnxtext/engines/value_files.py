@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write values to a directory and read them: arrays, lists, maps and absent optionals."""
+"""Write and read directories of values: arrays, lists, maps and absent optionals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write_values(directory: Path, values: dict[str, Any]) -> None:
 
 
 def read_values(directory: Path) -> dict[str, Any]:
-    """Read what `write_values` wrote."""
+    """Read a directory that `write_values` has written."""
 
     def read(held: Any) -> Any:
         if held is None:

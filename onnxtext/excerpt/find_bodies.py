@@ -19,9 +19,9 @@ class Body:
 
     Attributes:
         graph: the graph or function.
-        title: describes it: `graph yes (then_branch of z)`.
+        title: its description: `graph yes (then_branch of z)`.
         place: `then_branch of z`; "" for the outermost graph.
-        names: how `--graph` can name it.
+        names: the names that `--graph` accepts for it.
     """
 
     graph: Graph | Function
@@ -83,10 +83,10 @@ def _nested(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
 
 
 def find_bodies(root: Root, name: str, file: str) -> list[Body]:
-    """Return the graphs and functions that a name means, preferring those with exactly this name.
+    """Return the graphs and functions that a name refers to; exact names take precedence.
 
     Raises:
-        ShowError: there is none.
+        ShowError: no graph or function has the name.
     """
     bodies = list(walk_bodies(root))
     found = [body for body in bodies if body.names[0] == name]

@@ -25,7 +25,7 @@ from onnxtext.tensor.blob_lookup import PRINTED_DIGITS, BlobError
 from onnxtext.weights.statistics import describe, find_blobs
 
 Root = Model | Function | Graph
-"""What is shown: a model, or a single function or graph."""
+"""The object to show: a model, or a single function or graph."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Reading:
     Attributes:
         root: the model; its large data is replaced by blobs.
         name: the name of its file in messages.
-        findings: the errors of its text; the root then lacks the statements that have errors.
+        findings: the errors of its text; the root lacks statements with errors.
         source: its text; None for a binary.
     """
 
@@ -49,7 +49,7 @@ class Reading:
     _external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = field(default_factory=dict)
 
     def digest(self, shown: str) -> str:
-        """Return the digest of a blob of the root: it is computed only if the blob is shown."""
+        """Return the digest of a blob of the root; digests are computed on demand."""
         data = self._moved.get(shown)
         if data is None:
             return shown
@@ -66,7 +66,7 @@ class Reading:
         return None if data is None else _described(self._uses.get(shown, ("", ""))[1], data)
 
     def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
-        """Describe external data; None if its file is missing or does not fit.
+        """Describe external data; None if its file is missing or too short.
 
         Args:
             arguments: location, offset and length, as far as they are written, in the syntax of the
@@ -84,7 +84,7 @@ class Reading:
 
 
 def _described(element: str, data: bytes | memoryview) -> str:
-    """Describe elements, without the usual details."""
+    """Return the statistics of elements, shortened."""
     return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 
@@ -122,11 +122,11 @@ def read_model(
     Args:
         data: the content of its file.
         name: the name of the file.
-        base: its directory, to find weights beside it.
-        binary: whether it is a binary model; by default its name, else its content, decides.
+        base: the directory of the file, where its weights are.
+        binary: whether it is a binary model; by default, the name or else the content decides.
 
     Raises:
-        OnnxTextError: the bytes are not a model, or nothing of the text can be read.
+        OnnxTextError: the bytes are not a model, or no part of the text can be read.
     """
     with paused_collector():
         if is_binary(bytes(data[:HEAD]), name) if binary is None else binary:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the part of a model that a reader asks for."""
+"""Print the requested part of a model: a graph, a slice between values, or a search."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Choice:
     Attributes:
         graph: the name of a graph or function; None for the whole model.
         starts: values after which the shown part begins.
-        ends: values with which it ends.
+        ends: values with which the shown part ends.
         find: a pattern of statements; None for all.
-        context: the number of neighbours of each statement that matches.
+        context: the number of statements to show before and after each match.
     """
 
     graph: str | None = None

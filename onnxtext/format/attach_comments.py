@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attach each comment to an item of a list (docs/design.md, Layout).
 
-Comments end up in four positions: before the first token of an item, behind its last one, behind an
-opening bracket, or before a closing one. A comment inside of a statement moves to the line above
-it, or, behind a list with comments, to the end of that list: comments never change their order.
+Comments end up in four positions: before the first token of an item, behind its last token, behind
+an opening bracket, or before a closing bracket. A comment inside of a statement moves to the line
+above the statement, or, behind a list with comments, to the end of that list. Comments never change
+their order.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class LiteralWriter(RecordWriter):
 
 
 def items_text(items: Sequence[str], indent: str, budget: int) -> str:
-    """Return a list in brackets; a splat of one element is never broken."""
+    """Return a list in brackets; `[0, ...]` is never broken."""
     if len(items) <= 2 and items[-1] == "...":
         return f"[{', '.join(items)}]"
     return filled(items, "[]", indent, budget)

@@ -98,7 +98,7 @@ class RecordWriter(ListWriter):
         return self.bracketed(tree, found, texts, f"{opening})", indent, budget)
 
     def _order_argument(self, tree: Tree, indent: str) -> str:
-        """Write an argument of a decorator that gives an order: its names fill lines."""
+        """Write an argument of `@value_info(…)` or `@initializers(…)`: names fill the lines."""
         value = tree.trees()[-1]
         found = listing(value)
         key = tree.child("field_key")

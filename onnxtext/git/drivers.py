@@ -88,7 +88,7 @@ def _is_filtered(path: str) -> bool:
 
 
 def _wants_note(versions: Sequence[bytes]) -> bool:
-    """Whether the merge begins with the comment of the filter: a side may have added it."""
+    """Whether the merged text begins with the comment of the filter, which a side may add."""
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
 

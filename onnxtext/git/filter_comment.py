@@ -5,7 +5,8 @@ A clone without the filter has texts in files named `.onnx`. A runtime reports t
 them, so people open the files: the comment explains the content and what to do.
 
 The comment is not part of the model: `smudge` drops it like every comment, and merges keep it out
-of the versions that they compare. It must never change: every stored text would differ.
+of the versions that they compare. The comment must never change, because
+every stored text would differ.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NOTE = b"""\
 
 
 def without_note(data: bytes) -> bytes:
-    """Return a stored text without the comment, whatever its line ends are."""
+    """Return a stored text without the comment, with LF or CRLF line ends."""
     for note in (NOTE, NOTE.replace(b"\n", b"\r\n")):
         if data.startswith(note):
             return data[len(note) :]

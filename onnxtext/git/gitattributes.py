@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit our block of lines in a git attributes file; every other byte is kept.
+"""Edit onnxtext's block of lines in a git attributes file; every other byte is kept.
 
 Source: gitattributes(5), DESCRIPTION: a line is a pattern and attributes, `#` begins a comment, and
 later lines override earlier ones. So our block goes to the end.
@@ -78,7 +78,7 @@ class AttributesFile:
         ):
             raise DamagedBlock(
                 f"the block between `{_BEGIN.decode()}` and `{_END.decode()}` is damaged: "
-                "remove the rest of it and both comments"
+                "remove both comments and our lines"
             )
         return found[0] if found else None
 

@@ -55,7 +55,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether a requirement that is specific to this mode is met."""
+        """Whether any requirement of this mode alone is met."""
         return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 

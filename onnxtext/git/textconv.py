@@ -18,7 +18,7 @@ from onnxtext.wire.writer import MOST_BYTES
 
 
 def review_text(data: bytes) -> str | bytes:
-    """Print a model for reviews, depending on the bytes alone.
+    """Print a model for reviews; the result depends on the bytes alone.
 
     Args:
         data: the content of a file: a binary model, its text, or anything else.

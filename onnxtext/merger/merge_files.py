@@ -109,7 +109,7 @@ def merge(
                 return _merge_models(files, markers, path)
             versions = [_read(data, path) for data in files]
         except _Unreadable as error:
-            note = f"{error}; our version was left as it is"
+            note = f"{error}; our version is unchanged"
             return MergeResult(ours, 1, (note,), is_binary=True)
         return _merge_files(versions, markers)
 
@@ -144,7 +144,9 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
         except OnnxTextError as error:
             notes.append(f"the merged text is not valid: {error.diagnostics[0].message}")
             conflicts = 1
-    notes.append("the conflicts are in the text of the model: resolve them, then convert it back")
+    notes.append(
+        "the conflicts are in the text of the model: resolve them, then convert the text back"
+    )
     if resources:
         base, ours, theirs = [_print(version) for version in versions]
         text, conflicts, _ = merge_texts(base, ours, theirs, markers)

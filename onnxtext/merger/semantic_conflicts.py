@@ -15,7 +15,7 @@ from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
 from onnxtext.checker.rules import single_assignment, uses_and_order
 
 _CALLS = "function-deleted"
-_HELP = "keep what one side has deleted, or do without it"
+_HELP = "keep the definition that one side has deleted, or remove its uses"
 
 
 class _Subject(Subject):

@@ -117,9 +117,9 @@ def test_the_cycle_and_the_chain_are_shown() -> None:
 @pytest.mark.parametrize(
     ("nodes", "help"),
     [
-        ("y = Rellu (x)", "there is `Relu`"),
-        ("y = Softmax <axs = 0> (x)", "there is `axis`"),
-        ("hidden = Neg (x)\ny = Relu (hiden)", "there is a value `hidden`"),
+        ("y = Rellu (x)", "did you mean `Relu`?"),
+        ("y = Softmax <axs = 0> (x)", "did you mean `axis`?"),
+        ("hidden = Neg (x)\ny = Relu (hiden)", "did you mean `hidden`?"),
         ("y = Gelu (x)", "it was added in version 20"),
     ],
 )

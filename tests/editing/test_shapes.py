@@ -146,7 +146,7 @@ def test_several_inputs() -> None:
     ("dims", "symbol", "said"),
     [
         ([("z", 0)], "n", "there is no input `z`"),
-        ([("x", 2)], "n", "so there is no 2"),
+        ([("x", 2)], "n", "so dimension 2 does not exist"),
         ([("x", 0)], "7", "is no name"),
         ([("x", 0)], " ", "is no name"),
     ],

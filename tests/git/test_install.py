@@ -155,7 +155,7 @@ def test_settings_of_others_are_not_replaced(repository: Repository, name: str, 
     before = snapshot(repository.path)
     result = repository.onnxtext("git", "install", "--mode", "filter", check=False)
     assert result.status == 2
-    assert f"{name} is set already, and not by onnxtext: {value}" in result.err
+    assert f"{name} is already set, but not by onnxtext: {value}" in result.err
     assert "Traceback" not in result.err
     assert snapshot(repository.path) == before
     repository.onnxtext("git", "uninstall")

@@ -79,6 +79,23 @@ g (@doc("x") float[2] x, @set(type: {}) u) => (@type.denotation("I") @meta("a": 
 }
 """)
 
+TYPES = onnxtext.to_binary("""
+<onnxtext: 1, ir_version: 10, opset_import: ["": 20]>
+g (seq(float[N]) x, @type.denotation("I") seq(float) s) => (optional(seq(int64[?])) y) <
+  map(int64, seq(float[2])) m, sparse_tensor(float[2]) t, opaque(a, b) o, undefined[] u,
+  @type.denotation("I") optional(float) p, seq(@denotation("D") float) q,
+> {
+  a = A <
+    x = float[N, 2], y = seq(map(string, float[])), z = optional(float), t = sparse_tensor(float),
+    l = [float[1], seq(float)], o: type_proto = opaque(a), d = @denotation("I") float[1],
+  > ()
+  b = If <then_branch = g () => (z) { z = A () }, else_branch = @unset(name) "" () => (z) {}> (x)
+  c = Loop <body = h (float i, int64 j) => (@doc("d") k) <float w = 1, float k> {
+    float[2] k, float u = If <e = f (float[1] v = [1]) => () <float[1] w = [2]> {}> (i)
+  }> ()
+}
+""")
+
 
 def outcome(data: bytes) -> Any:
     """Return the model or the error; small tensors are moved too."""
@@ -108,6 +125,7 @@ def models() -> list[bytes]:
         METADATA,
         TENSORS,
         DECORATED,
+        TYPES,
         *found,
         *[data for one in files if len(data := shared_model(one)) < 9000],
     ]

@@ -110,7 +110,7 @@ def test_nodes_against_a_schema_file(node: str) -> None:
 
 def test_a_misspelt_operator_has_a_suggestion_and_a_fix() -> None:
     (item,) = findings("y = acme.Scall <factor = 1.0> (x)")
-    assert item.help == "there is `Scale`"
+    assert item.help == "did you mean `Scale`?"
     assert item.fix is not None
     assert item.fix.edits[0].text == "acme.Scale"
 

@@ -35,7 +35,7 @@ class Options:
         active: the slugs of the enabled rules.
         selected: the slugs of the rules that the user selected.
         encoded: returns the encoded model; None if it cannot be encoded.
-        assumed: the operator sets of a fragment, which has no imports.
+        assumed: the operator sets to assume for a fragment, because fragments have no imports.
         inference: the shape inference of onnx.
         tables: the schema files.
     """
@@ -50,7 +50,7 @@ class Options:
 
 
 _MOST_SEARCHES = 200
-"""How many suggestions are searched in one model."""
+"""The most searches for suggestions in one model."""
 
 
 class Subject:
@@ -109,7 +109,7 @@ class Subject:
         return not self.options.active.isdisjoint(slugs)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return the most similar candidate; None after many searches, which are slow."""
+        """Return the most similar candidate; None after `_MOST_SEARCHES`, because it is slow."""
         if self._searches >= _MOST_SEARCHES:
             return None
         self._searches += 1
@@ -117,11 +117,11 @@ class Subject:
 
     @property
     def may_suggest(self) -> bool:
-        """Whether `nearest` still searches."""
+        """Whether fewer than `_MOST_SEARCHES` suggestions were searched."""
         return self._searches < _MOST_SEARCHES
 
     def is_selected(self, slug: str) -> bool:
-        """Whether the user selected a rule, which then reports minor cases, too."""
+        """Whether the user selected a rule; a selected rule reports minor cases, too."""
         return slug in self.options.selected
 
     # ---- Building ---------------------------------------------------------------------------

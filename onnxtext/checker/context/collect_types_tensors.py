@@ -13,7 +13,7 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 
 MOST_PLACES = 12
-"""How many places of one type are kept."""
+"""The most places of one type that are kept."""
 
 
 class TypeUse(NamedTuple):
@@ -97,8 +97,8 @@ _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return the distinct attributes of nodes that have more than named numbers.
 
-    Each comes with the first node that has it, and its index there. Named numbers are most
-    attributes, and no rule on attributes alone applies to them.
+    Each attribute comes with the first node that has it, and its index in the node. Most
+    attributes are named numbers, to which no rule on attributes alone applies.
     """
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("odd-attributes")
     if known is None:
@@ -116,7 +116,7 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
 
 
 def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the distinct attributes that hold more than numbers and strings."""
+    """Return the distinct attributes with values other than numbers and strings."""
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("rich-attributes")
     if known is None:
         known = [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
@@ -151,7 +151,7 @@ class TensorUse(NamedTuple):
         data: its data as stored.
         decorators: its own decorators.
         place: its place.
-        sparse: the sparse tensor that contains it.
+        sparse: the sparse tensor that contains the tensor; None otherwise.
     """
 
     name: str
@@ -163,11 +163,11 @@ class TensorUse(NamedTuple):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The dims, all of which are numbers."""
+        """The dims; all dims of a tensor are numbers."""
         return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
 
     def describe(self) -> str:
-        """Return its description in messages."""
+        """Return the description of the tensor in messages."""
         return f"the tensor `{self.name}`" if self.name else "this tensor"
 
 
@@ -175,11 +175,11 @@ _ORDINARY = frozenset(
     {"float", "double", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
      "uint64"}
 )  # fmt: skip
-"""Element types of every IR version, for which all bytes are valid."""
+"""Element types that every IR version has, and for which all bytes are valid."""
 
 
 def tensors(subject: Subject) -> list[TensorUse]:
-    """Return every tensor of initializers, attributes and sparse tensors that may break a rule.
+    """Return the tensors of initializers, attributes and sparse tensors that may break a rule.
 
     Skips initializers with raw data of an ordinary type, whose size the parser has checked.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resolve the target of each node: a standard operator or a function of the model."""
+"""Resolve the target of each node: an operator with a schema, or a function of the model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
 Target = Signature | Scope | None
-"""A signature, a function, or None if unknown."""
+"""The signature of an operator, the body of a function, or None if unknown."""
 
 
 def targets(subject: Subject) -> dict[int, list[Target]]:

@@ -18,7 +18,7 @@ Level = Literal["error", "warning", "info", "lint"]
 SEVERITIES: Mapping[Level, Severity] = MappingProxyType(
     {"error": "error", "warning": "warning", "info": "info", "lint": "hint"}
 )
-"""The severity of each level: in the specification, MUST is an error and SHOULD a warning."""
+"""The severity of the findings of each level: MUST is an error, SHOULD a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Rule:
         slug: the stable code that users see, suppress and link to.
         level: `lint` rules are off unless selected.
         title: the rule in one sentence.
-        source: the documents that state it, by the short names of `_DOCUMENTS` and the section
+        source: the documents with the rule, by the short names of `_DOCUMENTS` and the section
             or message: "IR Nodes, schema"; "" for our own rules.
-        profile: the profile that turns the rule on; "" if `--select all` does. Rules of a profile
+        profile: the profile that enables the rule; "" if `--select all` does. Rules of a profile
             are conventions that exporters do not follow.
     """
 
@@ -67,12 +67,12 @@ _DOCUMENTS = {
     "checker": "onnx.checker",
     "onnxtext": "a rule of onnxtext",
 }
-"""The short names of documents in `Rule.source`, and what users see."""
+"""The short names of documents in `Rule.source`, and their full names for users."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Rules that are checked in one walk.
+    """Rules that are checked in one walk over a model.
 
     Attributes:
         check: yields the violations.
@@ -128,7 +128,7 @@ def families() -> tuple[Family, ...]:
 
 @cache
 def rules() -> Mapping[str, Rule]:
-    """Return all rules by slug, including those of the runner itself."""
+    """Return all rules by slug, including the rules of the checker's engine itself."""
     found = {rule.slug: rule for family in families() for rule in family.rules}
     found |= {rule.slug: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
     return MappingProxyType(found)

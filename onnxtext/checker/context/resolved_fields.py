@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resolve decorated statements: `@set` and `@unset` override fields that the sugar shows.
+"""Apply the decorators of statements: `@set` and `@unset` override fields of the syntax.
 
-A decorated statement is lowered and lifted again, ignoring what sugar cannot express. This gives
-the fields that the binary model holds. Statements without decorators, nearly all, are not copied.
+A decorated statement is encoded and decoded again, without the fields that only records can
+express. The result has the fields of the binary model. Statements without decorators stay as they
+are.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 _STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
 _LONGEST_LIST = 1 << 16
-"""The size in bytes of the longest list that rules see; longer ones are no lists of sizes."""
+"""The size in bytes of the longest list that rules see; longer lists are no lists of sizes."""
 _MOST_BYTES = 1 << 22
 """The sum of the sizes of all lists that rules see."""
 
@@ -113,7 +114,7 @@ class ResolvedFields:
     def whole_lists(
         self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
     ) -> list[ast.Node]:
-        """Return nodes with the lists in attributes that are blobs, or end in `...`, as values.
+        """Return nodes in which lists that are blobs or end in `...` are written out.
 
         Args:
             nodes: the nodes.
@@ -133,7 +134,7 @@ class ResolvedFields:
         ]
 
     def _whole(self, attribute: ast.Attribute) -> ast.Attribute:
-        """Return an attribute with its list as values, if it is not too long."""
+        """Return an attribute with its list replaced by values, unless the list is too long."""
         value = attribute.value
         if isinstance(value, ast.RepeatedList):
             size = 8 * value.count
@@ -257,7 +258,7 @@ def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
 
 
 def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
-    """Return a sparse initializer that only a record can spell: without a name or indices."""
+    """Return a sparse initializer without a name or indices, which only a record can express."""
     nothing = ast.Tensor(ast.TensorType("undefined", ()), ast.NoData())
     parts = {1: nothing, 2: ast.Tensor(ast.TensorType("int64", (0,)), ast.NoData())}
     dims: tuple[int, ...] = ()
@@ -284,7 +285,7 @@ def _dims(record: ast.Record) -> tuple[int, ...]:
 
 
 def field_of(record: ast.Record, name: str) -> FieldValue | None:
-    """Return the last field of that name in a record; None if it has none."""
+    """Return the last field called `name` in a record; None if the record has none."""
     found: FieldValue | None = None
     for field in record.fields:
         if field.key == name:

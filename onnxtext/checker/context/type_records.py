@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect types written as `TypeProto` records, not as sugar: only these can be incomplete."""
+"""Collect types written as `TypeProto` records, the only types that can be incomplete."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TypeRecord(NamedTuple):
 
 
 def type_records(subject: Subject) -> list[TypeRecord]:
-    """Return every type that a record or a `@set` decorator spells field by field."""
+    """Return every type that a record or a `@set` decorator writes field by field."""
     known: list[TypeRecord] | None = subject.memo.get("type-records")
     if known is None:
         known = [*_of_values(subject), *_of_attributes(subject)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spell types without shapes as operator schemas do: `tensor(float)`, `seq(tensor(int64))`."""
+"""Convert types to and from the strings of operator schemas: `seq(tensor(int64))`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
 def type_text(type: Type | None) -> str | None:
-    """Return a type as schemas spell it; None if any part of it is unknown."""
+    """Return a type in the spelling of schemas; None if any part of the type is unknown."""
     match type:
         case TensorType(element):
             return None if element == "undefined" else f"tensor({element})"
@@ -42,7 +42,7 @@ def _around(name: str, inner: str | None) -> str | None:
 
 
 def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
-    """Return the type that a schema spells; None if the language does not have it.
+    """Parse a type in the spelling of schemas; None if the language has no such type.
 
     Args:
         text: the type in the spelling of schemas.
@@ -78,11 +78,11 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
 
 
 def element_of(text: str | None, container: str) -> str | None:
-    """Return the element type of a sequence (`seq`) or an optional; None if it is neither."""
+    """Return the element type of a sequence (`seq`) or an optional; None for other types."""
     prefix = f"{container}("
     return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None
 
 
 def shown(text: str) -> str:
-    """Return a schema's type as the language spells it: `float` for `tensor(float)`."""
+    """Convert a schema's type to the spelling of the language: `float` for `tensor(float)`."""
     return text[7:-1] if text.startswith("tensor(") else text

@@ -74,7 +74,7 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check the content of a file; its name or else its content says whether it is binary."""
+    """Check the content of a file, which is binary or text according to its name, else content."""
     from onnxtext.filetype import decode_text
 
     if is_binary(data, name):
@@ -110,7 +110,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 
 
 def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagnostic]:
-    """Merge two lists of findings in the order of the text."""
+    """Merge the errors of the encoder and the findings of the rules in the order of the text."""
     if not refused:
         return found
     return sorted([*refused, *found], key=lambda item: item.span.start if item.span else -1)
@@ -123,7 +123,7 @@ def encoded_for_checks(
 
     Returns:
         A function that returns the bytes, or None if the model cannot be encoded; and the errors
-        with which `to_binary` refuses it.
+        that `to_binary` would raise.
     """
     from onnxtext.api_errors import left_out, lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
@@ -164,7 +164,7 @@ def parse_any(source: Source) -> Model | Fragment:
     has a domain, but no `ir_version`, and whose graph has untyped inputs and outputs.
 
     Raises:
-        OnnxTextError: it is none of these; the errors are for the kind that its start suggests.
+        OnnxTextError: none of them parses; the errors are for the kind that the start suggests.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 
@@ -191,7 +191,7 @@ def parse_any(source: Source) -> Model | Fragment:
 
 
 def _may_be_function(text: str, failure: OnnxTextError) -> bool:
-    """Whether a text that is no model may be a function: not if the error is in the body."""
+    """Whether a text may be a function: the error of parsing a model is not in the body."""
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
     return "=>" in text and not (body and labels and labels[0].span.start >= body.end())
@@ -229,7 +229,7 @@ def looks_like_function(model: Model) -> bool:
 
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a binary model; a file of another kind gives a finding."""
+    """Check a binary model; report a file of another kind as a finding."""
     from onnxtext.proto.decode.invalid_models import diagnose_invalid
 
     try:

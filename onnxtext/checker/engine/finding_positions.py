@@ -34,15 +34,15 @@ _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
 _MOST_PARAMETERS = 2_000
 _MOST_OF_A_STATEMENT = 40_000
-"""Longer statements are not parsed again: their first token is the place."""
+"""The length of the longest statement that is parsed again; of others, the first token is shown."""
 
 
 class TextPlaces:
     """Finds places in a text.
 
     Attributes:
-        budget: how many statements may still be parsed again to find a part; after that, a place
-            is the first token of its statement.
+        budget: how many statements may still be parsed again to find a part; at 0, the span of a
+            place is the first token of its statement.
     """
 
     def __init__(self, source: Source, subject: Subject, budget: int = 500) -> None:
@@ -85,7 +85,7 @@ class TextPlaces:
         return at if at >= 0 else self.span(place).start
 
     def statement(self, place: Place) -> Span | None:
-        """Return the span of a place's whole statement; None if it is not a node."""
+        """Return the span of a place's whole statement; None for statements other than nodes."""
         item = self._subject.resolved.original(place.item)
         if isinstance(item, Node) and item.at >= 0:
             found = self._locate(item.at, "node")
@@ -171,7 +171,7 @@ class TextPlaces:
             at = token.at + len(token)
 
     def _name_span(self, at: int) -> Span:
-        """Return the span of a graph's or function's name, the token before its first list."""
+        """Return the span of the name of a graph or function: the token before its first list."""
         before: Token | None = None
         depth = 0
         for token in islice(self._tokens(at), _MOST_TOKENS):
@@ -210,7 +210,7 @@ class TextPlaces:
         return self._key(function.at, name.start, part) or name
 
     def _parameter(self, function: Function, part: tuple[str | int, ...]) -> Span:
-        """Return an attribute parameter of a function, after its name."""
+        """Return the span of an attribute parameter in the list after a function's name."""
         name = self._name_span(function.at)
         tokens = list(islice(self._tokens(name.end), _MOST_PARAMETERS))
         if tokens[:1] == ["<"] and part and isinstance(part[0], int):
@@ -222,7 +222,7 @@ class TextPlaces:
         return name
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
-        """Return the value of a header's key, or one item of it."""
+        """Return the span of a header key's value, or of one item of the value."""
         self.budget -= 1
         if not part or self.budget < 0:
             return None
@@ -247,7 +247,7 @@ class TextPlaces:
         return known
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
-        """Return a place in a section; sections have no offsets, so their keyword is searched."""
+        """Return the span of a place in a section; sections have no offset: search the keyword."""
         keywords = {"Annotation": "quantization", "Configuration": "configuration"}
         keyword = keywords.get(type(item).__name__, "training")
         text = self._source.text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sort the nodes of a graph topologically if that changes no value."""
+"""Sort the nodes of a graph topologically if sorting changes no value."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
         graph: the graph or function to sort.
 
     Returns:
-        The indices of the nodes, moved as little as possible; None for a cycle, or if a name could
-        change its meaning: it is defined twice or in an outer graph, or set by a decorator.
+        The indices of the nodes, moved as little as possible. None for a cycle, or if a name could
+        change its meaning: if it is defined twice or in an outer graph, or set by a decorator.
     """
     scope = next((scope for scope in subject.scopes if scope.place is graph), None)
     if scope is None or scope.redefinitions:

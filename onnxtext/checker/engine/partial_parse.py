@@ -17,7 +17,7 @@ _MOST_SALVAGES = 4
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
     """Parse a model or a function with error recovery; return the tree, if any, and the errors.
 
-    If recovery fails, lines with errors are blanked, so that features work on the rest.
+    If recovery fails, the lines with errors are replaced by spaces, and the rest is parsed.
     """
     root, diagnostics = parse_partial(source, "model")
     if root is None or looks_like_function(root):

@@ -24,10 +24,10 @@ from onnxtext.memory import paused_collector
 from onnxtext.source import Source
 
 _MOST_FIXES = 100
-"""For how many findings of one text fixes are planned."""
+"""The most findings of one text for which fixes are planned."""
 Then = Callable[[Subject, Source | None], list[Diagnostic]]
 MOST_LABELS = 12
-"""How many places of one finding are shown; a note counts the others."""
+"""The most places of one finding that are shown; a note counts the others."""
 
 
 def check_tree(
@@ -80,7 +80,7 @@ def find_in(
     """Return the subject and its findings, without their places in the text.
 
     The arguments are those of `check_tree`, and `answers`: a cache of answers of onnx's inference,
-    which is extended.
+    to which new answers are added.
 
     Raises:
         UnknownRule: a slug names no rule.
@@ -100,9 +100,9 @@ def find_in(
 def _with_implied_import(
     model: Model, encoded: Callable[[], bytes | None]
 ) -> Callable[[], bytes | None]:
-    """Add the import that is implied before IR version 3 to the encoded model.
+    """Add the import of operator set 1 that IR versions before 3 imply to the encoded model.
 
-    Unlike its checker, onnx's inference does not imply it.
+    onnx's checker implies the import, onnx's inference does not.
     """
     if model.opset_imports or model.ir_version not in (1, 2):
         return encoded

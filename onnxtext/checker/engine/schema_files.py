@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load the schema files that a project's settings or the user name.
+"""Load the schema files that the settings of a project or the user specify.
 
 A project may be hostile: its settings name only regular files below their own directory, of limited
 size.

@@ -47,8 +47,8 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 
     Args:
         select: rules to enable besides those enabled by default, as for `selected_rules`.
-        ignore: rules and profiles to disable; overrides `select`. `all` is every rule that is not
-            selected by itself.
+        ignore: rules and profiles to disable; overrides `select`. `all` disables every rule that
+            `select` does not name.
 
     Raises:
         UnknownRule: a slug names no rule.

@@ -123,7 +123,10 @@ class TypeInference(ScopeWalk[Types]):
                 value,
                 f"the input {quoted(value.name)} of {scope.describe()} is declared "
                 f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
-                (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
+                (
+                    Place(value, ("type",)),
+                    Place(holder, ("op_type",), "the node that passes the value"),
+                ),
                 f"declare it `{shown(given)}`",
             )
 
@@ -309,7 +312,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Return the types of outputs, one of which may depend on attributes or elements.
+    """Return the types of outputs; fill in one that depends on attributes or sequence elements.
 
     Args:
         signature: the operator.

@@ -101,7 +101,7 @@ def _product(
     left_transposed: bool,
     right_transposed: bool,
 ) -> Explanation | None:
-    """Explain two matrices whose inner dimensions differ; None if they do not."""
+    """Explain two matrices whose inner dimensions differ; None if the dimensions agree."""
     left, right = shapes
     if not left or not right:
         return None

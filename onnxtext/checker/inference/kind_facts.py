@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold what is known of values while types are propagated by kind; equal facts are one object."""
+"""Store the known facts about values while types are propagated by kind (`node_kinds`)."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_valu
 from onnxtext.core import core, core_module
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
-"""How many elements of constants inference reads: many indices and sizes, but few scales."""
+"""The most elements of an integer constant (indices, sizes) and of others that are read."""
 LONGEST = 16
-"""Longer lists in attributes are compared by their identity."""
+"""The longest list in an attribute that is compared by value; longer ones by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
 """A constant that is too large to be read."""
 
@@ -82,7 +82,7 @@ class Kind:
     Attributes:
         node: the node, with normalized names.
         given: the types of its inputs; None for omitted ones.
-        constants: those of its inputs whose elements matter, by name.
+        constants: the inputs whose elements affect the output types, by name.
         declared: the declared types of its outputs; empty if there are none.
     """
 
@@ -94,12 +94,12 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Which inputs of an operator matter by more than their types.
+    """Which inputs of an operator affect its output types by their elements.
 
     Attributes:
-        values: whether small values matter.
-        all_values: whether they only matter if those of all inputs are known.
-        constants: the first input whose constant elements matter; None if none do.
+        values: whether small integer values have an effect.
+        all_values: whether small values have an effect only if the values of all inputs are known.
+        constants: the first input whose constant elements have an effect; None without any.
     """
 
     values: bool
@@ -109,12 +109,12 @@ class Reads:
 
 NOTHING = Reads(values=False)
 TENSOR = Reads(values=False)
-"""A `Constant`: its tensor matters like an input."""
+"""The entry of `Constant`: its tensor has the effect of an input."""
 _EVERYTHING = Reads(values=True, constants=0)
 
 
 def reads(target: Target) -> Reads:
-    """Return which inputs of an operator or function matter by more than their types."""
+    """Return which inputs of an operator or function affect its output types by their elements."""
     if type(target) is Scope:
         return _EVERYTHING
     if type(target) is not Signature or target.domain or target.origin:
@@ -139,9 +139,9 @@ _KEEPING_TYPE = """
     Tan Tanh ThresholdedRelu
 """
 KEEPING_TYPE = frozenset(_KEEPING_TYPE.split())
-"""Operators of one input for which onnx infers the type of the input, or rejects the node."""
+"""Operators of one input whose output has the input's type in every node that onnx accepts."""
 FIRST_KEEPING = 6
-"""Older versions of some have no inference in onnx."""
+"""The first version for which onnx has inference functions for all of `KEEPING_TYPE`."""
 
 
 def keeps_type(signature: Signature, node: Node, given: Types) -> bool:
@@ -163,8 +163,8 @@ class Symbols:
     """Infers the symbolic shapes of one node of each kind, as `SymbolicShapes` does of all nodes.
 
     Attributes:
-        fits: whether no node has a finding, and no equation tells the size of a symbol. From the
-            first that does on, symbolic shapes are unknown.
+        fits: whether no node has a finding, and no equation determines the size of a symbol. Once
+            it is False, symbolic shapes are unknown.
     """
 
     def __init__(self) -> None:
@@ -184,7 +184,7 @@ class Symbols:
     def step(
         self, node: Node, target: Target, typed: Facts, given: Facts, values: Values
     ) -> Results:
-        """Return the shapes and values of the outputs of a node without bodies, which is no call.
+        """Return the shapes and values of the outputs of an operator without bodies.
 
         Args:
             node: the node.
@@ -230,10 +230,10 @@ def named(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
 
 
 class FactTable:
-    """Makes one object of equal facts, so that keys can use ids.
+    """Interns facts: equal facts become one object, so that keys can use ids.
 
     Attributes:
-        known: the facts that declared types (by id) tell.
+        known: the fact for each declared type, by the id of the type.
     """
 
     def __init__(self) -> None:
@@ -245,7 +245,7 @@ class FactTable:
         self._kept: list[object] = []  # keeps ids unique
 
     def declared(self, type: Type) -> Fact:
-        """Return the fact that a declaration tells."""
+        """Return the fact for a declared type."""
         known = self.known.get(id(type))
         if known is None:
             known = self.known[id(type)] = self.fact(type, declared_shape(type))
@@ -312,7 +312,7 @@ def kind_key(
         target: its operator or function.
         types: the types of values, by name.
         typed: the declared types of its outputs; empty if there are none.
-        parameters: the attributes of the call that the node's references mean, by name.
+        parameters: the attributes of the enclosing call, to which references in the node refer.
         longest: longer lists in attributes are compared by their identity.
 
     Returns:

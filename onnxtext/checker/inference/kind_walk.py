@@ -51,16 +51,16 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_metadata import lower_tensor
 
 _LEAST_REPEATS = 4
-"""The least average number of nodes of a kind so far, once there are more than a few kinds."""
+"""The propagation stops if kinds have fewer nodes on average, except if kinds are few."""
 _FEW_KINDS = 50
 _NODES_PER_FURTHER_KIND = 40
-"""A model has few kinds if it has at most `_FEW_KINDS`, and one more for each so many nodes."""
+"""Few kinds are at most `_FEW_KINDS`, plus one kind for each so many nodes of the model."""
 
 Tensors = tuple[Tensor | None, ...]
 
 
 class Inconclusive(Exception):
-    """Raised if the kinds prove nothing: they are too many, or incomplete, or have errors."""
+    """Raised if the kinds prove nothing: kinds are too many or incomplete, or have errors."""
 
 
 class Kinds:
@@ -233,7 +233,7 @@ class Kinds:
         return known
 
     def _check_count(self, before: int) -> None:
-        """Raise `Inconclusive` if so many kinds among the nodes before save no time."""
+        """Raise `Inconclusive` if the nodes visited so far have too many kinds to save time."""
         if len(self.kinds) > max(self._few, before // _LEAST_REPEATS):
             raise Inconclusive
 

@@ -50,7 +50,7 @@ class NodeInference:
 
     @classmethod
     def of(cls, subject: Subject) -> NodeInference:
-        """Return the instance of a model, whose answers all walks share."""
+        """Return the instance for a model; all walks over the model share its cached answers."""
         known: NodeInference | None = subject.memo.get("node-inference")
         if known is None:
             known = subject.memo["node-inference"] = cls(subject)

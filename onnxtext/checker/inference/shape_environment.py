@@ -22,7 +22,7 @@ from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 _MOST_ELEMENTS = 1024
-"""Tensors of up to so many elements are passed to inference: shapes, axes, pads."""
+"""The most elements of a tensor that is passed to inference: shapes, axes, pads."""
 
 
 Constant = tuple[TensorType, TensorData]

@@ -45,7 +45,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_metadata import lower_tensor
 
 _MOST_REPEATED = 2_000
-"""How many nodes are visited to prepare visits of loops, plus four times those of the model."""
+"""The most visits of nodes to prepare loops; four times the model's nodes are added."""
 
 
 class ShapeInference(ScopeWalk[Shapes]):
@@ -303,7 +303,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         return ()
 
     def _failed(self, node: Node, failure: Failure) -> None:
-        """Report that onnx gave no answer; if it cannot be run at all, only once."""
+        """Report that onnx gave no answer; once per model if onnx cannot be run at all."""
         single = failure.kind not in ("unavailable", "stopped")
         key = (id(node), -1) if single else (0, -1)
         if key not in self._reported and not self._quiet:
@@ -365,7 +365,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     # ---- Encoding ---------------------------------------------------------------------------
 
     def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
-        """Encode a tensor; None if that fails."""
+        """Encode a tensor; return None if the encoding fails."""
         key = id(type), id(data)  # unique: the tree outlives the walk
         if key not in self._encoded:
             try:

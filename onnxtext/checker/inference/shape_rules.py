@@ -26,8 +26,8 @@ class ShapeRules:
 
         Args:
             signature: the operator.
-            resolved: the targets of the nodes of each scope (by id), to which those of the body
-                are added.
+            resolved: the targets of the nodes of each scope (by id), to which the targets of
+                the body's nodes are added.
         """
         if signature.rule is None:
             return None

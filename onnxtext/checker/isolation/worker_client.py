@@ -115,7 +115,7 @@ class Worker:
     # ---- Pipes ------------------------------------------------------------------------------
 
     def _send(self, data: bytes) -> None:
-        """Write a request; if the child has died, raise OSError instead of getting SIGPIPE."""
+        """Write a request; if the child has died, raise OSError and suppress SIGPIPE."""
         fd = self._child.requests
         if not hasattr(signal, "SIGPIPE") or signal.getsignal(signal.SIGPIPE) != signal.SIG_DFL:
             write_all(fd, data)

@@ -91,7 +91,7 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
     Args:
         explanation: the explanation.
         where: returns the text of a place.
-        most: how many steps of a chain are shown; None for all.
+        most: the most steps of a chain to show; None for all.
     """
     name = explanation.name
     yield f"{quoted(name)}: {explanation.written or 'unknown type'}"

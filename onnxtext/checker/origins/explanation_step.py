@@ -15,7 +15,7 @@ from onnxtext.checker.origins.influences import Part
 
 Kind = Literal["declared", "stored", "inferred", "assumed", "unknown"]
 Wanted = tuple[View, str, Part]
-"""A part of a value that another one comes from."""
+"""A source of a size: a value and a part of the value."""
 
 
 @dataclass(slots=True)
@@ -25,13 +25,13 @@ class Step:
     Attributes:
         view: the graph of the value.
         name: the value.
-        part: the part of it.
+        part: the dimension, element or rank of the value.
         size: the size as text; None if unknown.
         kind: `declared` in an input, `stored` in a weight, `inferred` by a node, `assumed` because
             only a declaration says so, or `unknown`.
         how: the explanation, such as "`MatMul` takes it from".
         place: the statement.
-        also: further facts.
+        also: further facts, as sentences.
         sources: the steps before it.
     """
 

@@ -36,10 +36,10 @@ from onnxtext.checker.origins.influences import (
 from onnxtext.checker.origins.unknown_sizes import needs, operator_reason
 
 _MOST_STEPS = 20_000
-"""How many steps all stories together have."""
+"""The most steps of all stories together."""
 _MOST_OTHERS = 3
 _DEEPEST = 30
-"""How often stories fork."""
+"""The most steps with several sources."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Stories:
     Args:
         subject: the model.
         findings: the findings of its inference.
-        most: how many steps all stories together have.
+        most: the most steps of all stories together.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Stories:
             step.kind = "stored" if step.size is not None else "unknown"
             step.how = f"the initializer {quoted(name)} stores it"
             if step.size is None:
-                step.how = f"the elements of {quoted(name)} are not followed: too many, or no sizes"
+                step.how = f"the elements of {quoted(name)} are not tracked: too many, or no sizes"
             return []
         step.place = Place(value, ("name",)) if value.type is None else step.place
         own = part_of(value.type, step.part)
@@ -207,7 +207,7 @@ class Stories:
     def _call(self, step: Step, node: Node, output: int) -> list[Wanted]:
         function = step.view.call(node)
         if function is None or output >= len(function.scope.outputs):
-            step.how = f"the call of {quoted(node.op_type)} is not followed"
+            step.how = f"the call of {quoted(node.op_type)} is not analyzed"
             return []
         step.how = f"the function {quoted(node.op_type)} gives"
         return [(function, function.scope.outputs[output].name, step.part)]

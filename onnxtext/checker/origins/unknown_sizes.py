@@ -24,11 +24,11 @@ DATA_DEPENDENT = {
     "OptionalGetElement": "the value",
     "CategoryMapper": "the data",
 }
-"""What output sizes of operators depend on that is only known when the model runs."""
+"""For operators with data-dependent output sizes, the data that determines the sizes."""
 
 
 def needs(called: str, count: int) -> str:
-    """Return the sentence that an operator needs unknown sizes; their names follow it."""
+    """Begin the sentence that an operator needs unknown sizes; the names of the sizes follow."""
     return f"{called} needs the unknown" if count == 1 else f"{called} needs unknown sizes:"
 
 
@@ -55,7 +55,7 @@ def operator_reason(
     if not domain and node.op_type in DATA_DEPENDENT:
         return f"{called} depends on data: {DATA_DEPENDENT[node.op_type]}"
     if part.kind == "element":
-        return f"the elements that {called} computes are not followed: they depend on data"
+        return f"the elements that {called} computes are not tracked: they depend on data"
     if any(name and not shape for name, shape in zip(node.inputs, facts.shapes, strict=True)):
         return f"neither onnx nor onnxtext infers this size of {called}"
     sizes = broadcast_sizes(facts, part) if part.kind == "dimension" else []

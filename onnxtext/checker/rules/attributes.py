@@ -30,11 +30,11 @@ _FIELDS = {
 }  # fmt: skip
 """The attribute type of each value field of AttributeProto."""
 _SINGLE = frozenset({4, 5, 11, 13})
-"""Types whose value is a single message, which has no default."""
+"""Attribute types whose value is a single message, and so has no default."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check attributes without looking at their operators."""
+    """Check attributes independently of their operators."""
     for node, index, attribute in odd_attributes(subject):
         if attribute.type in NUMERIC and attribute.name and attribute.value is not None:
             continue
@@ -230,7 +230,7 @@ def _reference(
             "attribute-ref-unknown",
             f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
             (place,),
-            help=f"there is {quoted(near)}"
+            help=f"did you mean {quoted(near)}?"
             if near
             else "declare it as a parameter of the function, or write the value itself",
         )
@@ -244,7 +244,7 @@ def _reference(
                 place,
                 Place(scope.function, ("attributes", list(parameters).index(name)), "declared"),
             ),
-            help="change the type of the parameter, or refer to another one",
+            help="change the type of the parameter, or refer to another parameter",
         )
     return None
 

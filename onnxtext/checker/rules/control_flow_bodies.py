@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule for the input and output counts of the bodies of If, Loop and Scan.
 
-What: a body has as many inputs as its operator passes, and as many outputs as it expects.
-Why: they are matched by position.
+What: a body has as many inputs and outputs as its operator passes and expects.
+Why: inputs and outputs are matched by position.
 Fix: add or remove inputs or outputs of the body.
 """
 
@@ -34,7 +34,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 def actual_inputs(scope: Scope, ir_version: int) -> list[str]:
     """Return the inputs of a body that its node passes.
 
-    Before IR version 4 initializers were also inputs, after the actual ones.
+    Before IR version 4, initializers were also inputs, listed after the actual inputs.
     """
     names = [value.name for value in scope.inputs]
     if 0 < ir_version < 4:

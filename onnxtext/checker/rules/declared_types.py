@@ -56,13 +56,13 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
-    """Find levels of a type that do not have exactly one kind."""
+    """Find types and nested types that do not set exactly one kind (tensor, sequence, …)."""
     record = use.record
     depth = 0
     while True:
         kinds = [f for f in record.fields if f.key in _KINDS]
         if len(kinds) > 1:
-            yield _missing(use, f"sets {_listed(kinds)}, not only one of them", "error")
+            yield _missing(use, f"sets {_listed(kinds)}, but may set only one", "error")
             return
         if not kinds:
             is_empty = not record.fields and not depth and not use.required
@@ -102,7 +102,7 @@ def _undefined(places: list[Place], name: str) -> Finding:
         "elem-type-undefined",
         f"the element type of {quoted(name)} is undefined",
         tuple(places),
-        help="name it, such as `float`",
+        help="write the element type, such as `float`",
     )
 
 
@@ -207,6 +207,11 @@ FAMILY = Family(
         Rule("map-key-type", "error", "map keys are integers or strings", "proto TypeProto.Map"),
         Rule("dim-value-negative", "warning", "dimensions are 0 or more", "IR Static shapes"),
         Rule("dim-param-empty", "lint", "symbolic dimensions have names", "IR Historical notes"),
-        Rule("denotation-unknown", "lint", "denotations are the standard ones", "proto TypeProto"),
+        Rule(
+            "denotation-unknown",
+            "lint",
+            "denotations are those of the specification",
+            "proto TypeProto",
+        ),
     ),
 )

@@ -30,7 +30,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check references to external data, and the files where `base_dir` is known."""
+    """Check references to external data, and the files themselves if `base_dir` is known."""
     digests: dict[Path, str] = {}
     for tensor in tensors(subject):
         entries = external_entries(tensor)
@@ -105,7 +105,7 @@ def _text(value: object) -> str:
 
 
 def unsafe(location: str) -> str | None:
-    """Return why a location must not be read, without looking at the disk; None if it is safe."""
+    """Return why a location is unsafe, without access to files; None if it is safe."""
     if location.startswith(("/", "\\")) or _DRIVE.match(location):
         return "an absolute path"
     if "\0" in location:
@@ -187,11 +187,11 @@ def _checksum(
 _HELP = {
     "external-location-missing": "remove the inline data or the external entries",
     "external-path-unsafe": "move the file below the model's directory, and use a relative path",
-    "external-file-missing": "put the file there, or correct the location",
+    "external-file-missing": "put the file at this location, or correct the location",
     "external-range-invalid": "correct `offset` and `length`, or replace the file",
     "external-offset-unaligned": "pad the file, so that tensors can be mapped into memory",
     "external-checksum": "restore the right file, or correct the checksum",
-    "external-key-unknown": "remove it, or correct its name",
+    "external-key-unknown": "remove the key, or correct its name",
 }
 """The default help of each rule."""
 

@@ -74,7 +74,7 @@ def _no_overload(node: Node, overloads: list[str]) -> Finding:
         f"the function {quoted(node.op_type)} has {called}" if not node.overload
         else f"the function {quoted(node.op_type)} does not have {called}",
         (Place(node, ("op_type",)),),
-        help=f"there is {quoted(near)}"
+        help=f"did you mean {quoted(near)}?"
         if near
         else "call an overload that exists, or define this overload",
         notes=(f"its overloads: {known}",),
@@ -131,9 +131,9 @@ def _attributes(
                 "function-call-attribute",
                 f"the function {quoted(function.name)} has no attribute {quoted(attribute.name)}",
                 (place, definition),
-                help=f"there is {quoted(near)}"
+                help=f"did you mean {quoted(near)}?"
                 if near
-                else "remove it, or add it to the attribute parameters of the function",
+                else "remove the attribute, or add it to the attribute parameters of the function",
                 severity="info" if attribute.name.startswith("__") else None,
                 repair=Repair("respell", node, (attribute.name, near)) if near else None,
             )

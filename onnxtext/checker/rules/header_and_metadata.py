@@ -37,7 +37,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "graph-missing",
                 "the model has no graph",
                 (Place(model),),
-                help="write one after the header: `name (inputs) => (outputs) { nodes }`",
+                help="write a graph after the header: `name (inputs) => (outputs) { nodes }`",
             )
         if subject.active("model-domain-missing", "producer-missing"):
             yield from _header(model)
@@ -103,7 +103,7 @@ def _header(model: Model) -> Iterator[Finding]:
             if what == "missing"
             else f"the model's `domain` {what}",
             (Place(model, ("domain",)),),
-            help='write it as in `domain: "org.example.models"`',
+            help='write a reverse-DNS name, such as `domain: "org.example.models"`',
         )
     for key, value in (
         ("producer_name", model.producer_name),

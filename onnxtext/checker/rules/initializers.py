@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for initializers and the inputs of the same name.
 
-What: initializers have distinct names; before IR version 4 each is also an input; from IR version 4
-on, an initializer of a nested graph is not.
+What: initializers have distinct names; before IR version 4, each initializer is also an input; from
+IR version 4 on, no initializer of a nested graph is an input.
 Why: an initializer with an input's name is that input's default; nested graphs have no defaults.
 Fix: remove the input, or rename the initializer.
 """
@@ -52,7 +52,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
             yield Finding(
                 "initializer-duplicate",
                 f"{len(places)} initializers are named {quoted(name)}",
-                (places[1], places[0]._replace(label="first here"), *places[2:]),
+                (places[1], places[0]._replace(label="first occurrence"), *places[2:]),
                 help="remove or rename one of them",
             )
 

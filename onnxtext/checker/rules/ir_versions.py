@@ -2,7 +2,7 @@
 """Rules for the IR version, and for constructs that need a newer one.
 
 What: `ir_version` is present and known, and the model uses no newer constructs.
-Why: a reader of that IR version ignores the newer field, and so reads a different model.
+Why: a reader that only knows this IR version ignores newer fields, and so reads another model.
 Fix: raise `ir_version`, or do not use the construct.
 """
 
@@ -80,7 +80,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _headless(subject: Subject) -> Iterator[Finding]:
-    """Report a lone graph: it is valid as a fragment, but usually a model was intended."""
+    """Report a graph without a header: it is valid, but the author probably meant a model."""
     root = subject.root
     if isinstance(root, Fragment) and isinstance(root.item, Graph) and root.item.at >= 0:
         yield Finding(

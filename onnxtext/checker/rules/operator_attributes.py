@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that compare the attributes of a node with the operator's schema.
 
-What: a node has only attributes of its operator, with their types, all required ones, each once.
-Why: an unknown attribute has no effect, and a runtime may refuse it.
+What: a node has all required attributes of its operator, no unknown ones, and the right types.
+Why: an unknown attribute has no effect, and a runtime may reject the node.
 Fix: correct the name or the value.
 """
 
@@ -79,7 +79,7 @@ def _missing(node: Node, signature: Signature, needed: frozenset[str]) -> Iterat
             "attribute-required",
             f"`{node.op_type}` needs the attribute `{name}`",
             (Place(node, ("op_type",)),),
-            help=f"add it; its type is `{kind}`",
+            help=f"add the attribute; its type is `{kind}`",
         )
 
 
@@ -92,7 +92,7 @@ def _duplicates(node: Node) -> Iterator[Finding]:
                 f"this `{node.op_type}` has two attributes {quoted(attribute.name)}",
                 (
                     Place(node, ("attributes", index)),
-                    Place(node, ("attributes", first[attribute.name]), "first here"),
+                    Place(node, ("attributes", first[attribute.name]), "first occurrence"),
                 ),
                 help="remove one of them",
             )
@@ -125,7 +125,9 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
             (place,),
-            help=f"there is {quoted(near)}" if near else "remove it, or correct its name",
+            help=f"did you mean {quoted(near)}?"
+            if near
+            else "remove the attribute, or correct its name",
             notes=(f"its attributes: {known}" if known else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
             repair=Repair("respell", node, (attribute.name, near)) if near else None,

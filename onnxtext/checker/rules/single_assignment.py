@@ -60,7 +60,7 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
 
 
 def _listed(names: list[str]) -> str:
-    """Names in words; no more than `_MOST_NAMES`."""
+    """Return names as a phrase for messages, at most `_MOST_NAMES` names."""
     most = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
     words = [quoted(name) for name in most]
     if len(most) < len(names):
@@ -71,7 +71,7 @@ def _listed(names: list[str]) -> str:
 def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
     """Find names of a nested graph that shadow names of an outer graph.
 
-    The specification of IR version 8 forbids it for outputs of nodes only; newer versions also for
+    The specification of IR version 8 forbids outputs of nodes to shadow names; newer versions also
     inputs and initializers.
     """
     outer = list(scope.outer())
@@ -86,10 +86,10 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
                     f"{around.describe()} around it",
                     (
                         Place(*scope.definition(name)),
-                        Place(*around.definition(name), "visible there"),
+                        Place(*around.definition(name), "the outer definition"),
                     ),
                     severity="warning" if is_given and 0 < ir_version <= 8 else None,
-                    help="rename the inner one",
+                    help="rename the inner value",
                 )
                 break
 

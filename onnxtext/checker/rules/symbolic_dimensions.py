@@ -38,7 +38,7 @@ from onnxtext.diagnostics import Severity
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find symbolic dimensions with contradictory sizes, or of inputs with only one size."""
+    """Find symbolic dimensions with contradictory sizes, and dimensions of inputs with one size."""
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return
     if sizes_fit_by_kind(subject):
@@ -128,7 +128,7 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
 
 
 def _severity(place: Place, name: str, trace: Trace) -> Severity | None:
-    """Return `info` if only inputs determine the size: a caller sees their types."""
+    """Return `info` if the types of inputs alone determine the size: callers see these types."""
     return "info" if trace.follows_from_inputs(place, name) else None
 
 
@@ -195,7 +195,7 @@ _INPUT = re.compile(r"\{(\d{1,4})\}")
 
 
 def _contradiction(wrong: Contradiction) -> Finding:
-    """Report a wrong declaration; runtimes and the official checker accept it."""
+    """Report a declared shape that differs from the computed one; runtimes accept it."""
     node, computed = wrong.node, _written(wrong.computed)
     return Finding(
         "shape-mismatch",

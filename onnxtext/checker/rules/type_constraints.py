@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule that checks value types against the type constraints of the operators.
 
-What: inputs have types that the operator accepts, equal where the schema uses one type variable,
-and declared types agree with computed ones.
+What: the operator accepts the types of its inputs, inputs with one type variable have equal types,
+and declared types agree with computed types.
 Why: a runtime implements the operator for no other types.
 Fix: insert a `Cast`, or correct the declaration.
 """

@@ -86,7 +86,7 @@ def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
 def _undefined(
     subject: Subject, scope: Scope, nested: dict[int, list[NestedUse]]
 ) -> Iterator[tuple[str, Finding]]:
-    """Yield undefined names; collect in `nested` names that an outer graph defines later."""
+    """Yield undefined names; add uses of names that an outer graph defines later to `nested`."""
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
         name = _used(scope, use)
@@ -123,12 +123,12 @@ def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Pla
     notes: tuple[str, ...] = ()
     inner = _inner_definition(scope, name) if subject.may_suggest else None
     if inner is not None:
-        notes = (f"it is defined in {inner.describe()}, and visible only there",)
+        notes = (f"it is defined in {inner.describe()}, which is its only scope",)
     return Finding(
         "value-undefined",
         _undefined_message(name, places),
         tuple(places),
-        help=f"there is a value {quoted(near or later or '')}"
+        help=f"did you mean {quoted(near or later or '')}?"
         if near or later
         else "name an input, an initializer or an output of an earlier node",
         notes=notes,
@@ -228,7 +228,7 @@ def _cycle(
         for i, node in enumerate(nodes)
     ]
     places = [
-        Place(node, ("outputs", node.outputs.index(name)), "" if i else "begins here")
+        Place(node, ("outputs", node.outputs.index(name)), "" if i else "the cycle begins here")
         for i, (node, name) in enumerate(zip(nodes, chain, strict=True))
     ]
     for use in nested:
@@ -334,7 +334,7 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         near = None if outer else subject.nearest(value.name, scope.position)
         notes: tuple[str, ...] = ()
-        help = f"there is a value {quoted(near)}" if near else "name a value that a node computes"
+        help = f"did you mean {quoted(near)}?" if near else "name a value that a node computes"
         if outer is not None:
             notes = (f"it is defined in {outer[0].describe()}, but outputs cannot be outer values",)
             help = f"copy it with a node: {value.name} = Identity (…)"

@@ -49,7 +49,7 @@ def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
 
 
 def axes_to_input(work: Work) -> None:
-    """`Squeeze`, `Unsqueeze` (13) and reductions (13, 18)."""
+    """Convert `axes` of `Squeeze`, `Unsqueeze` (version 13) and reductions (13, 18) to an input."""
     _to_input(work, "axes", 1)
     carry_over(work)
 
@@ -83,7 +83,7 @@ def split_to_attribute(work: Work) -> None:
 
 
 def split_count(work: Work) -> None:
-    """`Split` (18) needs the number of outputs if it has no sizes."""
+    """Add `num_outputs`, which `Split` requires from version 18 on if it has no sizes."""
     if not work.input(1):
         work.set(tensors.integer("num_outputs", len(work.node.outputs)))
         work.say("`num_outputs` is added, because version 18 needs it")
@@ -91,7 +91,7 @@ def split_count(work: Work) -> None:
 
 
 def split_without_count(work: Work) -> None:
-    """Reverse `split_count`: older versions split into equal parts only."""
+    """Reverse `split_count`; older versions only split into equal parts."""
     if work.attribute("num_outputs") is not None:
         count = len(work.node.outputs)
         if work.integer("num_outputs") != count:
@@ -162,7 +162,7 @@ def pad_to_attributes(work: Work) -> None:
 
 
 def pad_without_axes(work: Work) -> None:
-    """`Pad` before version 18 pads all axes."""
+    """Remove the input `axes` of `Pad`, which has no axes before version 18."""
     if work.input(3):
         axes = _whole(work.needed_numbers(3, "input `axes`"))
         pads = _whole(work.needed_numbers(1, "input `pads`"))
@@ -180,7 +180,7 @@ def pad_without_axes(work: Work) -> None:
 
 
 def pads_renamed(work: Work) -> None:
-    """The attribute of `Pad` was called `paddings` before version 2."""
+    """Rename the attribute `pads` of `Pad`, which was called `paddings` before version 2."""
     old, new = ("paddings", "pads") if work.is_up else ("pads", "paddings")
     numbers = work.integers(old)
     if numbers is None:
@@ -205,7 +205,7 @@ def reshape_to_attribute(work: Work) -> None:
 
 
 def reshape_zero(work: Work) -> None:
-    """`Reshape` before version 14 copies a size where the shape is 0."""
+    """Remove `allowzero` of `Reshape`: before version 14, a size 0 in the shape copies a size."""
     if work.integer("allowzero", 0):
         numbers = work.numbers(work.input(1))
         if numbers is None or 0 in numbers:
@@ -216,7 +216,7 @@ def reshape_zero(work: Work) -> None:
 
 
 def shape_whole(work: Work) -> None:
-    """`Shape` before version 15 gives all sizes; a `Slice` takes those of `start` to `end`."""
+    """Replace `start` and `end` of `Shape`, which exist since version 15, by a `Slice`."""
     start, end = work.integer("start", 0) or 0, work.integer("end")
     work.drop("start")
     work.drop("end")
@@ -313,7 +313,7 @@ def dropout_to_attributes(work: Work) -> None:
 
 
 def dropout_mask(work: Work) -> None:
-    """The mask of `Dropout` is bool since version 10."""
+    """Drop the unused mask of a `Dropout`: the type of the mask changed in version 10."""
     if len(work.node.outputs) > 1 and work.node.outputs[1]:
         if work.node.outputs[1] in work.facts.used:
             raise Obstacle(
@@ -348,7 +348,7 @@ def dft_to_attribute(work: Work) -> None:
 
 
 def constant_value(work: Work) -> None:
-    """`Constant` before version 12 has only tensors."""
+    """Convert the value of `Constant` to a tensor, the only kind before version 12."""
     for held in work.node.attributes:
         value = work.value(held.name)
         made = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for operators that mean something else in another version: `Softmax`, `Add` and so on."""
+"""Rules for operators whose meaning changed between versions: `Softmax`, `Add` and others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onnxtext.tensor.elements import ELEMENTS
 
 
 def softmax_up(work: Work) -> None:
-    """`Softmax` and the like (13): along one axis, no longer over all axes from `axis` on."""
+    """Convert `Softmax` and the like to version 13: one axis instead of all axes from `axis` on."""
     shape = work.shape(work.input(0))
     axis = work.integer("axis", 1)
     assert axis is not None
@@ -52,7 +52,7 @@ def _only_axis(shape: Dims, axis: int) -> int | None:
 
 
 def softmax_down(work: Work) -> None:
-    """Reverse `softmax_up`: an axis that is not the last one is moved there."""
+    """Reverse `softmax_up`: transpose so that the axis is the last axis."""
     name = work.input(0)
     axis = work.integer("axis", -1)
     assert axis is not None
@@ -75,12 +75,14 @@ def softmax_down(work: Work) -> None:
             work.set(integer("axis", rank - 1))
             old = work.divert("normalized")
             work.append("Transpose", (work.node.outputs[0],), (old,), ints("perm", back))
-            work.say("it normalizes along one axis, so `Transpose` moves that to the end and back")
+            work.say(
+                "it normalizes along one axis, so `Transpose` moves this axis to the end and back"
+            )
     carry_over_axis(work)
 
 
 def carry_over_axis(work: Work) -> None:
-    """Carry over; the default of `axis` has already been considered."""
+    """Carry over; an omitted `axis` stays omitted, because other rules handle its default."""
     held = work.attribute("axis")
     if held is not None:
         carry_over(work)
@@ -94,7 +96,7 @@ def carry_over_axis(work: Work) -> None:
 
 
 def axes_from_start(work: Work) -> None:
-    """Before version 11, axes do not count from the end."""
+    """Replace negative axes, which versions before 11 do not have."""
     for name in ("axis", "axes"):
         held = work.attribute(name)
         if held is None or isinstance(held.value, Reference):
@@ -112,7 +114,7 @@ def axes_from_start(work: Work) -> None:
 
 
 def gather_down(work: Work) -> None:
-    """Before version 11, indices do not count from the end."""
+    """Reject negative and computed indices of `Gather` and `OneHot`, new in version 11."""
     index = 0 if work.old.name == "OneHot" else 1
     numbers = work.numbers(work.input(index))
     if numbers is None:
@@ -129,7 +131,7 @@ def gather_down(work: Work) -> None:
 
 
 def broadcast_up(work: Work) -> None:
-    """Arithmetic (7) broadcasts as numpy does."""
+    """Convert arithmetic to version 7, which broadcasts like numpy."""
     axis = work.integer("axis")
     if work.integer("broadcast", 0) and axis is not None:
         left, right = work.needed_rank(work.input(0)), work.needed_rank(work.input(1))
@@ -157,7 +159,7 @@ def broadcast_down(work: Work) -> None:
 
 
 def equal_shapes(work: Work) -> None:
-    """`Max`, `Min`, `Mean` and `Sum` broadcast since version 8."""
+    """Require equal shapes of `Max`, `Min`, `Mean` and `Sum`, which broadcast since version 8."""
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
@@ -166,7 +168,7 @@ def equal_shapes(work: Work) -> None:
 
 
 def prelu_up(work: Work) -> None:
-    """`PRelu` (7): the slope broadcasts as numpy does; before, each channel had one slope."""
+    """Convert `PRelu` to version 7: the slope of each channel broadcasts like in numpy."""
     slope, data = work.shape(work.input(1)), work.shape(work.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:
@@ -186,7 +188,7 @@ def prelu_down(work: Work) -> None:
 
 
 def gemm_up(work: Work) -> None:
-    """`Gemm` (7) always broadcasts."""
+    """Convert `Gemm` to version 7, which always broadcasts."""
     work.drop("broadcast")
     carry_over(work)
 
@@ -207,7 +209,7 @@ def gemm_down(work: Work) -> None:
 
 
 def group_normalization_up(work: Work) -> None:
-    """`GroupNormalization` (21) has a scale and a bias of each channel, no longer of each group."""
+    """Convert `GroupNormalization` to version 21: scale and bias per channel, not per group."""
     shape = work.shape(work.input(0))
     groups = work.integer("num_groups") or 0
     channels = shape[1] if shape is not None and len(shape) > 1 else None
@@ -226,7 +228,7 @@ def group_normalization_up(work: Work) -> None:
 
 
 def one_scale(work: Work) -> None:
-    """`QuantizeLinear` and `DequantizeLinear` before version 13 have one scale."""
+    """Require a single scale of (De)QuantizeLinear, as versions before 13 do."""
     if work.shape(work.input(1)) != ():
         raise Obstacle(f"its scale `{work.input(1)}` may have several elements (since version 13)")
     work.drop("axis")
@@ -234,7 +236,7 @@ def one_scale(work: Work) -> None:
 
 
 def batch_normalization_up(work: Work) -> None:
-    """`BatchNormalization` (14) has other statistics outputs, and only in training."""
+    """Convert `BatchNormalization` to version 14, without the outputs for training."""
     if any(work.node.outputs[1:]):
         raise Obstacle("its outputs for training changed in version 14")
     carry_over(work)
@@ -248,7 +250,7 @@ def batch_normalization_down(work: Work) -> None:
 
 
 def mod_down(work: Work) -> None:
-    """`Mod` of floats needs `fmod` before version 28."""
+    """Reject a `Mod` of floats without `fmod`, which exists since version 28."""
     if not work.integer("fmod", 0):
         element = work.element(work.input(0))
         if "float" in element or element == "double":
@@ -260,7 +262,7 @@ def mod_down(work: Work) -> None:
 
 
 def lp_pool_up(work: Work) -> None:
-    """`LpPool` and `GlobalLpPool` (2): `p` is an integer."""
+    """Convert `LpPool` and `GlobalLpPool` to version 2, where `p` is an integer."""
     p = work.real("p")
     if p is not None:
         if p != int(p):
@@ -272,10 +274,10 @@ def lp_pool_up(work: Work) -> None:
 
 
 def pool_windows(work: Work) -> None:
-    """Pools ignore windows that start in the padding at the end since version 22.
+    """Reject pools with windows that start in the end padding, which version 22 ignores.
 
-    There are such windows only with `ceil_mode`, if the padding and the stride together are longer
-    than the window.
+    Windows start there only with `ceil_mode`, if padding and stride together are longer than the
+    window.
     """
     if work.integer("ceil_mode", 0) and work.string("auto_pad") in (None, "NOTSET"):
         kernel = work.integers("kernel_shape") or ()
@@ -302,7 +304,7 @@ def pool_windows(work: Work) -> None:
 
 
 def cast_up(work: Work) -> None:
-    """`Cast` (6) names the type by its number."""
+    """Convert `to` of `Cast` to version 6: the number of the type instead of its name."""
     name = (work.string("to") or "").lower()
     if name not in ELEMENTS:
         raise Obstacle(f"its type `{name}` is unknown")
@@ -325,7 +327,7 @@ def renamed(name: str, values: dict[bytes, bytes]) -> object:
 
 
 def grid_sample_down(work: Work) -> None:
-    """`GridSample` before version 20 takes images only."""
+    """Convert `GridSample` to versions before 20: images only, older names of `mode`."""
     if work.needed_rank(work.input(0)) != 4:
         raise Obstacle(f"`{work.input(0)}` is no image: other ranks exist since version 20")
     names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}
@@ -336,7 +338,7 @@ def grid_sample_down(work: Work) -> None:
 
 
 def label_encoder_up(work: Work) -> None:
-    """`LabelEncoder` (2) has lists of keys and values; before, the classes were numbered."""
+    """Convert `LabelEncoder` to version 2: lists of keys and values replace numbered classes."""
     classes = work.value("classes_strings")
     if not isinstance(classes, tuple):
         raise Obstacle("it has no `classes_strings`")
@@ -352,7 +354,7 @@ def label_encoder_up(work: Work) -> None:
 
 
 def scatter_up(work: Work) -> None:
-    """`Scatter` is called `ScatterElements` (11)."""
+    """Rename `Scatter` to `ScatterElements` (version 11)."""
     work.node.op_type = "ScatterElements"
     work.say("`ScatterElements` replaces `Scatter`")
 

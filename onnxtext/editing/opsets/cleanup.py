@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Remove constants that became attributes, and declarations of outputs that were dropped."""
+"""Remove constants that became attributes, and types of outputs that no longer exist."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from onnxtext.ast.visit import list_graphs
 
 
 def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, str]]) -> None:
-    """Remove constants that nothing uses any more.
+    """Remove unused constants, and types of dropped outputs.
 
     Args:
         model: the converted model; changed in place.

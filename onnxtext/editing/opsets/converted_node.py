@@ -40,11 +40,11 @@ class Place:
     new_tensors: dict[str, Tensor] = field(default_factory=dict)
 
     def mark(self) -> int:
-        """Return how many constants there are."""
+        """Return the number of new constants, for `back_to`."""
         return len(self.constants)
 
     def back_to(self, mark: int) -> None:
-        """Forget the constants since a mark: their node is not converted."""
+        """Drop the constants created since a mark, because their node is not converted."""
         for tensor in list(self.constants)[mark:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 
@@ -53,14 +53,14 @@ class Work:
     """A node that a step rewrites.
 
     Args:
-        facts: what is known of the model.
+        facts: the known facts about the model.
         place: its graph.
         node: the node; it is not changed.
-        old: the schema that it has.
-        new: the schema that it gets.
+        old: the schema of the node before the step.
+        new: the schema of the node after the step.
 
     Attributes:
-        node: the new node; None if the step replaces it by those before and behind.
+        node: the new node; None if `before` and `after` replace the node.
         before: new nodes before it.
         after: new nodes behind it.
     """
@@ -105,7 +105,7 @@ class Work:
         """Return the value of an attribute, its default, or None.
 
         Raises:
-            Obstacle: it is a parameter of a function.
+            Obstacle: the attribute is a parameter of a function.
         """
         from onnxtext.editing.opsets.schemas import NONE, default_of
 
@@ -172,18 +172,18 @@ class Work:
     # ---- Values -----------------------------------------------------------------------------
 
     def input(self, index: int) -> str:
-        """Return the name of an input, or nothing if it is left out."""
+        """Return the name of an input; "" for an omitted input."""
         return self.node.inputs[index] if index < len(self.node.inputs) else ""
 
     def set_input(self, index: int, name: str) -> None:
-        """Set an input; those before it that do not exist are left out."""
+        """Set an input; missing inputs before it become omitted inputs."""
         names = list(self.node.inputs)
         names += [""] * (index + 1 - len(names))
         names[index] = name
         self.node.inputs = tuple(names)
 
     def leave_out(self, index: int) -> None:
-        """Leave out an input; at the end, nothing remains of inputs that are left out."""
+        """Omit an input; omitted inputs at the end of the list are removed."""
         self.set_input(index, "")
         names = list(self.node.inputs)
         while names and not names[-1]:
@@ -256,7 +256,7 @@ class Work:
         self, base: str, numbers: Sequence[Number], element: str = "int64",
         dims: Sequence[int] | None = None,
     ) -> str:  # fmt: skip
-        """Return the name of a constant tensor, by default a list; it is made if there is none."""
+        """Return the name of a constant tensor, by default a list; create it if it is missing."""
         tensor = tensors.make_tensor(element, numbers, (len(numbers),) if dims is None else dims)
         if tensor is None:
             raise Obstacle(f"`{element}` cannot hold its {base} {list(numbers)}")
@@ -271,7 +271,7 @@ class Work:
         return name
 
     def parameter(self, base: str, held: Attribute) -> str:
-        """Return the name of a list that a parameter of the function gives."""
+        """Return the name of a new `Constant` whose list is a parameter of the function."""
         name = self.facts.fresh(base)
         self.facts.set_type(name, "tensor(int64)")
         made = Attribute("value_ints", AttributeType.INTS, held.value)

@@ -24,7 +24,7 @@ def inline(work: Work) -> int:
     """Replace a node by the nodes of its function.
 
     Returns:
-        The version of the operator set that these nodes are written for.
+        The version of the operator set that the new nodes use.
 
     Raises:
         Obstacle: the operator has no function.
@@ -49,7 +49,7 @@ def _absent(signature: Signature) -> str:
 
 
 def _keep_statement(work: Work) -> None:
-    """Move the label, the metadata and the declared types to the node that makes the output."""
+    """Move the label, metadata and declared types to the new node that computes the output."""
     first = work.node.outputs[0] if work.node.outputs else ""
     types = dict(zip(work.node.outputs, work.node.output_types, strict=False))
     for node in work.before:

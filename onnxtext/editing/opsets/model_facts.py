@@ -76,7 +76,7 @@ class Facts:
         return found
 
     def fresh(self, base: str) -> str:
-        """Return a name that no value of the model has, and remember it."""
+        """Return a name that no value of the model has, and reserve the name."""
         number = self._numbers.get(base, 0)
         while True:
             number += 1
@@ -92,7 +92,7 @@ class Facts:
         self._made[name] = text
 
     def type(self, scope: Scope, name: str) -> Type | None:
-        """Return the inferred type of a value in a graph; None in functions, which have many."""
+        """Return the inferred type of a value in a graph; None in functions, where types vary."""
         if scope.function is not None:
             return None
         place: Scope | None = scope
@@ -106,7 +106,7 @@ class Facts:
         return None
 
     def element_type(self, scope: Scope, name: str) -> str | None:
-        """Return the type of a value as schemas spell it; None if unknown."""
+        """Return the type of a value in the spelling of schemas; None if unknown."""
         if name in self._made:
             return self._made[name]
         environment = TypeInference.of(self.subject).environments.get(id(scope))
@@ -114,7 +114,7 @@ class Facts:
         return known or type_text(self.type(scope, name))
 
     def is_new(self, name: str) -> bool:
-        """Whether the conversion made a value."""
+        """Whether the conversion has created this value."""
         return name in self._made
 
     def constant(self, scope: Scope, name: str) -> tuple[TensorType, tuple[Number, ...]] | None:

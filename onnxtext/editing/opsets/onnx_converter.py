@@ -15,11 +15,11 @@ from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
 
 _MOST_REQUESTS = 2000
-"""How many nodes the converter is asked about in one conversion."""
+"""The most requests to the converter in one conversion."""
 
 
 class Converter:
-    """Calls the converter, once for equal nodes."""
+    """Calls onnx's converter; equal nodes share one call."""
 
     def __init__(self) -> None:
         self._inference = Inference()
@@ -30,7 +30,7 @@ class Converter:
         """Let the converter rewrite a node.
 
         Raises:
-            Obstacle: it cannot, or it changes more than the node.
+            Obstacle: the converter fails, or changes more than the node.
         """
         if work.old.domain or nested_graphs((work.node,)):
             raise Obstacle("no rule is known for this change")
@@ -41,7 +41,7 @@ class Converter:
             raise Obstacle("no rule is known for this change") from None
         answer = self._ask(data, target)
         if isinstance(answer, str):
-            raise Obstacle(f"onnx's version converter cannot do it: {answer}")
+            raise Obstacle(f"onnx's version converter failed: {answer}")
         _take_over(work, answer, kept)
 
     def _ask(self, data: bytes, target: int) -> bytes | str:
@@ -50,12 +50,16 @@ class Converter:
         if known is None:
             self._asked += 1
             if self._asked > _MOST_REQUESTS:
-                return "too many nodes need it"
+                return "too many nodes need the converter"
             answer = self._inference.convert(data, target)
             if isinstance(answer, Failure):
-                known = f"it failed ({answer.kind})"
+                known = f"its process failed ({answer.kind})"
             elif isinstance(answer, str):
-                known = answer.strip().splitlines()[-1][-200:] if answer.strip() else "it failed"
+                known = (
+                    answer.strip().splitlines()[-1][-200:]
+                    if answer.strip()
+                    else "no reason was given"
+                )
             else:
                 known = answer[0]
             self._known[key] = known
@@ -63,7 +67,7 @@ class Converter:
 
 
 def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
-    """Return a model of one node, and the values that it has from outside."""
+    """Return a model of one node, and the outer values that the node uses."""
     inputs, kept = [], set()
     for name in dict.fromkeys(filter(None, work.node.inputs)):
         made = work.place.new_tensors.get(name)
@@ -91,7 +95,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
 
 
 def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
-    """Replace the node by those that the converter made."""
+    """Replace the node by the converter's nodes."""
     try:
         made = lift_model(data)
     except LiftError:

@@ -31,7 +31,7 @@ class Plan:
     """The changes of a conversion, and its obstacles.
 
     Attributes:
-        subject: the model before it.
+        subject: the model before the conversion.
         targets: the versions to convert to.
         remarks: the obstacles, then the changes.
     """
@@ -95,7 +95,7 @@ def convert(model: Model, targets: Targets) -> list[str]:
 
 
 def plan_conversion(model: Model, targets: Targets, subject: Subject | None = None) -> Plan:
-    """Find the changes that a conversion makes, and the obstacles to it.
+    """Find the changes of a conversion, and its obstacles.
 
     Args:
         model: the model, which is not changed before `Plan.apply`.
@@ -150,7 +150,7 @@ def check_version(domain: str, version: int) -> None:
     """Check that the installed onnx knows a version of an operator set.
 
     Raises:
-        OnnxTextError: it does not.
+        OnnxTextError: the version or domain is unknown.
     """
     newest = newest_versions().get(domain)
     shown = f"`{domain}`" if domain else "the standard operators"

@@ -41,7 +41,7 @@ class Remark:
 
     @property
     def severity(self) -> Severity:
-        """An obstacle is an error."""
+        """The severity: `error` for an obstacle."""
         return "error" if self.code == OBSTACLE else "info"
 
 
@@ -72,7 +72,7 @@ def diagnose(
     Args:
         remarks: the remarks.
         subject: the model before the conversion.
-        source: its text; None for a binary model.
+        source: the text of the model; None for a binary model.
         file: the name of a binary model.
     """
     chosen = list(remarks)

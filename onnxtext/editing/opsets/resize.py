@@ -10,7 +10,7 @@ from onnxtext.editing.opsets.signature_changes import carry_over
 
 
 def scales_from_sizes(work: Work) -> None:
-    """`Upsample` (7) has one list of scales."""
+    """Convert `Upsample` to version 7, with one list of scales."""
     height, width = work.real("height_scale"), work.real("width_scale")
     work.drop("height_scale")
     work.drop("width_scale")
@@ -44,7 +44,7 @@ def scales_to_attribute(work: Work) -> None:
 
 
 def upsample_to_resize(work: Work) -> None:
-    """`Upsample` is called `Resize` (10)."""
+    """Rename `Upsample` to `Resize` (version 10)."""
     work.node.op_type = "Resize"
     work.say("`Resize` replaces `Upsample`")
 
@@ -59,7 +59,7 @@ def resize_to_upsample(work: Work) -> None:
 
 
 def resize_up(work: Work) -> None:
-    """`Resize` (11) has attributes for the coordinates and the nearest element."""
+    """Convert `Resize` to version 11, with attributes for coordinates and the nearest element."""
     scales = work.numbers(work.input(1))
     nearest = work.string("mode") != "linear"
     rounding = "floor"
@@ -102,7 +102,7 @@ def resize_down(work: Work) -> None:
 
 
 def resize_with_empty(work: Work) -> None:
-    """`Resize` before version 13 has empty tensors for omitted inputs."""
+    """Replace omitted inputs of `Resize` by empty tensors, as versions before 13 require."""
     if work.input(2) == "" or work.input(1) == "":
         empty = work.constant("roi", [], "float")
         for index in (1, 2):
@@ -113,7 +113,7 @@ def resize_with_empty(work: Work) -> None:
 
 
 def resize_without_empty(work: Work) -> None:
-    """`Resize` (13) has either scales or sizes; the other input is omitted, not empty."""
+    """Omit the empty input of `Resize`: from version 13 on, it has either scales or sizes."""
     if work.input(3) and work.input(2):
         numbers = work.numbers(work.input(2))
         if numbers is None and work.shape(work.input(2)) != (0,):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carry a node over a step that only adds or removes types, attributes and optional inputs.
+"""Convert nodes whose operator only gets or loses types, attributes and optional inputs.
 
 The default of an added attribute keeps the meaning of older versions; the tables below list the
 exceptions. So a conversion to a newer version changes nothing, and a conversion to an older version
-drops the attribute if it has that value. A test compares the tables with the installed onnx.
+drops an attribute with the default value. A test compares the tables with the installed onnx.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REMOVED: dict[Step, dict[str, object]] = {
     ("", "LSTM", 7): {"output_sequence": ANY},
     ("", "RNN", 7): {"output_sequence": ANY},
 }
-"""The values of attributes that a version removed which mean what the newer version does."""
+"""For removed attributes, the values with the behavior of the newer version."""
 CONSUMED = "consumed_inputs"
 """A hint for optimizers that version 6 removed from all operators."""
 
@@ -43,24 +43,24 @@ UNUSED_BY_OLDER: dict[Step, tuple[str, ...]] = {
     ("", "CastLike", 24): ("round_mode",),
     ("", "Range", 27): ("stash_type",),
 }
-"""Attributes that only matter for element types which the same version added."""
+"""Attributes that only affect element types added by the same version."""
 
 MEANT_BEFORE: dict[Step, dict[str, object]] = {
     ("", "RoiAlign", 16): {"coordinate_transformation_mode": b"output_half_pixel"},
     ("", "Concat", 4): {"axis": 1},
     ("", "Upsample", 7): {},
 }
-"""Attributes that a version added or changed whose default is not what older versions do."""
+"""Added or changed attributes whose default differs from the behavior of older versions."""
 
 SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Clip", 6): ("max", "min"),  # no limit
     ("", "GRU", 3): ("direction",),  # the old default is misspelt
     ("", "Split", 2): ("axis",),
 }
-"""Attributes with a new default that means the same."""
+"""Attributes whose new default means the same as the old default."""
 
 ONES = ("dilations",)
-"""Attributes without a default that mean nothing if all their elements are 1."""
+"""Attributes without a default that have no effect if all their elements are 1."""
 
 ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "Pad", 19): {"mode": frozenset((b"wrap",))},
@@ -68,18 +68,18 @@ ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "ScatterElements", 18): {"reduction": frozenset((b"max", b"min"))},
     ("", "ScatterND", 18): {"reduction": frozenset((b"max", b"min"))},
 }
-"""Values that a version added to those of an older attribute."""
+"""Values that a version added to an older attribute."""
 ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))},
 }
-"""Values that a version removed."""
+"""Values that a version removed from an attribute."""
 
 
 def carry_over(work: Work) -> None:
     """Change the attributes of a node so that it means the same in the next version.
 
     Raises:
-        Obstacle: this is not possible.
+        Obstacle: the next version cannot express the node.
     """
     since = work.new.since if work.is_up else work.old.since
     step = work.old.domain, work.old.name, since
@@ -178,7 +178,7 @@ def _at_most(
     most: int,
     formal_of: Callable[[int], Parameter | None],
 ) -> tuple[str, ...]:
-    """Return the names without omitted ones beyond a number; refuse others beyond it."""
+    """Drop omitted names beyond the maximum number; raise `Obstacle` for other names beyond it."""
     while len(names) > most and not names[-1]:
         names = names[:-1]
     if len(names) > most:

@@ -30,11 +30,11 @@ REVIEWED: Mapping[str, int] = MappingProxyType(
 
 
 class Rule(NamedTuple):
-    """How a node is carried over a step.
+    """How a node is converted between two adjacent versions of its operator.
 
     Attributes:
-        up: to the newer version.
-        down: to the older one.
+        up: converts the node to the newer version.
+        down: converts the node to the older version.
     """
 
     up: Change = carry_over
@@ -125,7 +125,7 @@ def rules() -> Mapping[Step, Rule]:
 FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
     {("", "Resize"): r.resize_to_upsample, ("", "ScatterElements"): m.scatter_down}
 )
-"""What replaces an operator in versions that do not have it yet."""
+"""The change that replaces an operator in versions before its first version."""
 
 
 def reviewed_version(domain: str) -> int:

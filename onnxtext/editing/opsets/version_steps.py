@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carry one node over all versions that changed its operator."""
+"""Convert one node step by step, through all versions that changed its operator."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from onnxtext.editing.opsets.schemas import changes_between, unfit
 from onnxtext.editing.opsets.table import FIRST, is_reviewed, reviewed_version, rule_of
 
 _DEEPEST = 12
-"""More than any definition of an operator by others needs."""
+"""The maximum depth of operators that are defined by other operators."""
 _MOST_NODES = 1000
-"""How many nodes may replace one."""
+"""The most nodes that may replace one node."""
 
 
 class Stepper:
     """Converts the nodes of one graph or function.
 
     Args:
-        facts: what is known of the model.
+        facts: the known facts about the model.
         place: the graph.
         targets: the versions to convert to, by domain.
         converter: onnx's version converter.
@@ -48,15 +48,15 @@ class Stepper:
         self._made = 0
 
     def convert(self, stated: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
-        """Return the nodes that replace a node, and what changes.
+        """Return the nodes that replace a node, and sentences on the changes.
 
         Args:
             stated: the node of the tree.
-            node: the same with the lists in its attributes.
-            current: the version that it is written for.
+            node: the same node with lists from blobs.
+            current: the version that the node uses.
 
         Raises:
-            Obstacle: it cannot be converted.
+            Obstacle: the node cannot be converted.
         """
         self._said, self._made = [], 0
         mark = self._place.mark()
@@ -84,8 +84,8 @@ class Stepper:
         Args:
             node: the node.
             version: the version.
-            depth: how many steps led to it.
-            first: the schema that it had at first.
+            depth: the number of steps so far.
+            first: the schema before the first step.
         """
         domain, name = plain_domain(node.domain), node.op_type
         target = self._targets.get(domain, version)

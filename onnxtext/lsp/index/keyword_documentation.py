@@ -19,8 +19,8 @@ _MOST_BACK = 20_000
 """The maximum number of characters before a word in the same decorator."""
 
 WORDS = {
-    "doc": "The `doc_string` of what follows.",
-    "meta": "Entries of the `metadata_props` of what follows.",
+    "doc": "The `doc_string` of the following item.",
+    "meta": "Entries of the `metadata_props` of the following item.",
     "denotation": "The denotation of the type or dimension that follows.",
     "segment": "The `segment` of the tensor that follows.",
     "device": "The device configuration of the node that follows.",
@@ -68,7 +68,7 @@ _SECTIONS = {
     "configuration": "An entry of the model's `configuration`.",
     "order": "The orders of the main graph's lists that are too long for its decorators.",
     "encoding": "How the bytes of the file differ from the canonical encoding.",
-    "resources": "The bytes of blobs, or where they are.",
+    "resources": "The bytes of blobs, or the stores and files with them.",
 }
 _BLOCKS = {
     "graph": "Metadata of the main graph, or of the graph in an attribute.",

@@ -61,7 +61,7 @@ def blob(token: str) -> Blob:
     digest = token[5:-1]
     if not 16 <= len(digest) <= 64:
         raise SemanticError(
-            f"a blob's digest has 16 to 64 hexadecimal digits, this one has {len(digest)}",
+            f"a blob's digest has 16 to 64 hexadecimal digits, this digest has {len(digest)}",
             token=token,
             help="write the beginning of the SHA-256 of its bytes",
         )

@@ -154,7 +154,7 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
         if name not in allowed:
             raise SemanticError(
                 f"`@{name}` is not a decorator of {what}",
-                help=f"there are {', '.join(f'@{each}' for each in sorted(allowed))}",
+                help=f"the decorators are {', '.join(f'@{each}' for each in sorted(allowed))}",
             )
         if name in found:
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")

@@ -98,7 +98,7 @@ class Sections:
         for word, content in sections:
             if word in seen:
                 raise SemanticError(
-                    f"there are two `{word}` sections", token=word, help="join them"
+                    f"there are two `{word}` sections", token=word, help="join the two sections"
                 )
             match str(word):
                 case "training":

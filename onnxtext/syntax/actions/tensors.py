@@ -196,7 +196,7 @@ def _external(calls: list[Call]) -> ast.ExternalData:
         )
     if len(numbers) >= len(EXTERNAL_KEYS):
         raise SemanticError(
-            "external data has a location, an offset and a length, and nothing more here",
+            "external data has a location, an offset and a length, and nothing else",
             token=_token(numbers[2]) or call.name,
             help=_AS_PAIRS,
         )

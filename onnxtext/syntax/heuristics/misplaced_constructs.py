@@ -239,7 +239,7 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             "unclosed-bracket",
             f"`{found[1]}` is a graph among the nodes of another graph",
             Span(comma, found.end(1)),
-            help="add the missing `}` before it",
+            help="add the missing `}` before this graph",
             instead=True,
         )
 

@@ -294,7 +294,7 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
     others: tuple[Label, ...] = ()
     opener = _opener(context, name) if name in _CLOSERS else None
     if opener is not None:
-        others = (Label(opener, "this is never closed"),)
+        others = (Label(opener, "this bracket is never closed"),)
     return Diagnosis(
         _MISSING.get(name, "syntax-error"),
         f"expected {sentence([mark, *(word for word in words if word != mark)])}, found {found}",

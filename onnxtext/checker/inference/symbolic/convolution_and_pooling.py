@@ -50,7 +50,7 @@ def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
 
 
 _NONE = 1 << 10
-"""The index of an input that no node has."""
+"""An index beyond the inputs of every node: the operator has no such input."""
 
 
 def _of_weights(data: int, weights: int, bias: int) -> Callable[[OperatorCall], SymbolicShape]:
@@ -112,7 +112,7 @@ def pool(call: OperatorCall) -> SymbolicShape:
 
 
 def global_pool(call: OperatorCall) -> SymbolicShape:
-    """Infer pooling of whole images."""
+    """Infer `GlobalAveragePool` and the like: each spatial dimension becomes 1."""
     shape = call.shape(0)
     return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of operators whose output shapes depend on values of inputs."""
+"""Infer symbolic shapes of operators whose output shapes depend on the elements of inputs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def broadcast_pair(left: Extent, right: Extent) -> Extent:
 
 
 def _is_least_of(least: Extent, size: Extent) -> bool:
-    """Whether a size is the minimum of several sizes that include another one."""
+    """Whether the size `least` is a minimum of several sizes, one of which is `size`."""
     term = sole_factor(least) if isinstance(least, Size) else None
     return isinstance(term, Term) and term.kind == "min" and size in term.parts
 

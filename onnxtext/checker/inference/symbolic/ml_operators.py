@@ -172,4 +172,4 @@ LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
     "TreeEnsembleRegressor": _trees_regressed,
     "ZipMap": _zipped,
 }
-"""The inference function of each operator; none has the name of a standard one."""
+"""The inference function of each operator; the names differ from all standard operators."""

@@ -22,7 +22,7 @@ from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
 
 DOMAIN = "com.microsoft"
 SINCE = 13
-"""The version of the standard operators that they are like."""
+"""The version of the standard operators whose inference functions are used here."""
 _AMONG_STANDARD = ("SimplifiedLayerNormalization",)
 """Operators of onnxruntime in the standard domain."""
 

@@ -22,7 +22,7 @@ class OperatorCall:
     Attributes:
         node: the node.
         shapes: the shapes of its inputs.
-        values: the values of its inputs that are small and followed.
+        values: the known small integer values of its inputs.
         sizes: the known equations between symbols.
         since: the version of the operator's schema.
     """
@@ -61,7 +61,7 @@ class OperatorCall:
         return None if value is None else value.numbers()
 
     def symbolic(self, name: str, index: int) -> Extents | None:
-        """Return such a list with symbolic or unknown elements; None if its length is unknown."""
+        """Return the list of `integers` with symbolic elements; None if its length is unknown."""
         if self.attribute(name) is not None:
             return self._list(name)
         value, shape = self.value(index), self.shape(index)
@@ -121,7 +121,7 @@ class OperatorCall:
         self.sizes.reject(self.node, message, self.shapes, certain=certain)
 
     def has_rank(self, index: int, *ranks: int) -> bool:
-        """Require an input to have one of these ranks; return whether that is possible."""
+        """Require that an input has one of these ranks; return whether its rank can be one."""
         rank = self.rank(index)
         if rank is None or rank in ranks:
             return True
@@ -149,7 +149,7 @@ class OperatorCall:
         found = []
         for axis in axes:
             if not -rank <= axis < rank:
-                self.reject(f"there is no axis {axis}: there are {_dimensions(rank)}")
+                self.reject(f"axis {axis} is out of range for {_dimensions(rank)}")
                 return None
             found.append(axis % rank)
         return found
@@ -164,4 +164,4 @@ def _dimensions(count: int) -> str:
 
 
 MOST_UNKNOWN = 64
-"""A shape has up to so many unknown dimensions."""
+"""The most dimensions of a shape whose length alone is known."""

@@ -56,7 +56,7 @@ def _spread(call: OperatorCall, index: int, target: Extents) -> None:
     for back in range(1, len(shape) + 1):
         size, wanted = shape[-back], target[-back]
         if isinstance(size, int) and size != 1:
-            names = f"dimension -{back} of {{{index}}}", "that of the result"
+            names = f"dimension -{back} of {{{index}}}", "the same dimension of the result"
             call.equal(wanted, size, names[1], names[0])
         elif isinstance(size, Size) and isinstance(wanted, int):
             call.one_or(size, wanted)
@@ -118,7 +118,7 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
         return None
     call.equal(
         left[-1], right[-2] if len(right) > 1 else right[0],
-        "the last dimension of the left matrix", "the number of rows of the right one",
+        "the last dimension of the left matrix", "the number of rows of the right matrix",
     )  # fmt: skip
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
@@ -319,7 +319,7 @@ CONSTANT_INPUTS = frozenset(
 """Operators whose output shapes depend on the values of their inputs."""
 _INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
 FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
-"""Operators for which the values of inputs matter."""
+"""Operators whose output shapes or values depend on the values of their inputs."""
 
 
 def infer(

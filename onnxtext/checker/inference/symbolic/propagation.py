@@ -40,7 +40,7 @@ from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
 
 _MOST_CALLED = 10_000
-"""How many nodes of called functions are visited, plus the nodes of the model."""
+"""The most visits of nodes in called functions; the number of the model's nodes is added."""
 _DEEPEST = 50
 
 F = TypeVar("F")

@@ -60,4 +60,4 @@ def _require(call: OperatorCall, index: int, wanted: Extents) -> None:
     if shape is None or not call.has_rank(index, len(wanted)):
         return
     for axis, (size, needed) in enumerate(zip(shape, wanted, strict=True)):
-        call.equal(size, needed, f"dimension {axis} of {{{index}}}", "the size it needs")
+        call.equal(size, needed, f"dimension {axis} of {{{index}}}", "the required size")

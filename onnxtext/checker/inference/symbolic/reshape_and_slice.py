@@ -108,7 +108,7 @@ def concat(call: OperatorCall) -> SymbolicShape:
             continue
         known = next((e for e in extents if e is not None), None)
         for number, extent in enumerate(extents):
-            names = f"dimension {index} of {{0}}", f"that of {{{number}}}"
+            names = f"dimension {index} of {{0}}", f"dimension {index} of {{{number}}}"
             call.equal(known, extent, *names)
         made.append(next((e for e in extents if isinstance(e, int)), known))
     return tuple(made)
@@ -156,7 +156,7 @@ def _shown(size: Extent) -> str:
 
 
 _UNKNOWN = "\0?"
-"""The start of temporary names of unknown dimensions."""
+"""The prefix of the temporary names of unknown dimensions."""
 
 
 def _named(shape: Extents) -> Extents:
@@ -224,7 +224,7 @@ def sliced(call: OperatorCall) -> SymbolicShape:
     ):
         return (None,) * len(shape)
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
-        call.reject("there are not as many starts, ends, axes and steps, or a step is 0")
+        call.reject("starts, ends, axes and steps differ in number, or a step is 0")
         return (None,) * len(shape)
     if call.axes(axes, len(shape)) is None:
         return None

@@ -23,7 +23,7 @@ from onnxtext.checker.inference.symbolic.spelling import read_dim
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
 """Values of attributes that inference does not read."""
 Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
-"""The shapes and the small values of outputs; values may be fewer."""
+"""The shapes and the small values of outputs; the list of values may be shorter."""
 
 
 def operator_step(
@@ -34,7 +34,7 @@ def operator_step(
     values: list[Value | None],
     sizes: Sizes,
 ) -> Results:
-    """Return the shapes and values of the outputs of a node without bodies, which is no call.
+    """Return the shapes and values of the outputs of an operator without bodies.
 
     Args:
         node: the node.
@@ -42,7 +42,7 @@ def operator_step(
         wanted: the declared shapes of its outputs.
         inputs: the shapes of its inputs.
         values: the small values of its inputs; may be empty.
-        sizes: the equations, to which this adds.
+        sizes: the equations; this function adds equations.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(wanted), ()  # unknown values are not the defaults
@@ -127,7 +127,7 @@ def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
 
 
 def either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
-    """Return the dimensions on which two branches agree."""
+    """Return a shape of the dimensions on which two branches agree; others are unknown."""
     if left is None or right is None or len(left) != len(right):
         return None
     return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])

@@ -26,7 +26,7 @@ from onnxtext.checker.inference.symbolic.quotients import replaced, simplified
 Extents = tuple[Extent, ...]
 """A shape whose rank is known."""
 _Shifted = tuple[str, int]
-"""A symbol, and a number that is added."""
+"""The sum of a symbol and a number, as a pair."""
 
 
 class Conflict(NamedTuple):
@@ -142,7 +142,7 @@ class Sizes:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """A key that changes with everything that is learned here or in outer graphs."""
+        """A key that changes with every new equation or restriction of this or an outer graph."""
         outer = self._outer.state if self._outer is not None else ()
         return (*outer, id(self), self.learned) if self.learned else outer
 

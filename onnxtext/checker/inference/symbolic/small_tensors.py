@@ -15,14 +15,14 @@ from onnxtext.checker.inference.symbolic.expressions import Extent
 from onnxtext.tensor.elements import ELEMENTS
 
 MOST_ELEMENTS = 64
-"""Tensors of up to so many elements are followed."""
+"""The most elements of a tensor whose elements are tracked."""
 
 _MOST_REAL = 8
-"""Of floats only scales and the like are followed, no weights."""
+"""The most elements of a float tensor that is tracked: scales, but no weights."""
 _CODES = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
 _REAL = frozenset(("float", "double", "float16", "bfloat16"))
 _EXACT = 1 << 24
-"""Integers up to this are exact as floats."""
+"""32-bit floats represent all integers up to this number exactly."""
 
 
 class Value(NamedTuple):
@@ -126,7 +126,7 @@ def stored_value(type: Type | None, data: object) -> Value | None:
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> Value | None:
-    """Return the value with these elements; other floats than integers are unknown."""
+    """Return the value with these elements; floats that are not integers are unknown."""
     items: list[Extent] = [_whole(number) for number in numbers]
     value = Value(shape, tuple(items), real)
     return value if value.is_useful() or not items else None
@@ -139,7 +139,7 @@ def _whole(number: float) -> int | None:
 
 
 def is_real(number: object) -> bool | None:
-    """Whether an element type, by its number, holds floats; None for types not followed."""
+    """Whether an element type, by its number, holds floats; None for types without tracking."""
     element = _NUMBERED.get(number) if isinstance(number, int) else None
     if element is None:
         return None
@@ -155,7 +155,7 @@ def is_boolean(number: object) -> bool:
 
 
 def agreed(one: Value | None, other: Value | None) -> Value | None:
-    """Return the elements on which two values agree."""
+    """Return a value of the elements on which two values agree; others are unknown."""
     if one is None or other is None or one.shape != other.shape:
         return None
     items = [a if a == b else None for a, b in zip(one.items, other.items, strict=True)]

@@ -25,7 +25,7 @@ from onnxtext.checker.inference.symbolic.spelling import read
 Types = tuple[Type | None, ...]
 Values = tuple[Value | None, ...]
 _MOST_CHARACTERS = 120
-"""Longer expressions are unknown dimensions."""
+"""The length of the longest expression that becomes a dimension."""
 
 
 class NoEquations(Sizes):

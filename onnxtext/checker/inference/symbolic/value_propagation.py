@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Follow small integer values through operators: shapes, axes and slices that a model computes.
+"""Compute small integer values through operators: shapes, axes and slices that a model computes.
 
 Each function takes a node's `OperatorCall` and returns the value of its first output; None if it is
 unknown or has too many elements.
@@ -79,7 +79,7 @@ def _cast(call: OperatorCall) -> Value | None:
 
 
 _LARGEST = {ELEMENTS["float"].number: 1 << 24, ELEMENTS["int32"].number: (1 << 31) - 1}
-"""The integers that conversion to these types keeps; dimensions are smaller."""
+"""The largest integer that conversion to each element type keeps exactly."""
 
 
 def _truth(item: Extent) -> Extent:
@@ -343,12 +343,12 @@ FOLLOWED: dict[str, Follow] = {
     "Transpose": _transpose,
     "Where": where,
 }
-"""The function that follows a value through each such operator."""
+"""The function that computes the value of each supported operator's output."""
 _RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
-"""Operators whose values do not come from values alone."""
+"""Operators whose output values depend on attributes or input shapes, not on input values."""
 FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
-"""The operators through which values are followed."""
+"""All operators with known output values."""
 
 
 def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
