@@ -105,6 +105,10 @@ WARNINGS = {
     "y = Resize (image, roi, scales, none)": "sizes are given, too, but empty",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
+    "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "1 offsets and 3 scales",
+    classifier(
+        "coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]", "classlabels_ints = [0, 1, 2]"
+    ): "there are 3 class labels, but only one",
     tree(n_targets=None): "`n_targets` is missing or not positive; onnxruntime needs it",
     classifier(SIX, "classlabels_ints = [0, 1]"): "`intercepts` is missing; onnxruntime needs it",
     classifier(SIX, TWO): "the number of class labels is 0, but there are 2",
@@ -183,6 +187,14 @@ def test_scales_and_sizes_before_version_13(node: str) -> None:
     (finding,) = found(source)
     assert "scales and sizes are given" in finding.message.replace("nor", "and")
     assert finding.severity == "error"
+
+
+def test_the_rank_of_updates_tells_how_far_indices_select() -> None:
+    """Each index selects in so many dimensions as the updates lack."""
+    source = text("y = ScatterND (x, indices, u)", outputs="y",
+                  inputs="float[4, 4, 4] x, int64[3, M] indices, float[3, 4] u")  # fmt: skip
+    (finding,) = [item for item in onnxtext.check(source) if item.code == "dim-forced"]
+    assert "`M` must be 2" in finding.message
 
 
 def test_onnxruntime_agrees() -> None:

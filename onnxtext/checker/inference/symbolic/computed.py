@@ -209,7 +209,11 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
     """Infer `ScatterND`: each index selects in the first dimensions; updates have the others."""
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     depth = chosen[-1] if chosen else None
-    if shape is None or not chosen or not isinstance(depth, int) or updates is None:
+    if shape is None or not chosen or depth is None or updates is None:
+        return shape
+    if isinstance(depth, Size):
+        # The ranks tell in how many dimensions an index selects.
+        call.equal(depth, len(chosen) - 1 + len(shape) - len(updates))
         return shape
     if depth > len(shape):
         call.reject(f"the last dimension of {{1}} is {depth}, but {{0}} has rank {len(shape)}")

@@ -42,6 +42,12 @@ def _scaled(call: OperatorCall) -> Shapes:
         _need(call, name)
         if shape and count > 1:
             call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
+    offsets, scales = count_of(call, "offset"), count_of(call, "scale")
+    if offsets and scales and offsets != scales:
+        call.reject(
+            f"there are {offsets} offsets and {scales} scales; onnxruntime needs as many",
+            certain=False,
+        )
     return (shape,)
 
 
@@ -66,6 +72,8 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
     if labels < classes and classes > 1:
         given = f"the number of class labels is {labels}"
         call.reject(f"{given}, but there are {classes} `intercepts`", certain=labels > 0)
+    elif classes == 1 and labels > 2:
+        call.reject(f"there are {labels} class labels, but only one of `intercepts`", certain=False)
     found: Extent = classes or None
     if found == 1 and labels == 2:
         found = 2
