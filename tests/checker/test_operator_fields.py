@@ -75,6 +75,8 @@ ERRORS = {
     "y = ScatterND (x, far, u)": "there is no index 3: the dimension of `x` is 2",
     "y = GatherND (x, far)": "there is no index 3: the dimension of `x` is 2",
     "y = GatherElements (x, low)": "there is no index -3: the dimension of `x` is 2",
+    "y = ScatterElements <axis = 1> (row, low, x)":
+        "dimension 0 of `low` is 2, more than the 1 of `row`",
     tree(nodes_treeids=None): "`nodes_treeids` is missing",
     tree(nodes_values=None): "`nodes_values` is missing",
     tree(target_weights=None): "`target_weights` is missing",

@@ -182,12 +182,17 @@ def indices_shape(call: OperatorCall) -> SymbolicShape:
     axis = call.axis("axis", 0, len(shape)) if shape is not None else None
     if shape is None or axis is None or not call.has_rank(1, len(shape)):
         return chosen
-    for index, (size, count) in enumerate(zip(shape, chosen or (), strict=False)):
+    _require_within(call, shape, axis)
+    require_indices(call, (shape[axis],))
+    return chosen
+
+
+def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
+    """Require the indices to be no larger than the data, except along an axis."""
+    for index, (size, count) in enumerate(zip(shape, call.shape(1) or (), strict=False)):
         numbers = isinstance(size, int) and isinstance(count, int)
         if index != axis and numbers and count > size:  # type: ignore[operator]
             call.reject(f"dimension {index} of {{1}} is {count}, more than the {size} of {{0}}")
-    require_indices(call, (shape[axis],))
-    return chosen
 
 
 def scattered(call: OperatorCall) -> SymbolicShape:
@@ -197,6 +202,7 @@ def scattered(call: OperatorCall) -> SymbolicShape:
     if shape is None or axis is None:
         return shape
     require_indices(call, (shape[axis],))
+    _require_within(call, shape, axis)
     for index in (1, 2):
         call.has_rank(index, len(shape))
     if chosen is not None and updates is not None and len(chosen) == len(updates):
