@@ -47,6 +47,10 @@ def expanded(call: OperatorCall) -> SymbolicShape:
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
     if shape is None or wanted is None or not call.has_rank(1, 1):
         return None
+    negative = next((size for size in wanted if isinstance(size, int) and size < 0), None)
+    if negative is not None:
+        call.reject(f"the shape has the size {negative}")
+        return None
     rank = max(len(shape), len(wanted))
     one: Extents = (*(1,) * (rank - len(shape)), *shape)
     other: Extents = (*(1,) * (rank - len(wanted)), *wanted)

@@ -185,6 +185,11 @@ def _normalized(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
+def _instance_normalized(call: OperatorCall) -> SymbolicShape:
+    windows.require_image(call)
+    return _normalized(call)
+
+
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer `LayerNormalization`: scale and bias are broadcast to the input."""
     shape = call.shape(0)
@@ -238,9 +243,10 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "GatherND": computed.gathered,
     "Gemm": _gemm,
     "GlobalAveragePool": windows.global_pool,
+    "GlobalLpPool": windows.global_pool,
     "GlobalMaxPool": windows.global_pool,
     "Hardmax": _along_axis,
-    "InstanceNormalization": _normalized,
+    "InstanceNormalization": _instance_normalized,
     "LayerNormalization": _layer_normalized,
     "LogSoftmax": _along_axis,
     "LpPool": windows.pool,
