@@ -69,6 +69,13 @@ class Draft:
         """Add a constant."""
         self.inputs.append(np.array(numbers, kind))
 
+    def indices(self, shape: list[int], size: int) -> None:
+        """Add constant indices below a size; one of them may be out of range."""
+        drawn = np.zeros(shape)
+        if drawn.size and self.choose.random() < 0.5:
+            drawn.flat[self.choose.randrange(drawn.size)] = self.choose.randint(-size, size)
+        self.constant(drawn)
+
     def model(self, op_type: str, *, symbols: bool = False) -> ModelProto:
         """Return the model of one node.
 
@@ -122,6 +129,10 @@ def _conv_transpose(draft: Draft) -> None:
     if draft.choose.random() < 0.5:
         draft.tensor([draft.near(count * group) or 1])
     draft.attributes = {"group": group, "strides": [draft.choose.randint(1, 2)]}
+    if draft.choose.random() < 0.3:
+        draft.attributes["output_padding"] = [draft.choose.randint(0, 1)]
+    if draft.choose.random() < 0.3:
+        draft.attributes["output_shape"] = [draft.choose.randint(4, 8)]
 
 
 def _pool(draft: Draft) -> None:
@@ -261,19 +272,20 @@ def _gather_elements(draft: Draft) -> None:
     axis = draft.axis(len(shape))
     draft.attributes = {"axis": axis}
     chosen = draft.like([draft.choose.randint(1, size) for size in shape])
-    draft.constant(np.zeros(chosen))
+    draft.indices(chosen, shape[axis % len(shape)])
 
 
 def _gather_nd(draft: Draft) -> None:
     shape = draft.tensor(draft.shape())
-    draft.constant(np.zeros([*draft.shape(0, 2), draft.choose.randint(1, len(shape) + 1)]))
+    chosen = [*draft.shape(0, 2), draft.choose.randint(1, len(shape) + 1)]
+    draft.indices(chosen, min(shape))
 
 
 def _scatter_nd(draft: Draft) -> None:
     shape = draft.tensor(draft.shape())
     depth = draft.choose.randint(1, len(shape))
     chosen = draft.shape(1, 2)
-    draft.constant(np.zeros([*chosen, depth]))
+    draft.indices([*chosen, depth], min(shape))
     draft.tensor(draft.like([*chosen, *shape[depth:]]))
 
 
@@ -316,6 +328,8 @@ def _transpose(draft: Draft) -> None:
 def _pad(draft: Draft) -> None:
     shape = draft.tensor(draft.shape(1, 3))
     draft.constant([draft.choose.choice([0, 0, 1, 2]) for _ in range(draft.near(2 * len(shape)))])
+    if draft.choose.random() < 0.5:
+        draft.attributes = {"mode": draft.choose.choice(["reflect", "edge", "wrap"])}
 
 
 def _normalized(draft: Draft, count: int) -> None:
@@ -381,8 +395,30 @@ def _quantized(draft: Draft) -> None:
     shape = draft.tensor(draft.shape(1, 3))
     axis = draft.axis(len(shape))
     size = shape[axis] if -len(shape) <= axis < len(shape) else 1
-    draft.constant(np.ones([[], [draft.near(size) or 1]][draft.choose.choice([0, 1])]), np.float32)
+    count = draft.near(size) or 1
+    listed = draft.choose.choice([[], [count]])
+    draft.constant(np.ones(listed), np.float32)
+    if draft.choose.random() < 0.5:
+        draft.constant(np.ones(draft.choose.choice([listed, listed, listed, [], [1]])), np.uint8)
     draft.attributes = {"axis": axis}
+
+
+def _quantized_conv(draft: Draft) -> None:
+    count, channels = draft.size(), draft.size()
+    draft.tensor([1, channels, 4, 4], TensorProto.UINT8)
+    each = draft.choose.choice([[], [count]])
+    for shape, kind in (
+        ([], np.float32),
+        ([], np.uint8),
+        ([count, channels, 2, 2], np.uint8),
+        (each, np.float32),
+        (each, np.uint8),
+        ([], np.float32),
+        ([], np.uint8),
+    ):
+        other = draft.choose.choice(([], [1], [count], [count + 1]))
+        rarely = len(shape) < 2 and draft.choose.random() < 0.06
+        draft.constant(np.ones(other if rarely else shape), kind)
 
 
 def _quantized_matmul(draft: Draft) -> None:
@@ -411,6 +447,47 @@ def _linear(draft: Draft) -> None:
     draft.domain = "ai.onnx.ml"
 
 
+def _linear_classifier(draft: Draft) -> None:
+    shape = draft.tensor(draft.like(draft.shape(2, 2)))
+    classes, size = draft.choose.choice([1, 2, 3]), draft.near(shape[-1] if shape else 1) or 1
+    draft.attributes = {
+        "coefficients": [0.5] * draft.near(size * classes),
+        "intercepts": [0.5] * draft.near(classes),
+        "classlabels_ints": list(range(draft.near(max(classes, 2)))),
+    }
+    draft.attributes = {name: value for name, value in draft.attributes.items() if value}
+    draft.outputs = 2
+    draft.domain = "ai.onnx.ml"
+
+
+def _trees(draft: Draft) -> None:
+    """Draw a root and two leaves; one entry of one list may be another."""
+    shape = draft.tensor([2, draft.near(3)])
+    lists: dict[str, list[Any]] = {
+        "nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2],
+        "nodes_featureids": [draft.near(shape[-1] - 1), 0, 0], "nodes_truenodeids": [1, 0, 0],
+        "nodes_falsenodeids": [2, 0, 0], "target_treeids": [0, 0], "target_nodeids": [1, 2],
+        "target_ids": [0, 0], "nodes_values": [0.5, 0.0, 0.0], "target_weights": [1.0, 2.0],
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+    }  # fmt: skip
+    name = draft.choose.choice(sorted(lists))
+    how = draft.choose.random()
+    if how < 0.1:
+        lists[name] = lists[name][1:]
+    elif how < 0.15:
+        del lists[name]
+    elif how < 0.3 and name.endswith("ids"):
+        lists[name][0] = draft.choose.randint(-1, 3)
+    draft.attributes = {**lists, "n_targets": 1}
+    draft.domain = "ai.onnx.ml"
+
+
+def _zipped(draft: Draft) -> None:
+    shape = draft.tensor(draft.shape(1, 2))
+    draft.attributes = {"classlabels_int64s": list(range(draft.near(shape[-1]) or 1))}
+    draft.domain = "ai.onnx.ml"
+
+
 def _one_hot_encoder(draft: Draft) -> None:
     draft.tensor(draft.shape(1, 2), TensorProto.INT64)
     draft.attributes = {"cats_int64s": [0, 1, 2][: draft.choose.randint(1, 3)]}
@@ -435,14 +512,16 @@ DRAWERS: dict[str, Callable[[Draft], None]] = {
     "Expand": _expand, "Flatten": _with_axis, "GRU": _recurrent(3), "Gather": _gather,
     "GatherElements": _gather_elements, "GatherND": _gather_nd, "Gemm": _gemm,
     "InstanceNormalization": _instance_normalized, "LSTM": _recurrent(4),
-    "LayerNormalization": _layer_normalized, "LinearRegressor": _linear, "MatMul": _matmul,
+    "LayerNormalization": _layer_normalized, "LinearClassifier": _linear_classifier,
+    "LinearRegressor": _linear, "MatMul": _matmul,
     "MaxPool": _pool, "Normalizer": _same, "OneHotEncoder": _one_hot_encoder,
-    "PRelu": _sloped, "Pad": _pad, "QLinearMatMul": _quantized_matmul,
+    "PRelu": _sloped, "Pad": _pad, "QLinearConv": _quantized_conv,
+    "QLinearMatMul": _quantized_matmul,
     "QuantizeLinear": _quantized, "RNN": _recurrent(1), "ReduceMax": _reduce, "Reshape": _reshape,
     "Resize": _resize, "Scaler": _scaler, "ScatterElements": _scatter_elements,
     "ScatterND": _scatter_nd, "Slice": _slice, "Softmax": _with_axis, "SpaceToDepth": _blocks,
     "Split": _split, "Squeeze": _squeeze, "Tile": _tile, "TopK": _top, "Transpose": _transpose,
-    "Unsqueeze": _unsqueeze, "Where": _where,
+    "TreeEnsembleRegressor": _trees, "Unsqueeze": _unsqueeze, "Where": _where, "ZipMap": _zipped,
 }  # fmt: skip
 """For each operator, the function that draws its inputs and attributes."""
 

@@ -27,7 +27,7 @@ uint8[3] z3 = [1, ...], int8 small = {1}, float[1, 1, 3] w = [1, ...],
 float[2, 3] slope = [1, ...], float[1, 4] lines = [1, ...], int64[1, 2] far = {3, 0},
 int64[1, 2] near = {-2, 2}, float[1] u = {1}, int64[2, 3] low = {0, -1, 0, -2, 0, -3},
 int64[2, 3] low3 = {0, -1, 0, -2, 0, 1}, int64[4] pads = {2, 0, 0, 0}, int64[4] cut = {-2, 0, 1, 0},
-int64[4] pads1 = {1, 2, 1, 0},
+int64[4] pads1 = {1, 2, 1, 0}, int64[2] negative = {-1, 3},
 """
 INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 1, 4] line, " \
     "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row"  # fmt: skip
@@ -75,6 +75,9 @@ ERRORS = {
     "y = ScatterND (x, far, u)": "there is no index 3: the dimension of `x` is 2",
     "y = GatherND (x, far)": "there is no index 3: the dimension of `x` is 2",
     "y = GatherElements (x, low)": "there is no index -3: the dimension of `x` is 2",
+    "y = ScatterElements <axis = 1> (row, low, x)":
+        "dimension 0 of `low` is 2, more than the 1 of `row`",
+    "y = Expand (row, negative)": "the shape has the size -1",
     tree(nodes_treeids=None): "`nodes_treeids` is missing",
     tree(nodes_values=None): "`nodes_values` is missing",
     tree(target_weights=None): "`target_weights` is missing",
@@ -105,6 +108,15 @@ WARNINGS = {
     "y = Resize (image, roi, scales, none)": "sizes are given, too, but empty",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
+    "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "1 offsets and 3 scales",
+    classifier(
+        "coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]", "classlabels_ints = [0, 1, 2]"
+    ): "there are 3 class labels, but only one",
+    "y = GlobalAveragePool (x)": "`x` has 2 dimensions, but onnxruntime needs at least 3",
+    "y = GlobalLpPool (x)": "`x` has 2 dimensions, but onnxruntime needs at least 3",
+    "y = InstanceNormalization (x, three, three)": "`x` has 2 dimensions, but onnxruntime needs",
+    'y = ai.onnx.ml.SVMRegressor <coefficients = [1.0, 1.0, 1.0], kernel_type = "LINEAR", '
+    "n_supports = 0, rho = [0.0]> (x)": "`kernel_params` is missing; onnxruntime needs it",
     tree(n_targets=None): "`n_targets` is missing or not positive; onnxruntime needs it",
     classifier(SIX, "classlabels_ints = [0, 1]"): "`intercepts` is missing; onnxruntime needs it",
     classifier(SIX, TWO): "the number of class labels is 0, but there are 2",
@@ -183,6 +195,14 @@ def test_scales_and_sizes_before_version_13(node: str) -> None:
     (finding,) = found(source)
     assert "scales and sizes are given" in finding.message.replace("nor", "and")
     assert finding.severity == "error"
+
+
+def test_the_rank_of_updates_tells_how_far_indices_select() -> None:
+    """Each index selects in so many dimensions as the updates lack."""
+    source = text("y = ScatterND (x, indices, u)", outputs="y",
+                  inputs="float[4, 4, 4] x, int64[3, M] indices, float[3, 4] u")  # fmt: skip
+    (finding,) = [item for item in onnxtext.check(source) if item.code == "dim-forced"]
+    assert "`M` must be 2" in finding.message
 
 
 def test_onnxruntime_agrees() -> None:

@@ -6,7 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, times
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    SymbolicShape,
+    dimensions,
+)
 from onnxtext.checker.inference.symbolic.quotients import quotient, rounded_up
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
@@ -114,7 +118,16 @@ def pool(call: OperatorCall) -> SymbolicShape:
 def global_pool(call: OperatorCall) -> SymbolicShape:
     """Infer `GlobalAveragePool` and the like: each spatial dimension becomes 1."""
     shape = call.shape(0)
+    require_image(call)
     return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
+
+
+def require_image(call: OperatorCall) -> None:
+    """Require dimensions after the channels."""
+    rank = call.rank(0)
+    if rank is not None and rank < 3:
+        have = f"{{0}} has {dimensions(rank)}"
+        call.reject(f"{have}, but onnxruntime needs at least 3", certain=False)
 
 
 def transposed_conv(call: OperatorCall) -> SymbolicShape:

@@ -47,6 +47,10 @@ def expanded(call: OperatorCall) -> SymbolicShape:
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
     if shape is None or wanted is None or not call.has_rank(1, 1):
         return None
+    negative = next((size for size in wanted if isinstance(size, int) and size < 0), None)
+    if negative is not None:
+        call.reject(f"the shape has the size {negative}")
+        return None
     rank = max(len(shape), len(wanted))
     one: Extents = (*(1,) * (rank - len(shape)), *shape)
     other: Extents = (*(1,) * (rank - len(wanted)), *wanted)
@@ -182,12 +186,17 @@ def indices_shape(call: OperatorCall) -> SymbolicShape:
     axis = call.axis("axis", 0, len(shape)) if shape is not None else None
     if shape is None or axis is None or not call.has_rank(1, len(shape)):
         return chosen
-    for index, (size, count) in enumerate(zip(shape, chosen or (), strict=False)):
+    _require_within(call, shape, axis)
+    require_indices(call, (shape[axis],))
+    return chosen
+
+
+def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
+    """Require the indices to be no larger than the data, except along an axis."""
+    for index, (size, count) in enumerate(zip(shape, call.shape(1) or (), strict=False)):
         numbers = isinstance(size, int) and isinstance(count, int)
         if index != axis and numbers and count > size:  # type: ignore[operator]
             call.reject(f"dimension {index} of {{1}} is {count}, more than the {size} of {{0}}")
-    require_indices(call, (shape[axis],))
-    return chosen
 
 
 def scattered(call: OperatorCall) -> SymbolicShape:
@@ -197,6 +206,7 @@ def scattered(call: OperatorCall) -> SymbolicShape:
     if shape is None or axis is None:
         return shape
     require_indices(call, (shape[axis],))
+    _require_within(call, shape, axis)
     for index in (1, 2):
         call.has_rank(index, len(shape))
     if chosen is not None and updates is not None and len(chosen) == len(updates):
@@ -209,7 +219,11 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
     """Infer `ScatterND`: each index selects in the first dimensions; updates have the others."""
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     depth = chosen[-1] if chosen else None
-    if shape is None or not chosen or not isinstance(depth, int) or updates is None:
+    if shape is None or not chosen or depth is None or updates is None:
+        return shape
+    if isinstance(depth, Size):
+        # The ranks tell in how many dimensions an index selects.
+        call.equal(depth, len(chosen) - 1 + len(shape) - len(updates))
         return shape
     if depth > len(shape):
         call.reject(f"the last dimension of {{1}} is {depth}, but {{0}} has rank {len(shape)}")

@@ -42,6 +42,12 @@ def _scaled(call: OperatorCall) -> Shapes:
         _need(call, name)
         if shape and count > 1:
             call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
+    offsets, scales = count_of(call, "offset"), count_of(call, "scale")
+    if offsets and scales and offsets != scales:
+        call.reject(
+            f"there are {offsets} offsets and {scales} scales; onnxruntime needs as many",
+            certain=False,
+        )
     return (shape,)
 
 
@@ -66,6 +72,8 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
     if labels < classes and classes > 1:
         given = f"the number of class labels is {labels}"
         call.reject(f"{given}, but there are {classes} `intercepts`", certain=labels > 0)
+    elif classes == 1 and labels > 2:
+        call.reject(f"there are {labels} class labels, but only one of `intercepts`", certain=False)
     found: Extent = classes or None
     if found == 1 and labels == 2:
         found = 2
@@ -85,6 +93,8 @@ def _linear_regressor(call: OperatorCall) -> Shapes:
 
 def _trees_classified(call: OperatorCall) -> Shapes:
     labels = count_of(call, "classlabels_strings", "classlabels_int64s")
+    if not labels:
+        call.reject("class labels are missing; onnxruntime needs them", certain=False)
     require_trees(call, "class", labels)
     return _classified(call, labels or None, 2)
 
@@ -127,10 +137,16 @@ def _encoded(call: OperatorCall) -> Shapes:
 
 def _supported(call: OperatorCall) -> Shapes:
     """Infer `SVMClassifier`, without the number of its scores."""
+    _need(call, "kernel_params")
     labels = count_of(call, "classlabels_strings", "classlabels_ints")
     # One score for each label, unless there are no probabilities: then one for each pair.
     whole = labels == 3 or (count_of(call, "prob_a") and labels)
     return _classified(call, labels if whole else None, 1, 2)
+
+
+def _supported_regressor(call: OperatorCall) -> Shapes:
+    _need(call, "kernel_params")
+    return (_matrix(call, 1, 1, 2),)
 
 
 def _one_hot(call: OperatorCall) -> Shapes:
@@ -166,7 +182,7 @@ LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
     "LinearRegressor": _linear_regressor,
     "OneHotEncoder": _one_hot,
     "SVMClassifier": _supported,
-    "SVMRegressor": lambda call: (_matrix(call, 1, 1, 2),),
+    "SVMRegressor": _supported_regressor,
     "Scaler": _scaled,
     "TreeEnsembleClassifier": _trees_classified,
     "TreeEnsembleRegressor": _trees_regressed,

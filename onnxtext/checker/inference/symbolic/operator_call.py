@@ -126,7 +126,7 @@ class OperatorCall:
         if rank is None or rank in ranks:
             return True
         wanted = " or ".join(map(str, ranks))
-        self.reject(f"{{{index}}} has {_dimensions(rank)}, but needs {wanted}")
+        self.reject(f"{{{index}}} has {dimensions(rank)}, but needs {wanted}")
         return False
 
     def axis(self, name: str, default: int, rank: int, *, beyond: int = 0) -> int | None:
@@ -141,7 +141,7 @@ class OperatorCall:
         axis = self.integer(name, default)
         if -rank <= axis < rank + beyond:
             return axis if axis >= 0 else axis + rank
-        self.reject(f"`{name}` is {axis}, but {{0}} has {_dimensions(rank)}")
+        self.reject(f"`{name}` is {axis}, but {{0}} has {dimensions(rank)}")
         return None
 
     def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
@@ -149,7 +149,7 @@ class OperatorCall:
         found = []
         for axis in axes:
             if not -rank <= axis < rank:
-                self.reject(f"axis {axis} is out of range for {_dimensions(rank)}")
+                self.reject(f"axis {axis} is out of range for {dimensions(rank)}")
                 return None
             found.append(axis % rank)
         return found
@@ -159,7 +159,8 @@ class OperatorCall:
         self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))
 
 
-def _dimensions(count: int) -> str:
+def dimensions(count: int) -> str:
+    """Return a number of dimensions as text."""
     return "1 dimension" if count == 1 else f"{count} dimensions"
 
 

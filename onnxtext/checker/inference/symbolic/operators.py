@@ -190,6 +190,11 @@ def _normalized(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
+def _instance_normalized(call: OperatorCall) -> SymbolicShape:
+    convolution_and_pooling.require_image(call)
+    return _normalized(call)
+
+
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer `LayerNormalization`: scale and bias are broadcast to the input."""
     shape = call.shape(0)
@@ -243,9 +248,10 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "GatherND": data_dependent_shapes.gathered,
     "Gemm": _gemm,
     "GlobalAveragePool": convolution_and_pooling.global_pool,
+    "GlobalLpPool": convolution_and_pooling.global_pool,
     "GlobalMaxPool": convolution_and_pooling.global_pool,
     "Hardmax": _along_axis,
-    "InstanceNormalization": _normalized,
+    "InstanceNormalization": _instance_normalized,
     "LayerNormalization": _layer_normalized,
     "LogSoftmax": _along_axis,
     "LpPool": convolution_and_pooling.pool,
