@@ -19,8 +19,8 @@ from onnx import helper
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.collector import paused_collector
 from onnxtext.differ import Side, compare
+from onnxtext.memory import paused_collector
 
 ROUNDS = 5
 

@@ -29,7 +29,7 @@ import onnx.shape_inference
 from benchmarks.shape_truth import MADE_UP, Shape, evaluated, names_in, runs
 from benchmarks.tables import aligned
 from onnxtext.ast.types import TensorType
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference.value_types import known_types
 from onnxtext.proto.decode.lift import lift_model

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         parse,
         to_binary,
     )
-    from onnxtext.compare import diff, merge, rewrite, verify
+    from onnxtext.api_diff_merge import diff, merge, rewrite, verify
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-    from onnxtext.serialization import register
-    from onnxtext.shown import Shown, show
+    from onnxtext.onnx_serializer import register
+    from onnxtext.show_model import Shown, show
     from onnxtext.viewer import view
 
 __all__ = [
@@ -62,13 +62,13 @@ _MODULES = {
     "Diagnostic": "diagnostics",
     "OnnxTextError": "diagnostics",
     "OnnxTextWarning": "diagnostics",
-    "diff": "compare",
-    "merge": "compare",
-    "rewrite": "compare",
-    "verify": "compare",
-    "Shown": "shown",
-    "register": "serialization",
-    "show": "shown",
+    "diff": "api_diff_merge",
+    "merge": "api_diff_merge",
+    "rewrite": "api_diff_merge",
+    "verify": "api_diff_merge",
+    "Shown": "show_model",
+    "register": "onnx_serializer",
+    "show": "show_model",
     "view": "viewer",
 }
 """Where a name comes from, unless it is `api`."""

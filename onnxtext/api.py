@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from onnxtext.ast.model import Fragment, Model
-from onnxtext.collector import paused_collector
-from onnxtext.diagnostics import Diagnostic
-from onnxtext.errors import (
+from onnxtext.api_errors import (
     invalid_message_error,
     invalid_model_error,
     lowering_error,
     other_message_error,
     warn_if_suspicious,
 )
+from onnxtext.ast.model import Fragment, Model
+from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import write_atomically
 from onnxtext.filetype import BINARY_SUFFIX, decode_text, has_binary_content
-from onnxtext.inputs import message_name, message_of
+from onnxtext.memory import paused_collector
+from onnxtext.model_arguments import message_name, message_of
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from onnxtext.binary_to_text import Metadata
-    from onnxtext.inputs import ModelSource
+    from onnxtext.model_arguments import ModelSource
     from onnxtext.proto.official.losses import Loss
-    from onnxtext.weights.writer import Weights
+    from onnxtext.weights.write_resources import Weights
 
     P = TypeVar("P", bound=Message)
 
@@ -287,9 +287,9 @@ def check(
         ValueError: a rule is unknown.
     """
     from onnxtext.checker.context.schema_tables import use_tables
+    from onnxtext.checker.engine.check_input import check_any
     from onnxtext.checker.engine.config import Settings
     from onnxtext.checker.engine.schema_files import tables_of
-    from onnxtext.checker.engine.sources import check_any
 
     directory = None if base_dir is None else Path(base_dir)
     with use_tables(tables_of(Settings(), [Path(path) for path in schemas])):

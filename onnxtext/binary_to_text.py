@@ -9,19 +9,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from onnxtext.api_errors import invalid_model_error, warn_if_suspicious
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
-from onnxtext.collector import paused_collector, reuse_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.errors import invalid_model_error, warn_if_suspicious
+from onnxtext.memory import paused_collector, reuse_memory
 from onnxtext.printer.metadata_placement import keep_metadata, leave_metadata_out, place_metadata
+from onnxtext.printer.move_weights import move_weights
 from onnxtext.printer.printer import print_model
-from onnxtext.printer.weights import move_weights
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.tensor.blob_lookup import BlobError
 
 if TYPE_CHECKING:
-    from onnxtext.weights.writer import WeightFiles, Weights
+    from onnxtext.weights.write_resources import WeightFiles, Weights
 
 Metadata = Literal["auto", "inline", "section", "none"]
 
@@ -80,7 +80,7 @@ def print_binary(
             if weights == "none" and model.resources:
                 model.resources, model.resources_left_out = {}, True
             if target is not None and digests:
-                from onnxtext.weights.writer import move_resources
+                from onnxtext.weights.write_resources import move_resources
 
                 beside = move_resources(model, digests, weights, target, place)
             text = print_model(model)
@@ -138,7 +138,7 @@ def lift_placed(
 
     model = lift_model(data, finish)
     if embed_from is not None:
-        from onnxtext.weights.external import embed_external
+        from onnxtext.weights.external_data import embed_external
 
         if embed_external(model, embed_from):
             model.encoding = None  # it was for the unchanged model

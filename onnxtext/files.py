@@ -86,7 +86,7 @@ def write_atomically(
         with replacing(path) as file:
             file.write(data)
             if instead_of is not None and path.is_file() and not holds(path, instead_of):
-                raise OSError(errno.EBUSY, "it was changed meanwhile", os.fspath(path))
+                raise OSError(errno.EBUSY, "it has changed since it was read", os.fspath(path))
         return
     descriptor, temporary = _create_beside(path, None)
     with _discarded_on_error(temporary):
@@ -150,7 +150,7 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
     while part := file.read(_CHUNK):
         data.write(part)
         if data.tell() > most and not stat.S_ISREG(mode):
-            raise OSError(errno.EFBIG, f"it gives more than {most >> 20:,} MiB", name)
+            raise OSError(errno.EFBIG, f"its content is larger than {most >> 20:,} MiB", name)
         if len(part) < _CHUNK:  # a terminal would be asked again
             break
     return data.getvalue()

@@ -15,15 +15,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from onnxtext.ast.model import EncodingPatch, Model
-from onnxtext.collector import paused_collector, reuse_memory
-from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.errors import (
+from onnxtext.api_errors import (
     check_declared_size,
     check_encoded_size,
     left_out,
     lowering_error,
 )
+from onnxtext.ast.model import EncodingPatch, Model
+from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
+from onnxtext.memory import paused_collector, reuse_memory
 from onnxtext.proto.encode.lower import LowerError, lower_guarded
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
 
+    from onnxtext.ast.tensors_and_attributes import DataFile
     from onnxtext.ast.types import TensorType
-    from onnxtext.ast.values import DataFile
     from onnxtext.tensor.blob_lookup import Elsewhere
-    from onnxtext.weights.external import ExternalFile
+    from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
     P = TypeVar("P", bound=Message)
@@ -153,7 +153,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
         OnnxTextError: a file is missing, outside of the directory, or does not match its reference.
     """
     from onnxtext.tensor.blob_lookup import BlobError
-    from onnxtext.weights.external import embed_external
+    from onnxtext.weights.external_data import embed_external
 
     try:
         if embed_external(model, base_dir):
@@ -167,7 +167,7 @@ def _externalize(
     model: Model, source: Source, elsewhere: Elsewhere | None, external: ExternalFile
 ) -> None:
     from onnxtext.tensor.blob_lookup import BlobError
-    from onnxtext.weights.external import externalize
+    from onnxtext.weights.external_data import externalize
     from onnxtext.weights.find_blobs import Reader
 
     model.encoding = None  # it was for the unchanged model

@@ -52,7 +52,7 @@ def test_official_texts_are_read(tmp_path: Path, registered: None) -> None:
 
 @pytest.mark.parametrize("kind", TEXTS)
 def test_the_given_message_is_filled(kind: type[onnx.ModelProto]) -> None:
-    from onnxtext.serialization import TextSerializer
+    from onnxtext.onnx_serializer import TextSerializer
 
     target = kind()
     target.doc_string = "replaced"
@@ -63,11 +63,11 @@ def test_the_given_message_is_filled(kind: type[onnx.ModelProto]) -> None:
 
 def test_nothing_is_registered_by_an_import() -> None:
     script = """
-import onnx, onnxtext.serialization
+import onnx, onnxtext.onnx_serializer
 before = onnx.serialization.registry.get("onnxtxt")
 assert "onnxtext" not in type(before).__module__
 onnxtext.register()
-assert onnx.serialization.registry.get("onnxtxt").__class__.__module__ == "onnxtext.serialization"
+assert onnx.serialization.registry.get("onnxtxt").__class__.__module__ == "onnxtext.onnx_serializer"
 """
     subprocess.run([sys.executable, "-c", script], check=True)
 

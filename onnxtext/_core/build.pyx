@@ -17,7 +17,7 @@ from onnxtext._core.stack cimport Entry, Stack
 
 from onnxtext.ast.model import Graph, OpsetImport
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, TensorType
-from onnxtext.ast.values import AttributeType, Float32, Floats, Tensor
+from onnxtext.ast.tensors_and_attributes import AttributeType, Float32, Floats, Tensor
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)

@@ -3,7 +3,7 @@ from typing import Any
 
 from onnxtext.ast.model import Annotation, ValueInfo
 from onnxtext.proto.decode.messages import Lifter
-from onnxtext.proto.decode.values import Data
+from onnxtext.proto.decode.types_and_tensors import Data
 from onnxtext.wire.reader import WireField
 
 class Decoder:

@@ -17,7 +17,7 @@ from onnxtext._core.slots cimport (
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.model import Annotation, Graph
-from onnxtext.ast.values import AttributeType
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:

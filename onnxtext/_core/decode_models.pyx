@@ -10,7 +10,7 @@ from onnxtext._core.wire cimport Bytes, Field, read_field
 
 from onnxtext.ast.model import Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
-from onnxtext.proto.decode.values import lift_entry
+from onnxtext.proto.decode.types_and_tensors import lift_entry
 
 
 @cython.final

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode types and strings: the compiled part of `onnxtext.proto.decode.values`.
+"""Decode types and strings: the compiled part of `onnxtext.proto.decode.types_and_tensors`.
 
 Functions of types return None for rare forms, which are decoded in Python.
 """

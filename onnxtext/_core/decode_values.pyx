@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode types, tensors and attributes: the compiled `onnxtext.proto.decode.values`.
+"""Decode types, tensors and attributes: the compiled `onnxtext.proto.decode.types_and_tensors`.
 
 Each function returns None for rare forms, which are decoded in Python.
 """
@@ -18,9 +18,9 @@ from onnxtext._core.slots cimport (
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
-from onnxtext.ast.assemble import meta_of
-from onnxtext.ast.values import AttributeType, ExternalData, Floats, Reference, StringData
-from onnxtext.proto.decode.values import NotCanonical, lift_tensor
+from onnxtext.ast.combine_lists import meta_of
+from onnxtext.ast.tensors_and_attributes import AttributeType, ExternalData, Floats, Reference, StringData
+from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:  # the keys of lists that the schema does not pack

@@ -14,7 +14,7 @@ from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get
 
 from onnxtext._core.ordering import ordered_types
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.proto.encode.messages import own_decorators
 
 cdef enum:

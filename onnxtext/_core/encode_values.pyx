@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode attributes and tensors: the compiled `onnxtext.proto.encode.values`."""
+"""Encode attributes and tensors: the compiled `onnxtext.proto.encode.tensors_and_attributes`."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -14,10 +14,10 @@ from onnxtext._core.slots cimport (
 )
 
 from onnxtext.ast.model import Graph
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute, ExternalData, Float32, Floats, Reference, SparseTensor, StringData, Tensor,
 )
-from onnxtext.proto.encode.fields import TENSOR_FIELDS, tensor_head
+from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:

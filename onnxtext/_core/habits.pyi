@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from onnxtext.proto.decode.values import Data
+from onnxtext.proto.decode.types_and_tensors import Data
 
 class Schema:
     def __init__(self) -> None: ...

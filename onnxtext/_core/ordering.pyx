@@ -2,11 +2,11 @@
 """Lists of value infos in an order of their own: the common case of `ast.value_info_order`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, replace
 
-from onnxtext.ast.value_infos import DECORATOR
+from onnxtext.ast.list_order import DECORATOR
 
 
 def place_named_types(list nodes, list infos, taken):
-    """Return the same as `onnxtext.ast.output_types.place_named_types`."""
+    """Return the same as `onnxtext.ast.inline_output_types.place_named_types`."""
     cdef dict places = {}
     cdef set others = {value.name for value in taken}
     cdef Py_ssize_t last = len(infos), number = 0, index, left = last, before

@@ -17,7 +17,7 @@ from onnxtext.ast.model import Graph
 from onnxtext.ast.types import (
     MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
 )
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     AttributeType,
     Float32,
     Floats,

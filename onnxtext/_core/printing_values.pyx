@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print values and tensors: the compiled `onnxtext.printer.values`."""
+"""Print values and tensors: the compiled `onnxtext.printer.types_and_tensors`."""
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
@@ -10,12 +10,12 @@ from onnxtext._core.packing cimport is_packed, unpacked
 from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
 from onnxtext._core.text cimport Text, is_wide
 
-from onnxtext.ast.values import RawData, SparseTensor, StringData, TypedData
+from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, StringData, TypedData
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
 from onnxtext.printer.statements import DECORATOR_WIDTH
-from onnxtext.printer.values import data_parts, sparse_text, type_text
+from onnxtext.printer.types_and_tensors import data_parts, sparse_text, type_text
 
 cdef enum:
     UNINTERRUPTED = 1 << 12

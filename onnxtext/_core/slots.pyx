@@ -8,7 +8,7 @@ from types import MemberDescriptorType
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import Attribute, Float32, RawData, Tensor, TypedData
+from onnxtext.ast.tensors_and_attributes import Attribute, Float32, RawData, Tensor, TypedData
 
 cdef extern from "structmember.h":
     cdef enum:

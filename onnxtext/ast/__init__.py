@@ -23,18 +23,7 @@ from onnxtext.ast.model import (
     WeightPlace,
 )
 from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
-from onnxtext.ast.types import (
-    DecoratedDim,
-    Dim,
-    MapType,
-    OpaqueType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     AttributeType,
     AttributeValue,
@@ -54,6 +43,17 @@ from onnxtext.ast.values import (
     TensorData,
     TypedBlob,
     TypedData,
+)
+from onnxtext.ast.types import (
+    DecoratedDim,
+    Dim,
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
 )
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 

@@ -18,7 +18,7 @@ from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import Type
 
 if TYPE_CHECKING:
-    from onnxtext.ast.values import Attribute, SparseTensor, Tensor, TensorData
+    from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor, TensorData
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class Graph:
         values: the `<…>` list: value infos and initializers, mixed.
         nodes: in order.
         decorators: the decorators before it.
-        quantization: the tensors with the parameters of each quantized tensor.
+        quantization: the annotations, which name the scale and zero point of quantized tensors.
         metadata: entries in the file's metadata section, key and value; entries at the statement
             itself are `@meta` decorators.
         value_metadata: likewise, of `value_info` entries that have no statement of their own: of
@@ -160,7 +160,7 @@ class Function:
         doc_string: None where not stored.
         opset_imports: in order.
         decorators: the decorators before it.
-        presence: of a function on its own that was just parsed; None inside a model.
+        presence: the presence defaults of a function in a text of its own; None inside a model.
         metadata: entries in the file's metadata section, key and value; entries at the statement
             itself are `@meta` decorators.
         value_metadata: likewise, of `value_info` entries that have no statement of their own: of
@@ -191,7 +191,7 @@ class EncodingHabit:
 
     Attributes:
         name: `packed`, `unpacked` or `order`.
-        arguments: a message or one of its fields; then, for `order`, numbers of fields.
+        arguments: the name of a message or field; for `order`, the numbers of its fields follow.
     """
 
     name: str
@@ -200,7 +200,7 @@ class EncodingHabit:
 
 @dataclass(slots=True)
 class EncodingPatch:
-    """How a file's bytes differ from the encoding of its model that the habits give (SPEC 13.5).
+    """The patch from the encoding with a file's habits to the file's exact bytes (SPEC 13.5).
 
     Attributes:
         canonical: SHA-256 of the canonical bytes the patch applies to, in hex.
@@ -229,7 +229,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Fragment:
-    """A part of a model on its own: a graph, a node, a tensor, a type and so on.
+    """A part of a model in a text of its own: a graph, a node, a tensor, a type and so on.
 
     A metadata entry is its key and value; a message without a syntax of its own is a record.
 
@@ -249,8 +249,9 @@ class Training:
     Attributes:
         initialization: the graph that computes the initial values; None if there is none.
         algorithm: the graph of one training step; None if there is none.
-        initialization_binding: initializer and the output that sets it, in order.
-        update_binding: likewise for a step.
+        initialization_binding: initializer and the output of `initialization` that sets it, in
+            order.
+        update_binding: initializer and the output of `algorithm` that updates it, in order.
     """
 
     initialization: Graph | None = None
@@ -264,7 +265,7 @@ class Configuration:
     """A set of devices (`DeviceConfigurationProto`).
 
     Attributes:
-        name: how nodes refer to it.
+        name: the name by which nodes refer to the configuration.
         record: all other fields.
     """
 
@@ -274,7 +275,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class WeightPlace:
-    """A place of blobs outside of the text: `store: "model.weights"`.
+    """A store or file with blobs outside of the text: `store: "model.weights"`.
 
     Attributes:
         kind: `store` is a directory with one file per blob, `safetensors` a single file.
@@ -304,16 +305,16 @@ class Model:
         decorators: the decorators before the header.
         training: in order.
         configurations: in order.
-        encoding_habits: regular differences of the file's encoder from the canonical one.
-        encoding: other differences of the file's bytes from the canonical bytes; None without any.
+        encoding_habits: regular differences of the file's encoding from the canonical encoding.
+        encoding: all other differences, as a patch; None if there are no others.
         resources: the bytes of the blobs, by their digests, in order.
         metadata_left_out: whether the text was printed without the metadata below its header and
             cannot be converted to a model (`metadata none`).
-        places: the places of blobs that are not among the resources, in order.
+        places: the stores and files with the other blobs, in order.
         resources_left_out: whether the text was printed without the bytes of its blobs and cannot
             be converted to a model (`resources none`).
-        has_order: whether the decorators that give the order of the main graph's lists stand in
-            the section `order`.
+        has_order: whether a section `order` has the decorators for the order of the main graph's
+            lists.
     """
 
     graph: Graph

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from onnxtext.ast.list_order import ValueInfoError, entries, order_of
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.value_infos import ValueInfoError, entries, order_of
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import nested_graphs
 from onnxtext.core import core, core_module
 
@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
     Attributes:
         name: the label or first output of a node, or the name of an attribute or value.
-        number: of a graph in a list of graphs.
+        number: the index of a graph in an attribute that is a list of graphs.
         is_label: whether the name is the label of a node.
     """
 
@@ -38,9 +38,9 @@ class Named(NamedTuple):
 
     Attributes:
         kind: `graph`, `value`, `output`, `value_info`, `tensor`, `node` or `function`.
-        path: from the enclosing function, or from the main graph.
+        path: the path from the enclosing function or the main graph.
         item: the part.
-        tied: whether the path identifies this part.
+        tied: whether the path identifies this part alone.
     """
 
     kind: str
@@ -74,7 +74,7 @@ def generated_values(owner: Graph | Function) -> Iterator[str]:
 def walk_named(
     owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
 ) -> list[Named]:
-    """Return the parts of a graph or function, without itself, in the order of the sections.
+    """Return all parts inside of a graph or function, in the order of the sections.
 
     Args:
         owner: the graph or function.
@@ -101,7 +101,8 @@ def walk_named(
 def _named_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: bool) -> list[Named]:
     """Return the inputs, outputs and value infos of a graph or function.
 
-    The first of several with one name is a `value`; the others are `output` or `value_info`.
+    Of several entries with one name, the first has the kind `value`, the others `output` or
+    `value_info`.
     """
     found: list[Named] = []
     declared = [value for value in owner.values if value.data is None]
@@ -169,7 +170,7 @@ def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
 
 
 def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
-    """Return all parts of a model with their function; None for the main graph."""
+    """Return all parts of a model, each with the function that contains it, None if no function."""
     for named in _graph(model.graph, (), True):
         yield None, named
     counts = Counter(map(function_key, model.functions))

@@ -58,7 +58,7 @@ class Record:
 
 
 FieldValue = Union[Number, Fixed, Word, bytes, Record, "tuple[FieldValue, ...]"]
-"""The value of a field. Strings are bytes because only the field decides whether they are text."""
+"""The value of a field. Strings are bytes, because the field decides whether text is meant."""
 
 
 @dataclass(frozen=True, slots=True)

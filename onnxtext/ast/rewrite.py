@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrite the data of all tensors in a model; unchanged objects are kept."""
+"""Rewrite the data of all tensors in a model; objects without changes stay the same objects."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from operator import is_
 from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Model, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
 
 
 class Rewriter:
-    """Rewrites a model; subclasses override `data` and others.
+    """Rewrites a model; subclasses override `data` and other methods.
 
     Attributes:
         least: raw data with at most this many elements is skipped.
@@ -42,7 +42,7 @@ class Rewriter:
 
         Args:
             model: the model.
-            graphs: all of its graphs and functions, if they are known.
+            graphs: all of its graphs and functions; by default they are searched.
         """
         if graphs is None:
             graphs = list_graphs(model)
@@ -99,7 +99,7 @@ class Rewriter:
         return made
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
-        """Rewrite the value of an attribute, or an item of it."""
+        """Rewrite the value of an attribute, or one item of a list."""
         match value:
             case Tensor():
                 return self.tensor(value, name)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from onnxtext.ast.model import Node, OpsetImport
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute
 
 ANY = "any"
 """The constraint of a type variable that stands for every type."""
@@ -44,7 +44,7 @@ class FormalAttribute:
     Attributes:
         attribute: its name, type and default.
         required: whether a node must have it.
-        values: the valid strings; empty if any is.
+        values: the valid strings; empty if every string is valid.
         doc: its documentation.
     """
 
@@ -62,14 +62,14 @@ class OperatorSchema:
         name: the operator.
         domain: `""` for the standard one.
         since: the version of its operator set that introduced this schema.
-        deprecated: the reason, maybe empty, if that version removed the operator; else None.
+        deprecated: the reason, maybe empty, if `since` removed the operator; else None.
         doc: its documentation.
         attributes: in order.
-        others: whether a node may have other attributes, too.
+        others: whether nodes may have attributes that the schema does not list.
         inputs: in order.
         outputs: in order.
-        constraints: for each type variable its types; None for every type.
-        body: the nodes of its shape rule; None if it has none.
+        constraints: the types that each type variable allows; None if it allows every type.
+        body: the nodes whose output shapes are the operator's; None if the schema has no body.
         at: offset in the text.
     """
 
@@ -96,7 +96,7 @@ class SchemaFile:
         version: the version of the language; None if not stored.
         opset_imports: the operator sets that it describes, and those that its bodies use.
         producer_name: the package that has the operators.
-        producer_version: its version.
+        producer_version: the version of the package.
         doc_string: documentation.
     """
 

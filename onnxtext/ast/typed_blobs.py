@@ -7,8 +7,7 @@ import struct
 from math import prod
 from typing import Any
 
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     AttributeType,
     Float32,
     Floats,
@@ -17,6 +16,7 @@ from onnxtext.ast.values import (
     TypedBlob,
     TypedData,
 )
+from onnxtext.ast.types import TensorType
 from onnxtext.tensor.blob_lookup import SIZE, BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings
@@ -36,7 +36,7 @@ _LISTS = {AttributeType.FLOATS: "float_data", AttributeType.INTS: "int64_data"}
 
 
 def entry_count(type: TensorType, data: TypedData | StringData) -> int:
-    """Return the number of entries."""
+    """Return the number of entries in typed data."""
     if isinstance(data, StringData):
         return len(data.values)
     return len(data.entries) // ENTRY_WIDTHS[ELEMENTS[type.element].field]
@@ -108,7 +108,7 @@ def list_of_blob(
     """Return the list of an attribute: strings, or little-endian numbers.
 
     Raises:
-        BlobError: the bytes are not such a list.
+        BlobError: the bytes are not a list of the attribute's type.
     """
     if kind is AttributeType.STRINGS:
         return _strings(blob, data)

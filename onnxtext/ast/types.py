@@ -32,7 +32,7 @@ class TensorType:
     Attributes:
         element: name of the element type as in the text, such as `float`, or `undefined` for 0.
         shape: the dimensions; `()` is rank 0, None is no shape at all (`float[]`).
-        decorators: denotation and the like.
+        decorators: the decorators of the type, such as its denotation.
     """
 
     element: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the shortest `@value_info(…)` that gives a `value_info` list without a second declaration.
+"""Find the shortest `@value_info(…)` for a `value_info` list that repeats no declaration.
 
 Types of outputs move before the outputs. Entries that repeat an initializer, an input or an output
 are removed, and the decorator gives their positions in the list (SPEC 10).
@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from onnxtext.ast.model import Graph, Node, ValueInfo
-from onnxtext.ast.output_types import (
+from onnxtext.ast.inline_output_types import (
     Placed,
     is_plain,
     place_all_types,
@@ -22,15 +21,16 @@ from onnxtext.ast.output_types import (
     place_types,
     types_at_end,
 )
-from onnxtext.ast.records import Decorator, Word
-from onnxtext.ast.types import Type
-from onnxtext.ast.value_infos import (
+from onnxtext.ast.list_order import (
     Order,
     ValueInfoError,
     decorator_of,
     entries,
     with_data,
 )
+from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.records import Decorator, Word
+from onnxtext.ast.types import Type
 
 
 class _Lists(NamedTuple):
@@ -45,7 +45,7 @@ class _Lists(NamedTuple):
     types: dict[str, dict[str, Type | None]]
 
     def part_of(self, info: ValueInfo) -> str:
-        """Return the part whose value an entry repeats; "" if it repeats none."""
+        """Return the part of the graph with a value that the entry repeats; "" if there is none."""
         if not info.decorators and not info.metadata:
             for part, types in self.types.items():
                 if info.name in types and types[info.name] == info.type:
@@ -56,7 +56,7 @@ class _Lists(NamedTuple):
 def place_infos(
     graph: Graph, infos: list[ValueInfo], *, any_order: bool = True
 ) -> tuple[Decorator | None, list[ValueInfo]]:
-    """Move types to outputs, and find the decorator of a list.
+    """Move types to outputs, and find the decorator that keeps the order of the list.
 
     Args:
         graph: a graph with everything except the `value_info` list; types are set in its nodes.
@@ -156,7 +156,7 @@ def _are_outputs(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
 def _in_parts(
     graph: Graph, infos: list[ValueInfo], lists: _Lists, *, any_order: bool
 ) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of a list that consists of parts; None if it does not.
+    """Return the order of a list that consists of whole parts; None for other lists.
 
     With `any_order`, the result is None also if types of outputs would stay in `<…>`.
     """
@@ -192,7 +192,7 @@ def _in_parts(
 
 
 def _without_default(items: list[Word | str]) -> list[Word | str]:
-    """Return the arguments without the parts at the end that follow by default."""
+    """Return the arguments without the parts at the end that are in the default order."""
     left = list(items)
     if left and left[-1] == Word("nodes"):
         left.pop()
@@ -206,7 +206,7 @@ def _without_default(items: list[Word | str]) -> list[Word | str]:
 def _copies(
     graph: Graph, runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
-    """Return the arguments for each part that a list repeats, and the names that have no entry."""
+    """Return the arguments for each part that a list repeats, and its names without an entry."""
     found: dict[str, list[Word | str]] = {}
     without: set[str] = set()
     kept: set[str] = set()
@@ -254,7 +254,7 @@ def _statements(
 
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]]:
-    """Return an order that names each entry, except entries at the end that follow by default."""
+    """Return an order that names each entry, except entries at the end in the default order."""
     made = _repeated(graph, infos)
     if made is not None:
         return made
@@ -307,11 +307,11 @@ def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueIn
 
 
 class _Places:
-    """Where the text can give the type of each entry of a list.
+    """The statements of the text that can hold the type of each entry of a list.
 
     Attributes:
-        outputs: the node and the index of the output, by the names of values whose type stands
-            there.
+        outputs: the node and the index of the output, by the names of values whose type is
+            before an output.
     """
 
     def __init__(self, graph: Graph, infos: list[ValueInfo]) -> None:
@@ -339,5 +339,5 @@ class _Places:
                 self._own.add(info.name)
 
     def needs_statement(self, info: ValueInfo) -> bool:
-        """Whether an entry needs a statement of its own."""
+        """Whether an entry must be a statement in `<…>`."""
         return info.name in self._own

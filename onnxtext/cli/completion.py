@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`onnxtext completion`: print the script that completes commands in a shell.
 
-The scripts ask `onnxtext` for completions by environment variables, in the way of click. The answer
-has a line for each: a kind, a value, and a help, with tabs between them. For the kind `file` the
-value is the suffixes of the files; the shell lists them, so quotes and `~` work as usual.
+The scripts request completions from `onnxtext` by the environment variables of click. The answer
+has a line per completion: a kind, a value, and a help, separated by tabs. For the kind `file`, the
+value is a list of suffixes; the shell itself lists the files, so quotes and `~` work as usual.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class _Protocol(ShellComplete):
     """The format of completions that the scripts above read."""
 
     keeps_option = False
-    """Whether a completion of `--option=value` replaces the option too."""
+    """Whether a completion of `--option=value` must repeat `--option=`."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """Return the words before the word to complete, and that word."""
@@ -155,7 +155,7 @@ Examples:
 
 
 def register() -> None:
-    """Let click use our formats; called if a shell asks for completions."""
+    """Register our completion formats with click; called if a shell requests completions."""
     for shell in SHELLS.values():
         add_completion_class(shell)
 

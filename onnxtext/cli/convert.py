@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from onnxtext.cli.jobs import Job, plan
+from onnxtext.cli.output_paths import Job, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout
@@ -22,8 +22,8 @@ from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
-    from onnxtext.weights.external import ExternalFile
-    from onnxtext.weights.writer import WeightFiles
+    from onnxtext.weights.external_data import ExternalFile
+    from onnxtext.weights.write_resources import WeightFiles
     from onnxtext.wire.writer import Piece
 
 
@@ -33,8 +33,8 @@ class Output:
 
     Attributes:
         pieces: the bytes to write, in order.
-        beside: weights to write beside them first; None for none.
-        external: a file of external data to write with them.
+        beside: weights to write beside the output, before the output; None without weights.
+        external: a file of external data to write with the output.
     """
 
     pieces: list[Piece]
@@ -70,7 +70,7 @@ def run(
     output_format: str,
     color: str,
 ) -> int:
-    """Convert all inputs; errors in one do not stop the others.
+    """Convert all inputs; an error in one input does not stop the others.
 
     Returns:
         The exit status.
@@ -100,7 +100,7 @@ def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) 
 
 
 def _check_output(conversion: Conversion, job: Job) -> None:
-    """Raise an error before any work if the output is not allowed."""
+    """Raise an error if the output is not allowed, before anything is read."""
     if conversion.binary == "out" and _ends_on_terminal(job.target):
         raise CommandError(
             "binary-to-terminal",
@@ -126,7 +126,7 @@ def _check_output(conversion: Conversion, job: Job) -> None:
 
 
 def _check_derived(target: Path) -> None:
-    """Raise an error if a derived output would be written through a foreign link or device."""
+    """Raise an error if a derived output name is a link that leads elsewhere, or a device."""
     why = unfit(target, target.parent)
     if why is not None:
         raise CommandError(
@@ -164,7 +164,7 @@ def _read(conversion: Conversion, job: Job) -> bytes:
 
 
 def _read_file(conversion: Conversion, source: Path) -> bytes:
-    """Read a file; map a large binary model, so that weights are read once."""
+    """Read a file; map a large binary model into memory, so that weights are read once."""
     if conversion.binary == "in" and source.is_file():
         size = source.stat().st_size
         if size > MOST_BYTES:

@@ -168,8 +168,8 @@ def run_diff(
 
 
 def _read(path: Path, label: str) -> object:
-    from onnxtext.collector import paused_collector
     from onnxtext.differ import Side
+    from onnxtext.memory import paused_collector
 
     with io_errors("read", label), paused_collector():
         return Side.of_file(path, label=label)

@@ -212,7 +212,7 @@ def remove(node: str) -> Edit:
 def replace_weight(weights: tuple[str, ...]) -> Edit:
     """Replace the elements of weights by arrays of .npy files."""
     from onnxtext import editing
-    from onnxtext.cli.arrays import read_array
+    from onnxtext.cli.array_arguments import read_array
 
     pairs = [_weight(weight) for weight in weights]
 

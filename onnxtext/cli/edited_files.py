@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that commands edit: read them, write or show the result, find its new errors."""
+"""Read the files that commands edit, write or show the result, and find its new errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import CommandError, io_errors
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
@@ -44,7 +44,7 @@ def read(target: Target) -> bytes:
     """Return the content of the file to edit.
 
     Raises:
-        CommandError: it cannot be read, or not be replaced.
+        CommandError: the file cannot be read or replaced.
     """
     with io_errors("read", target.name):
         if target.file == "-":
@@ -54,13 +54,13 @@ def read(target: Target) -> bytes:
             raise CommandError(
                 "cannot-write",
                 f"{target.file} is not a regular file and cannot be replaced",
-                help="name another one with -o",
+                help="name another output with -o",
             )
         return read_input(path)
 
 
 def _converted(target: Target, content: str | bytes) -> bytes:
-    """Return the bytes to write, in the form that the suffix of the output says."""
+    """Convert edited content to a text or binary model, as the suffix of the output requires."""
     import onnxtext
 
     suffix = Path(target.output or "").suffix.lower()
@@ -75,7 +75,7 @@ def _converted(target: Target, content: str | bytes) -> bytes:
 
 
 def write(target: Target, old: bytes, content: str | bytes) -> None:
-    """Write an edited text or model where its target says.
+    """Write an edited text or model to its target.
 
     Args:
         target: the target.
@@ -83,8 +83,8 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
         content: the edited content.
 
     Raises:
-        CommandError: it cannot be written.
-        OnnxTextError: it cannot be converted to the form that the suffix of the output says.
+        CommandError: the output cannot be written.
+        OnnxTextError: the content cannot be converted to the form that the suffix requires.
     """
     new = _converted(target, content)
     if target.output == "-" or (target.output is None and target.file == "-"):
@@ -140,7 +140,7 @@ def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Dia
 
 
 def _errors(target: Target, content: str | bytes) -> list[Diagnostic]:
-    from onnxtext.checker.engine.sources import check_any
+    from onnxtext.checker.engine.check_input import check_any
 
     base = None if target.file == "-" else Path(target.file).parent
     found = check_any(content, name=target.name, base_dir=base)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _complete(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Return the codes that begin like a word, with their meanings."""
+    """Return the codes that begin with the incomplete word, with their meanings."""
     from click.shell_completion import CompletionItem
 
     return [
@@ -61,7 +61,7 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
 
 
 def _profile(code: str) -> str:
-    """Return a remark on the profile of a rule; "" if it belongs to none."""
+    """Return a remark on the profile of a rule; "" without a profile."""
     from onnxtext.checker.context.registry import rules
 
     rule = rules().get(code)
@@ -69,7 +69,7 @@ def _profile(code: str) -> str:
 
 
 def _when(code: str) -> str:
-    """Return how to turn on a rule that is off by default; "" for others."""
+    """Return how to enable a rule that is off by default; "" for other rules."""
     from onnxtext.checker.context.registry import rules
 
     rule = rules().get(code)

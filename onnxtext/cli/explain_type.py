@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter, io_errors
+from onnxtext.cli.settings import schemas_of_project
 from onnxtext.cli.streams import read_stdin, say
+from onnxtext.cli.value_names import complete_value
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input
 from onnxtext.filetype import decode_text, is_binary
 
 if TYPE_CHECKING:
+    from onnxtext.checker.context.checked_model import Subject
     from onnxtext.checker.context.finding import Place
     from onnxtext.checker.context.scopes import Scope
-    from onnxtext.checker.context.subject import Subject
     from onnxtext.source import Source
 
 EXAMPLES = """\b
@@ -43,7 +45,7 @@ _STEPS = 6
 
 @click.command("explain-type", epilog=EXAMPLES)
 @click.argument("file", metavar="FILE", type=MODEL)
-@click.argument("values", nargs=-1, metavar="[VALUE]...")
+@click.argument("values", nargs=-1, metavar="[VALUE]...", shell_complete=complete_value)
 @click.option(
     "--graph",
     metavar="NAME",
@@ -88,10 +90,15 @@ def command(
     if not values and line is None:
         raise click.UsageError("Name a VALUE, or a statement with --line.")
     name = STDIN if file == "-" else file
-    with Reporter(output_format, color) as reporter, reporter.reporting(name):
+    path = None if file == "-" else Path(file)
+    with (
+        Reporter(output_format, color) as reporter,
+        reporter.reporting(name),
+        schemas_of_project(path),
+    ):
         with io_errors("read", name):
-            data = read_stdin() if file == "-" else read_input(Path(file))
-        from onnxtext.collector import paused_collector
+            data = read_stdin() if path is None else read_input(path)
+        from onnxtext.memory import paused_collector
 
         with paused_collector():
             model = _Model(data, name)
@@ -112,15 +119,15 @@ class _Model:
     """A checked model whose types are explained.
 
     Attributes:
-        errors: whether it has errors.
+        errors: whether the model has errors.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
+        from onnxtext.checker.engine.finding_positions import TextPlaces
         from onnxtext.checker.engine.model_paths import ModelPaths
-        from onnxtext.checker.engine.places import TextPlaces
         from onnxtext.checker.inference.objections import errors_of
         from onnxtext.checker.inference.recording import RecordedInference
-        from onnxtext.checker.origins.stories import Stories
+        from onnxtext.checker.origins.size_origins import Stories
 
         self._name = name
         self._source: Source | None = None
@@ -136,30 +143,27 @@ class _Model:
             self._places = TextPlaces(self._source, self._subject, budget=10_000)
 
     def _checked(self, data: bytes) -> Subject:
+        from onnxtext.api_errors import check_declared_size, invalid_model_error
         from onnxtext.ast.model import Model
+        from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
         from onnxtext.checker.engine.run import find_in
-        from onnxtext.checker.engine.sources import encoded_for_checks, parse_any
-        from onnxtext.cli.settings import read_schema_tables, read_settings
-        from onnxtext.errors import check_declared_size, invalid_model_error
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.source import Source
 
-        path = None if self._name == STDIN else Path(self._name)
-        tables = read_schema_tables(read_settings(path))
         base = Path() if self._name == STDIN else Path(self._name).parent
         if is_binary(data, self._name):
             try:
                 model = lift_model(data)
             except LiftError as error:
                 raise invalid_model_error(data, error, self._name) from None
-            return find_in(model, base_dir=base, encoded=lambda: data, tables=tables)[0]
+            return find_in(model, base_dir=base, encoded=lambda: data)[0]
         self._source = Source(decode_text(data, self._name), self._name)
         root = parse_any(self._source)
         check_declared_size(root, self._source)
         encoded = None
         if isinstance(root, Model):
             encoded, _ = encoded_for_checks(root, self._source, base)
-        return find_in(root, base_dir=base, encoded=encoded, tables=tables)[0]
+        return find_in(root, base_dir=base, encoded=encoded)[0]
 
     # ---- Which values -----------------------------------------------------------------------
 
@@ -175,7 +179,7 @@ class _Model:
 
         scopes = self._subject.scopes
         if graph is not None:
-            from onnxtext.excerpt.bodies import find_bodies
+            from onnxtext.excerpt.find_bodies import find_bodies
 
             root: Any = self._subject.root
             root = getattr(root, "item", root)
@@ -236,7 +240,7 @@ class _Model:
     def text(self, scope: Scope, name: str, most: int | None) -> str:
         """Return an explanation for people."""
         from onnxtext.checker.origins.explanation import explain_value, lines
-        from onnxtext.checker.origins.views import views
+        from onnxtext.checker.origins.inferred_facts import views
 
         known = [] if self._inference is None else views(self._inference, scope)
         if not known:
@@ -247,8 +251,8 @@ class _Model:
         return "\n".join([safe(line) for line in (*found[:2], *notes, *found[2:])])
 
     def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
-        """Yield which of several calls and graphs is meant."""
-        from onnxtext.checker.inference.explain import written
+        """Yield notes on which of several calls or graphs an explanation is about."""
+        from onnxtext.checker.inference.explain_shape_errors import written
 
         types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
         if len(known) > 1:
@@ -268,9 +272,9 @@ class _Model:
             yield f"  also defined at {', '.join(others[:5])}{more}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
-        """Yield an explanation for programs, for each kind of call of a function."""
+        """Yield explanations as JSON objects, one for each kind of call of a function."""
         from onnxtext.checker.origins.explanation import as_object, explain_value
-        from onnxtext.checker.origins.views import views
+        from onnxtext.checker.origins.inferred_facts import views
 
         for view in [] if self._inference is None else views(self._inference, scope):
             yield as_object(explain_value(self._stories, view, name), self._where_object)

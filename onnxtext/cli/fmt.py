@@ -12,8 +12,8 @@ from pathlib import Path
 
 import click
 
-from onnxtext.cli.jobs import STDIN, Job, files_below
 from onnxtext.cli.options import TEXT, reporting_options
+from onnxtext.cli.output_paths import STDIN, Job, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout

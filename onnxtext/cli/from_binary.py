@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from onnxtext.cli.convert import Conversion, Output, run
-from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import (
     BINARY,
     EXIT_STATUSES,
@@ -19,6 +18,7 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
+from onnxtext.cli.output_paths import Job
 from onnxtext.cli.report import CommandError, Finding
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def conversion(
 
 
 def _directory(job: Job) -> Path:
-    """Return the directory from which external data is found."""
+    """Return the directory to which the paths of external data are relative."""
     return Path.cwd() if job.source is None else job.source.parent
 
 
@@ -95,12 +95,12 @@ def _in_text(name: str) -> Diagnostic:
         "the weights are in the text itself because standard output has no directory for a store",
         "note",
         file=name,
-        help="-o FILE writes them to a store beside the text",
+        help="-o FILE writes the weights to a store beside the text",
     )
 
 
 _LONG_TEXT = 1 << 20
-"""Longer texts get a note on their weights."""
+"""The size in bytes above which a text gets a note on options for its weights."""
 
 
 def official_conversion(allow_loss: bool) -> Conversion:

@@ -48,7 +48,7 @@ EPILOG = f"{EXAMPLES}\n\n{STATUSES}"
 
 
 class Commands(click.Group):
-    """Lists its commands in the order of their definition."""
+    """A group that lists its commands in the order of their definition."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""

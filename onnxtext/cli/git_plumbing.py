@@ -13,9 +13,9 @@ import click
 
 from onnxtext.cli.report import ERROR_STATUS, NO_MEMORY, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say, stdin_buffer, stdout_buffer, write_stdout
-from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import name_of, read_input
+from onnxtext.memory import lacks_memory
 
 if TYPE_CHECKING:
     from onnxtext.git.clean_smudge import Converted
@@ -121,7 +121,7 @@ def _filter(convert: Any, name: str) -> int:
 
 
 def _read(file: Path) -> bytes:
-    """Read a file; map a large one."""
+    """Read a file; map a large file into memory."""
     with io_errors("read", file):
         if file.stat().st_size < 1 << 20:
             return read_input(file)
@@ -131,7 +131,7 @@ def _read(file: Path) -> bytes:
 
 
 class _Limit:
-    """The maximum size of a model to clean, read from git's configuration when it is needed."""
+    """The maximum size of a model to clean, read from git's configuration on first use."""
 
     def __init__(self, given: int | None) -> None:
         self._limit = given
@@ -182,12 +182,12 @@ def merge_driver(
             base, ours, theirs, marker_size=marker_size, labels=labels, path=path
         )
     except OSError as error:
-        _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is left as it is")
+        _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is unchanged")
         return DRIVER_FAILED
     except Exception as error:  # git must not take a failure for a merge
         reason = f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
         reason = NO_MEMORY if lacks_memory(error) else reason
-        _warn(path, f"{reason}; our version is left as it is")
+        _warn(path, f"{reason}; our version is unchanged")
         return DRIVER_FAILED
     for note in notes:
         _warn(path, note)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.jobs import STDIN
+from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter, io_errors
-from onnxtext.cli.sizes import size_text
 from onnxtext.cli.streams import read_stdin, say
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input
@@ -75,7 +75,7 @@ def _summarize(file: str) -> tuple[str, int, Overview]:
 
 
 def _parse(data: bytes, name: str) -> Model:
-    from onnxtext.errors import check_declared_size, invalid_model_error
+    from onnxtext.api_errors import check_declared_size, invalid_model_error
     from onnxtext.filetype import decode_text, is_binary
     from onnxtext.proto.decode.lift import lift_model
     from onnxtext.source import Source

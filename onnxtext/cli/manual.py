@@ -22,7 +22,8 @@ _NAME = "onnxtext"
 def commands() -> Iterator[tuple[click.Context, str]]:
     """Yield the command and its subcommands, except hidden ones, in the order of the help.
 
-    Each has a context, for its usage and options, and its name, such as `onnxtext git install`.
+    Each command comes with a click context, for its usage and options, and its full name, such as
+    `onnxtext git install`.
     """
     yield from _walk(click.Context(group, info_name=_NAME, **group.context_settings))
 
@@ -94,7 +95,7 @@ def _options(context: click.Context) -> Iterator[str]:
 
 
 def _paragraphs(text: str | None) -> Iterator[str]:
-    """Yield the paragraphs of a help text. A backspace begins one whose lines are kept."""
+    """Yield the paragraphs of a help text. A backspace begins a paragraph with fixed lines."""
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text or "")):
         lines = paragraph.partition("\f")[0].strip("\n").split("\n")
         if lines == [""]:
@@ -109,7 +110,7 @@ def _paragraphs(text: str | None) -> Iterator[str]:
 
 
 def _roff(text: str) -> str:
-    """Return a line of text without meaning for roff."""
+    """Escape a line of text for roff."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-").replace('"', r"\(dq")
     escaped = escaped.replace("^", r"\(ha").replace("~", r"\(ti").replace("`", r"\(ga")
     escaped = escaped.replace("'", r"\(aq")

@@ -133,7 +133,7 @@ def _write_stdout(made: MergeResult) -> None:
 
 
 def _report(made: MergeResult, name: str, reporter: Reporter) -> None:
-    """Report notes; conflicts are findings."""
+    """Report the notes of a merge, and its conflicts as findings."""
     if not made.conflicts:
         for note in made.notes:
             reporter.found(Diagnostic("merge-note", note, "info"), name)

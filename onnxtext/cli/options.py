@@ -26,9 +26,9 @@ With several files, the highest status of any file; every file is tried."""
 
 
 class FileName(click.Path):
-    """The name of a file with one of some suffixes, which shells complete; any other is accepted.
+    """A file name; shells complete names with some suffixes, but every name is accepted.
 
-    Click does not check whether files are readable: an error in one must not stop the others.
+    Click does not check whether files are readable: an unreadable file must not stop the others.
     """
 
     def __init__(self, *suffixes: str) -> None:
@@ -38,7 +38,7 @@ class FileName(click.Path):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[Any]]:
-        """Return what makes the scripts of `onnxtext completion` list files and directories."""
+        """Return the item that makes completion scripts list files and directories."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file", suffixes=" ".join(self.suffixes))]
@@ -52,7 +52,7 @@ MODEL = FileName(*TEXT_SUFFIXES, BINARY_SUFFIX)
 def one_of(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a function that completes one of some names."""
+    """Return a function that completes an argument from a list of names."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         return [name for name in names() if name.startswith(incomplete)]

@@ -16,9 +16,9 @@ from onnxtext.terminal import is_terminal
 
 
 def find_pager() -> str | None:
-    """Return the command line of the pager: `$PAGER`, else `less`; None if there is none.
+    """Return the command line of the pager: `$PAGER`, else `less`; None without a pager.
 
-    An empty `$PAGER`, and `cat`, mean that there is none.
+    An empty `$PAGER`, and `cat`, mean that no pager is used.
     """
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return None
@@ -29,9 +29,9 @@ def find_pager() -> str | None:
 
 
 def write_paged(pieces: Iterable[str], pager: str | None) -> None:
-    """Write a text while it is made, to a pager or to standard output.
+    """Write a text piece by piece to a pager or to standard output.
 
-    If the reader quits the pager, the rest is not made.
+    If the reader quits the pager, the remaining pieces are not computed.
 
     Args:
         pieces: the parts of the text.
@@ -64,7 +64,7 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
-    """Close the input of the pager, and wait until the reader has quit it."""
+    """Close the input of the pager, and wait until the reader quits the pager."""
     assert process.stdin is not None
     with contextlib.suppress(OSError):
         process.stdin.close()
@@ -78,7 +78,7 @@ def _signals() -> list[signal.Signals]:
 
 
 def _blocks(pieces: Iterable[str]) -> Iterable[str]:
-    """Join pieces to blocks: the first one is small, so that it appears soon."""
+    """Join pieces to blocks. The first block is small, so that text appears soon."""
     held: list[str] = []
     length, most = 0, 1 << 12
     for piece in pieces:

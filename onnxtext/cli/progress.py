@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.jobs import Job
+from onnxtext.cli.output_paths import Job
 from onnxtext.diagnostics.safe import safe
 from onnxtext.terminal import is_terminal
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOMENT = 0.5
 _LARGE = 1 << 26
-"""Fewer bytes than this are written too fast for a progress bar."""
+"""The least number of bytes to write for which a progress bar is shown."""
 
 
 class Progress:
@@ -61,7 +61,7 @@ class Progress:
             size: the total number of bytes.
 
         Yields:
-            A function to call with the number of each further bytes.
+            A function that adds a number of bytes to the progress.
         """
         if size < _LARGE or not is_terminal(sys.stderr):
             yield lambda count: None

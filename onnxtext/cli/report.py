@@ -16,7 +16,6 @@ from typing import IO, Literal
 import click
 
 from onnxtext import __version__
-from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics import concise as concise_renderer
 from onnxtext.diagnostics import full as full_renderer
@@ -24,6 +23,7 @@ from onnxtext.diagnostics import github as github_renderer
 from onnxtext.diagnostics import json as json_renderer
 from onnxtext.diagnostics import sarif as sarif_renderer
 from onnxtext.diagnostics.safe import safe
+from onnxtext.memory import lacks_memory
 from onnxtext.terminal import wants_color
 
 FORMATS = ("full", "concise", "json", "sarif", "github")

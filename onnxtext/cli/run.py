@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, FileName, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say
 from onnxtext.diagnostics.safe import safe
@@ -147,7 +147,7 @@ def command(
     sizes = {name: _size(name, size) for name, size in dims}
     name = STDIN if file == "-" else file
     with Reporter(output_format, color) as reporter, reporter.reporting(name):
-        from onnxtext.cli.arrays import read_array
+        from onnxtext.cli.array_arguments import read_array
         from onnxtext.engines import fill_inputs, run_both, run_model
 
         model = _load(file, name)
@@ -180,7 +180,7 @@ def _size(name: str, text: str) -> int:
 
 
 def _split(name: str, value: str, known: list[str]) -> tuple[str, str]:
-    """Split `NAME=VALUE` behind a known name, which may contain equals signs."""
+    """Split `NAME=VALUE` behind a known name; names may contain equals signs."""
     whole = f"{name}={value}"
     fitting = [each for each in known if whole.startswith(f"{each}=")]
     longest = max(fitting, key=len, default=name)
@@ -198,7 +198,7 @@ def _write(values: Values, files: Iterable[str]) -> None:
     """Write outputs to .npy files.
 
     Raises:
-        CommandError: there is no such output, or it is no array.
+        CommandError: the model has no such output, or the output is no array.
     """
     import numpy as np
 
@@ -220,7 +220,7 @@ def _write(values: Values, files: Iterable[str]) -> None:
 
 
 def _plain(array: Any) -> Any:
-    """Return an array that a .npy file can hold: strings, and the bits of types of ml_dtypes."""
+    """Convert an array for a .npy file: strings, and types of ml_dtypes to their bits."""
     if array.dtype.kind == "O":
         return array.astype(str)
     return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
@@ -291,14 +291,14 @@ def _as_object(values: Values) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """Replace numbers that JSON does not have by their names."""
+    """Replace infinities and NaNs, which JSON does not have, by their names."""
     if isinstance(value, list):
         return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def _differences(found: list[Difference], first: str, second: str) -> str:
-    """Return a table of the values that differ, the outputs first."""
+    """Return a table of the values that differ, outputs first."""
     outputs = [one for one in found if one.is_output]
     inner = [one for one in found if not one.is_output and one.differs]
     lines = [f"{first} and {second}: {len(found)} values of both compared"]

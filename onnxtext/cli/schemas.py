@@ -172,7 +172,7 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
             if not names:
                 raise CommandError(
                     "unknown-operator",
-                    f"there are no schemas of {domain!r}",
+                    f"no schemas are known of {domain!r}",
                     help="`onnxtext schemas list` shows the known domains",
                 )
             for name in sorted(names):
@@ -188,7 +188,7 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
     """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""
     with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
         from onnxtext.printer.schemas import signature_text
-        from onnxtext.schemas.conversion import converted
+        from onnxtext.schemas.convert_schemas import converted
         from onnxtext.suggestions import nearest
 
         schemas = _known(files)
@@ -197,7 +197,7 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
         found = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]
         if not found:
             near = nearest(name, schemas.names(domain))
-            hint = f"there is {domain}.{near}".replace(" .", " ") if near else ""
+            hint = f"did you mean {domain}.{near}?".replace(" .", " ") if near else ""
             raise CommandError(
                 "unknown-operator",
                 f"there is no operator {operator!r}",

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def read_settings(path: Path | None) -> Settings:
-    """Return the settings for a file; for standard input those of the current directory.
+    """Return the settings for a file; for standard input, the settings of the current directory.
 
     Raises:
-        CommandError: they cannot be read, or are invalid.
+        CommandError: the settings cannot be read or are invalid.
     """
     from onnxtext.checker.engine.config import SettingsError, find_settings
 
@@ -67,7 +67,7 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
 
 @contextmanager
 def schemas_of_project(path: Path | None) -> Iterator[None]:
-    """Let checks in a `with` statement know the schema files of a file's project.
+    """Use the schema files of a file's project in all checks inside of a `with` statement.
 
     Args:
         path: the file; None for standard input.

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.pager import find_pager, write_paged
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file_or_stdin
 from onnxtext.terminal import is_terminal, wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.excerpt.reading import Reading
+    from onnxtext.excerpt.load_model import Reading
 
 EXPLANATION = """\b
 Examples:
@@ -112,7 +112,7 @@ def command(
             return reporter.status
         with reporter.reporting(name):
             from onnxtext.excerpt.output import annotate
-            from onnxtext.excerpt.parts import Choice, part_text
+            from onnxtext.excerpt.print_part import Choice, part_text
 
             # The whole text first: errors must precede the pager.
             text = "".join(part_text(reading, Choice(graph, starts, ends, find, context)))
@@ -128,7 +128,7 @@ def command(
 
 
 def _read(file: str, name: str) -> Reading:
-    from onnxtext.excerpt.reading import read_model
+    from onnxtext.excerpt.load_model import read_model
 
     data, base = read_file_or_stdin(file, name)
     return read_model(data, name, base)

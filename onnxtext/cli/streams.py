@@ -83,11 +83,11 @@ def read_file_or_stdin(file: str, name: str) -> tuple[bytes | memoryview, Path]:
     """Return a model's bytes and the directory of its weights; `-` is standard input.
 
     Args:
-        file: the path of the file; large ones are mapped.
+        file: the path of the file; a large file is mapped into memory.
         name: its name in messages.
 
     Raises:
-        CommandError: it cannot be read, or standard input is a terminal.
+        CommandError: the file cannot be read, or standard input is a terminal.
     """
     if file == "-":
         if is_terminal(sys.stdin):
@@ -110,8 +110,8 @@ _MAPPED = 1 << 20
 def occupy_closed_descriptors() -> None:
     """Open the null device for each closed standard stream.
 
-    Otherwise the next opened file would get its descriptor, and libraries would print warnings
-    into that file.
+    Otherwise the next opened file would get the descriptor of the stream, and libraries would
+    print warnings into that file.
     """
     for number in range(3):
         try:

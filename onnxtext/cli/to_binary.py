@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.convert import Conversion, Output, run
-from onnxtext.cli.jobs import Job
 from onnxtext.cli.options import (
     BINARY,
     EXIT_STATUSES,
@@ -17,13 +16,14 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
+from onnxtext.cli.output_paths import Job
 from onnxtext.cli.report import CommandError
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
     from onnxtext.source import Source
     from onnxtext.tensor.blob_lookup import Elsewhere
-    from onnxtext.weights.external import ExternalFile
+    from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
 EXAMPLES = """\b
@@ -41,8 +41,8 @@ def conversion(
     """Create the conversion with these options."""
 
     def convert(data: bytes, job: Job) -> Output:
-        from onnxtext.collector import paused_collector, reuse_memory
         from onnxtext.filetype import decode_text
+        from onnxtext.memory import paused_collector, reuse_memory
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
         from onnxtext.text_to_binary import FilesBeside, embed, encode
@@ -78,6 +78,7 @@ def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
 ) -> None:
     """Raise an error if a model violates rules of the ONNX IR."""
+    from onnxtext.checker.context.schema_tables import use_tables
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.settings import read_schema_tables, read_settings
@@ -93,14 +94,10 @@ def _check(
         return joined(pieces) if small else lower_without_weights(model, elsewhere)
 
     # Check only the model itself: external data may still be missing.
-    found = check_tree(
-        model,
-        source=source,
-        encoded=encoded,
-        select=settings.select,
-        ignore=settings.ignore,
-        tables=read_schema_tables(settings),
-    )
+    with use_tables(read_schema_tables(settings)):
+        found = check_tree(
+            model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
+        )
     errors = [item for item in found if item.severity == "error"]
     if errors:
         raise OnnxTextError(*errors[:MOST_ERRORS])
@@ -111,7 +108,7 @@ MOST_ERRORS = 50
 
 
 def _external(job: Job) -> ExternalFile:
-    from onnxtext.weights.external import ExternalFile
+    from onnxtext.weights.external_data import ExternalFile
 
     if job.target is None:
         raise CommandError(

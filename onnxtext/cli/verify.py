@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.jobs import Job, files_below
+from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.output_paths import Job, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.sizes import size_text
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.jobs import STDIN
 from onnxtext.cli.options import MODEL, FileName, reporting_options
+from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import (
     FINDINGS,
     CommandError,
@@ -24,7 +24,7 @@ from onnxtext.diagnostics.safe import safe
 from onnxtext.files import is_stream, write_atomically
 
 if TYPE_CHECKING:
-    from onnxtext.viewer.reading import Read
+    from onnxtext.viewer.load_model import Read
 
 EXPLANATION = """\b
 Examples:
@@ -100,8 +100,8 @@ def command(
 
 
 def _read(file: str, name: str, statistics: bool) -> Read:
-    from onnxtext.collector import paused_collector
-    from onnxtext.viewer.reading import read
+    from onnxtext.memory import paused_collector
+    from onnxtext.viewer.load_model import read
 
     data, base = read_file_or_stdin(file, name)
     with paused_collector():
@@ -128,7 +128,7 @@ def _write(page: str, output: str | None, *, force: bool) -> None:
 
 
 def _may_replace(path: Path) -> bool:
-    """Whether there is no file, or an older page."""
+    """Whether a path can be written without --force: no file, or a page of `onnxtext view`."""
     from onnxtext.viewer.page import BEGINNING
 
     if not path.exists() or is_stream(path):
@@ -149,5 +149,5 @@ def _open(data: bytes) -> None:
     if webbrowser.open(Path(name).as_uri()):
         write_stderr(f"opened {safe(name)}")
     else:
-        write_stderr("there is no browser here (BROWSER names one); the page is")
+        write_stderr("no browser was found (BROWSER names one); the page is")
         say(name)

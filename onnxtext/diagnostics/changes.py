@@ -14,7 +14,7 @@ MOST = 8
 """Maximum number of lines to show per fix."""
 
 LONGEST = 100_000
-"""Edits within longer lines, or longer texts, are not shown."""
+"""The maximum length of lines and texts of edits that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Change:
 
     Attributes:
         added: whether the fix adds it.
-        number: 1-based line number; for an added line that of the line it replaces.
+        number: 1-based line number; for an added line, the number of the replaced line.
         line: its text.
-        column: 0-based column of the first difference to its counterpart.
+        column: 0-based column of the first difference to the line before or after the fix.
     """
 
     added: bool
@@ -35,14 +35,14 @@ class Change:
 
 
 def changes(source: Source, fix: Fix) -> list[Change]:
-    """Return the lines that a fix removes and adds; in each place the removed ones first.
+    """Return the lines that a fix removes and adds; removed lines precede added lines.
 
     Args:
         source: the text.
         fix: a fix with edits that do not overlap.
 
     Returns:
-        The lines in the order of the text, at most `MOST + 1`; none if they are too long.
+        The lines in the order of the text, at most `MOST + 1`; none if the lines are too long.
     """
     found: list[Change] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):

@@ -44,7 +44,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     Args:
         diagnostic: the diagnostic.
         color: whether to use ANSI colors.
-        columns: maximum width of source lines; longer ones are shown in part.
+        columns: maximum width of source lines; longer lines are shown in part.
     """
     paint = _Paint(color)
     snippets = list(_snippets(diagnostic))
@@ -187,7 +187,7 @@ def _snippet_rows(
 
 
 def _change_rows(changed: list[Change], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
-    """Return the changed lines of a fix as a diff; of long lines the part that differs."""
+    """Return the changed lines of a fix as a diff; long lines are cut to the different part."""
     room = max(columns - digits - 3, _NARROWEST)
     for change in changed[:MOST]:
         sign, role = ("+", "help") if change.added else ("-", "error")
@@ -205,7 +205,7 @@ class _Window:
     Attributes:
         text: the text to show.
         first: index of the first visible character.
-        ends: the column of each visible character, and the one behind the last.
+        ends: the column of each visible character, and the column behind the last.
     """
 
     text: str
@@ -254,7 +254,7 @@ def _around(line: str, at: int, room: int) -> tuple[int, int]:
 
 
 def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_Row]:
-    """Return a row of underlines with the last message, then rows of the others from the right."""
+    """Return a row of underlines with the last message, then a row per message from the right."""
     if not marks:
         return
     row = _Row()

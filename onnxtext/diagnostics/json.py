@@ -19,8 +19,8 @@ def to_object(diagnostic: Diagnostic) -> dict[str, object]:
     """Convert a diagnostic to an object for `json.dumps`.
 
     Lines and columns are 1-based, columns count characters (code points), and `end_column` is
-    exclusive. They are null for findings without a position in a text. `offset` is a 0-based byte
-    offset. The edits of a fix replace their ranges by their texts.
+    exclusive. Lines and columns are null for findings without a position in a text. `offset` is a
+    0-based byte offset. The edits of a fix replace their ranges by their texts.
     """
     return {
         "file": diagnostic.source.name if diagnostic.source is not None else diagnostic.file,

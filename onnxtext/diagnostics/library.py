@@ -17,7 +17,7 @@ def read_page(code: str) -> str:
     """Return the page about a code in Markdown.
 
     Raises:
-        LookupError: there is none.
+        LookupError: the code has no page.
     """
     if code not in codes():
         raise LookupError(code)

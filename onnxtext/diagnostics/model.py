@@ -46,9 +46,9 @@ class Fix:
     """A change of a text that fixes a diagnostic, and nothing else.
 
     Attributes:
-        title: what it does, as an imperative: "sort the nodes".
+        title: the effect of the fix, as an imperative: "sort the nodes".
         edits: the changes, in order; they do not overlap.
-        applicability: whether it may be applied without review.
+        applicability: whether the fix may be applied without review.
     """
 
     title: str
@@ -123,7 +123,7 @@ class Diagnostic:
         return [*found, ("help", self.help)] if self.help else found
 
     def __str__(self) -> str:
-        """Return the finding in one line, and its help in another."""
+        """Return the finding in one line, and its help in a second line."""
         where = self.where()
         text = f"{where}: " if where else ""
         text += f"{self.severity}: {self.message} [{self.code}]"

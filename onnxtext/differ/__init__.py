@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Structural diff of two models.
+"""Compare two models structurally, node by node and field by field: `onnxtext diff`.
 
 Example:
 from onnxtext.differ import Side, compare

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two models: match their items (`match_graphs`), then compare matched ones."""
+"""Compare two models: match their items (`match_graphs`), then compare each matched pair."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from onnxtext.api_errors import lowering_error
 from onnxtext.ast.model import Function, Graph, Model, Training
-from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.differ.body import Body, replaced_fields
-from onnxtext.differ.collector import Collector, NameMap, field_changes
+from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graphs import GraphComparer
+from onnxtext.differ.grouped_changes import find_groups
 from onnxtext.differ.lists import match_keys, unmatched, walk
 from onnxtext.differ.match_graphs import match_graphs
+from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
+from onnxtext.differ.onnx_lists import Body, replaced_fields
 from onnxtext.differ.operators import count_operators
-from onnxtext.differ.records import compare_messages
 from onnxtext.differ.result import Category, FieldChange, ModelDiff
-from onnxtext.differ.rewritings import find_groups
 from onnxtext.differ.statement_text import function_statement, graph_statement, indented
-from onnxtext.errors import lowering_error
+from onnxtext.memory import paused_collector
 from onnxtext.printer.strings import quoted
 from onnxtext.proto.encode.lower_error import LowerError
 
@@ -55,7 +55,7 @@ _METADATA: tuple[Category, ...] = ("metadata",)
 
 
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
-    """Remove metadata below the header, which one of the texts was printed without."""
+    """Remove differences in metadata below the header; one of the texts was printed without it."""
     items = []
     for item in diff.items:
         kept = item if item.kind == "model" else item.without(_METADATA)
@@ -65,7 +65,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Return the error for the text that cannot be lowered, old or new."""
+    """Return the error for the text, old or new, that cannot be encoded."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)
@@ -92,7 +92,7 @@ class Comparer:
     # ---- Models -----------------------------------------------------------------------------
 
     def model(self) -> None:
-        """Compare everything."""
+        """Compare the models."""
         old, new = self._old.model, self._new.model
         for side in self._sides:
             if side.model.metadata_left_out:

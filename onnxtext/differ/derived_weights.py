@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recognize weights that follow from other weights: transposed, cast to another type, quantized.
 
-Values of different element types have no meaningful difference, except those of a quantized weight,
-which are dequantized first.
+Differences between values of different element types are not computed, except for quantized
+weights, which are dequantized first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.tensor.elements import ELEMENTS, ElementType
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _BLOCK = 1 << 18
 """Number of elements that are compared at a time."""
 
 _MOST_RANK = 4
-"""Transpositions of tensors with more dimensions are not searched."""
+"""The most dimensions of a tensor whose transpositions are searched."""
 
 
 def shape_of(type: TensorType) -> tuple[int, ...]:
@@ -39,7 +39,7 @@ def shape_of(type: TensorType) -> tuple[int, ...]:
 
 
 def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
-    """Return elements as an array; None for types without one. Narrow integers are unpacked."""
+    """Return elements as an array, narrow integers unpacked; None for types without arrays."""
     dtype = dtype_of(element.name)
     if dtype is not None:
         return np.frombuffer(data, dtype)
@@ -66,7 +66,7 @@ def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether arrays have the same bits; most that differ do so in the first row."""
+    """Whether arrays have the same bits; compares the first row first, where most differ."""
     return all(
         np.array_equal(_bits(left), _bits(right)) for left, right in zip(one, other, strict=True)
     )
@@ -155,7 +155,7 @@ _CODES = ("bool", "string")
 
 
 def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
-    """Return the axis of a scale with several elements; None if it is ambiguous."""
+    """Return the axis of a scale with several elements; None if the axis is ambiguous."""
     if known is not None:
         known += len(shape) if known < 0 else 0
         return known if 0 <= known < len(shape) and shape[known] == size else None

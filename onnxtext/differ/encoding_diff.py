@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext.ast.model import Model
-from onnxtext.differ.collector import Collector
+from onnxtext.differ.collected_changes import Collector
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.result import FieldChange
 from onnxtext.proto.encode.lower import LowerError, lower_model

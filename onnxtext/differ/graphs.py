@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Annotation, Graph, Node, ValueInfo
-from onnxtext.ast.value_infos import ORDERS
-from onnxtext.ast.values import SparseTensor
-from onnxtext.differ.body import Body
-from onnxtext.differ.collector import Collector, NameMap, field_changes
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.lists import Pairs, match_keys, walk
 from onnxtext.differ.match_graphs import GraphMatch, match_graphs
+from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.nodes import NodeComparer, title
-from onnxtext.differ.records import compare_messages
+from onnxtext.differ.onnx_lists import Body
 from onnxtext.differ.result import FieldChange, Place, Rename
 from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
-from onnxtext.differ.values import ValueComparer, graphs_of
+from onnxtext.differ.tensors_and_attributes import ValueComparer, graphs_of
 from onnxtext.printer.strings import quoted
 
 
@@ -102,9 +102,9 @@ class GraphComparer:
             match: the graphs.
             kind: the field.
             old: the old list.
-            new: the new one.
+            new: the new list.
             pairs: indices of matching entries, in the order of the new list.
-            main: whether their names belong to the model's interface.
+            main: whether the graphs are main graphs, whose names belong to the model's interface.
         """
         values = self._values
         if len(old) == len(new) == len(pairs) and all(

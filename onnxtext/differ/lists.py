@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match the entries of two lists, and find moved ones."""
+"""Match the entries of two lists, and find moved entries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import lt
 
-from onnxtext.sequences import rising
+from onnxtext.increasing_subsequence import rising
 
 Pairs = list[tuple[int, int]]
 
@@ -52,7 +52,7 @@ def unmatched(count: int, taken: Iterable[int]) -> list[int]:
 def walk(
     old_count: int, new_count: int, pairs: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
-    """Return the entries of both lists in the new order, removed ones at their old position.
+    """Return the entries of both lists in the new order, removed entries at their old position.
 
     Args:
         old_count: length of the old list.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match initializers that follow from others: transposed, cast, or quantized under a new name."""
+"""Match initializers that were transposed, cast or quantized under a new name."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from onnxtext.differ.model_side import Side
 from onnxtext.differ.quantization import QUANTIZED
 from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:
     from onnxtext.differ.derived_weights import Array
 
 _MOST_BYTES = 1 << 28
-"""Maximum number of bytes to hash; with more, only names are used."""
+"""The most bytes to hash; larger weights are matched by name only."""
 
 _FEWEST = 4
-"""Weights with fewer elements are alike by chance."""
+"""The fewest elements of weights that are matched; smaller weights are alike by chance."""
 
 
 def match_derived(
@@ -86,7 +86,7 @@ def _by_content(
 def _derived(
     array: Array, value: ValueInfo, targets: set[tuple[str, tuple[int, ...]]]
 ) -> list[Hashable]:
-    """Return the keys of the weights that may follow from one."""
+    """Return the keys of the weights that may be derived from a weight."""
     own = value.type.element  # type: ignore[union-attr]
     shape = _shape(value)
     keys: list[Hashable] = []

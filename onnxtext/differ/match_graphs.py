@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.differ.body import Body
-from onnxtext.differ.collector import NameMap
+from onnxtext.differ.collected_changes import NameMap
 from onnxtext.differ.lists import Pairs, match_keys, unmatched
 from onnxtext.differ.match_derived import match_derived
 from onnxtext.differ.match_nodes import Aligner
 from onnxtext.differ.match_side import MatchSide
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.node_signatures import Interner, NodeKinds
+from onnxtext.differ.onnx_lists import Body
 from onnxtext.differ.tensor_data import TensorRef, digest_of
 
 _MOST_DIGESTS = 1 << 28
@@ -31,10 +31,10 @@ class GraphMatch:
         new: the new one.
         names: maps old value names to new ones.
         inputs: pairs of indices.
-        outputs: likewise.
-        initializers: likewise.
-        nodes: likewise, in the order of the new one.
-        statements: the keys of the nodes of both.
+        outputs: pairs of indices.
+        initializers: pairs of indices.
+        nodes: pairs of indices, in the order of the new graph.
+        statements: the keys of the nodes of both graphs.
     """
 
     old: Body
@@ -144,7 +144,7 @@ def _content(
 
 
 def _match_by_use(match: GraphMatch) -> None:
-    """Match initializers that are the same input of matching nodes."""
+    """Match initializers that are used as the same input of matching nodes."""
     old, new = match.old, match.new
     left = unmatched(len(old.initializers), [one for one, _ in match.initializers])
     right = unmatched(len(new.initializers), [other for _, other in match.initializers])

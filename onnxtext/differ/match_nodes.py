@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Match the nodes of two graphs.
 
-Evidence is used from the strongest to the weakest: equal statements with equal neighbours; equal
+Nodes are matched by the strongest evidence first: equal statements with equal neighbours; equal
 computations under any names; equal statements; equal names; connections to matched nodes. Each step
 is linear in the size of the graphs, up to sorting.
 """
@@ -27,7 +27,7 @@ Keys = Mapping[int, Hashable]
 """Keys of nodes by index; None matches nothing."""
 
 _FEW = 2
-"""Up to this many names may be reused for other values by accident."""
+"""The most names that may be reused for other values by accident."""
 
 
 class Aligner:
@@ -61,7 +61,7 @@ class Aligner:
         return [(partner, index) for index, partner in enumerate(self.new.partner) if partner >= 0]
 
     def _has_unmatched(self) -> bool:
-        """Update the lists of unmatched nodes; return whether both graphs have some."""
+        """Update the lists of unmatched nodes; return whether both graphs have unmatched nodes."""
         for side in (self.old, self.new):
             side.left = [index for index in side.left if side.partner[index] < 0]
         return bool(self.old.left and self.new.left)
@@ -142,7 +142,7 @@ class Aligner:
     def _candidates(self) -> list[int]:
         """For each old node, return the first unused new node with the same statement.
 
-        A node is given by its index; -1: there is none.
+        Nodes are given by their indices; -1 means no new node.
         """
         old, new = self.old.statements, self.new.statements
         if old == new:
@@ -161,7 +161,7 @@ class Aligner:
         return candidates
 
     def _match_computations(self) -> None:
-        """Match nodes by the computations that lead to them and that use them."""
+        """Match nodes with equal computations before and after them."""
         old, new = (
             Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
             for side, marks in self._with_marks()
@@ -179,8 +179,8 @@ class Aligner:
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
         """Match nodes by signatures that occur once in both graphs.
 
-        If a new node with the same operator and output name has no partner by such a signature, it
-        is the match instead: a value that got another input keeps its name.
+        If a new node with the same operator and output name has no partner by signature, it is the
+        match instead: a node whose input was changed keeps the name of its output.
         """
         if not self._has_unmatched():
             return
@@ -197,7 +197,7 @@ class Aligner:
     # ---- By names ---------------------------------------------------------------------------
 
     def _match_names(self) -> None:
-        """Match nodes of the same operator by labels and outputs, then by each of them."""
+        """Match nodes of the same operator by label and outputs, then by label, then by outputs."""
         self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
         self._match_by(
             lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
@@ -209,7 +209,7 @@ class Aligner:
         self._match_by(lambda s, i, n: n.outputs if any(n.outputs) else None, same_count=True)
 
     def _names_were_reused(self) -> bool:
-        """Whether names were reused for other values, as happens if they are numbers."""
+        """Whether names were reused for other values, as happens with numbered names."""
         found = 0
         for one, other in enumerate(self.old.partner):
             if other >= 0:
@@ -233,7 +233,7 @@ class Aligner:
                     queue.append(pair)
 
     def _frontier(self, used: Uses) -> set[int]:
-        """Return the matched old nodes that are adjacent to unmatched ones."""
+        """Return the matched old nodes that are adjacent to unmatched nodes."""
         body, partner = self.old.body, self.old.partner
         found = {held[0] for name in used if (held := body.producers.get(name)) is not None}
         made = {name for index in self.old.left for name in body.nodes[index].outputs if name}
@@ -243,7 +243,7 @@ class Aligner:
         return {index for index in found if partner[index] >= 0}
 
     def _above(self, one: int, other: int) -> list[tuple[int, int]]:
-        """Return the pairs of producers of the inputs of a pair."""
+        """Return the pairs of nodes that produce the inputs of a matched pair."""
         old, new = self.old, self.new
         pairs = []
         names = zip(old.body.nodes[one].inputs, new.body.nodes[other].inputs, strict=False)
@@ -260,7 +260,7 @@ class Aligner:
         return pairs
 
     def _below(self, one: int, other: int, old_uses: Uses, new_uses: Uses) -> list[tuple[int, int]]:
-        """Return the pairs of consumers of the outputs of a pair that are unambiguous."""
+        """Return the unambiguous pairs of nodes that use the outputs of a matched pair."""
         pairs: list[tuple[int, int]] = []
         old, new = self.old.body, self.new.body
         names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
@@ -290,7 +290,7 @@ class Aligner:
         self._match(*keys, same_count=True)
 
     def _match_by_consumers(self) -> None:
-        """Match nodes with matching consumers, first those with matching inputs too."""
+        """Match nodes with matching consumers; nodes that also have matching inputs come first."""
         if not self._has_unmatched():
             return
         below = [consumers(side, marks) for side, marks in self._with_marks()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One of the two graphs whose nodes are matched: its unmatched nodes and their neighbours."""
+"""The unmatched nodes of one of the two graphs, and their neighbours."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.body import Body
 from onnxtext.differ.node_signatures import LeafKey, NodeKinds
+from onnxtext.differ.onnx_lists import Body
 
 Uses = dict[str, list[tuple[int, int]]]
 """The uses of each value: node and input index."""
@@ -114,7 +114,7 @@ def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def previous_matches(marks: Sequence[int]) -> list[int]:
-    """Return for each node the mark of the last matched node up to it; -1 for none."""
+    """For each node, return the mark of the last matched node up to and including the node."""
     made = []
     reached = -1
     for mark in marks:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.differ.body import replaces_lists
+from onnxtext.differ.onnx_lists import replaces_lists
 from onnxtext.differ.result import Place
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.tensor_data import DataReader
@@ -61,7 +61,7 @@ class Side:
         return Place(path, position.line, position.column)
 
     def _normalize(self) -> None:
-        """Lower and lift a text whose decorators replace lists that have their own syntax."""
+        """Encode and decode a text whose decorators replace lists that have their own syntax."""
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.proto.encode.lower import LowerError, lower_model
@@ -86,7 +86,7 @@ class Side:
         Raises:
             OnnxTextError: the text does not parse, or its model would be too large.
         """
-        from onnxtext.errors import check_declared_size
+        from onnxtext.api_errors import check_declared_size
         from onnxtext.syntax.parse import parse_model
 
         source = Source(text, label)
@@ -103,7 +103,7 @@ class Side:
         Raises:
             OnnxTextError: the bytes are not a valid model.
         """
-        from onnxtext.errors import invalid_model_error
+        from onnxtext.api_errors import invalid_model_error
         from onnxtext.proto.decode.lift import lift_model
 
         try:
@@ -132,7 +132,7 @@ class Side:
 
 
 def _read(path: Path) -> bytes | memoryview:
-    """Read a file; map it if it is large."""
+    """Read a file; map a large file into memory."""
     try:
         view = view_file(Path(os.path.realpath(path)))
     except PathError:  # a pipe, or a directory, which cannot be read
@@ -141,4 +141,4 @@ def _read(path: Path) -> bytes | memoryview:
 
 
 _LARGE = 1 << 24
-"""Smaller files are read, not mapped: that is faster."""
+"""The size of files that are mapped; reading is faster for smaller files."""

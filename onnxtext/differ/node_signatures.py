@@ -3,8 +3,8 @@
 
 The signature from above is a node's kind and the signatures of its inputs; from below, its kind and
 the signatures of its consumers. Signatures are interned as small numbers that both models share, so
-equal numbers mean equal computations without hash collisions. They end at matched nodes, so the
-cost depends on the unmatched part only.
+equal numbers mean equal computations without hash collisions. Signatures end at matched nodes, so
+the cost depends on the unmatched part only.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from onnxtext.ast.model import Graph, Node
-from onnxtext.ast.values import Attribute
-from onnxtext.differ.body import Body
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.differ.onnx_lists import Body
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.proto.encode.lower_error import LowerError
 
@@ -97,9 +97,9 @@ class Signatures:
     """Computes signatures of the unmatched nodes of a body.
 
     Attributes:
-        kinds: of these nodes, by index.
-        above: their signatures from above.
-        below: their signatures from below.
+        kinds: the kinds of the unmatched nodes, by index.
+        above: the signatures from above.
+        below: the signatures from below.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Signatures:
         return made
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Return the outputs of these nodes with their uses by matched nodes and as results."""
+        """Return the outputs of nodes with their uses: by matched nodes, and as graph outputs."""
         nodes, marks = self._body.nodes, self._marks
         number = self._numbers.of
         uses: dict[str, list[int]] = {

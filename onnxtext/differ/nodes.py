@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from onnxtext.ast.model import Graph, Node
-from onnxtext.ast.values import Attribute
-from onnxtext.differ.body import replaced_fields
-from onnxtext.differ.collector import NameMap, field_changes
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.differ.collected_changes import NameMap, field_changes
+from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
-from onnxtext.differ.records import compare_messages
+from onnxtext.differ.onnx_lists import replaced_fields
 from onnxtext.differ.result import FieldChange, Place, Rename
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.statement_text import attribute_statement, node_headline
-from onnxtext.differ.values import (
+from onnxtext.differ.tensors_and_attributes import (
     ValueComparer,
     attribute_path,
     graphs_of,
@@ -176,7 +176,7 @@ Normalized = tuple[Node, StatementEncoder]
 
 
 def _normalized(node: Node, side: Side) -> Normalized:
-    """Lift a node again if its decorators replace lists that have their own syntax."""
+    """Encode and decode a node if its decorators replace lists that have their own syntax."""
     if not node.decorators:
         return node, side.encoder
     fields = replaced_fields(node.decorators)

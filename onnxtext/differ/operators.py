@@ -11,7 +11,7 @@ from onnxtext.differ.result import OperatorCount
 
 
 def operator_name(node: Node) -> str:
-    """Return the operator of a node, with its domain unless that is the standard one."""
+    """Return the operator of a node, with its domain unless it is the standard domain."""
     standard = node.domain in (None, "", "ai.onnx")
     return node.op_type if standard else f"{node.domain}.{node.op_type}"
 

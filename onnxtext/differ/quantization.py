@@ -33,7 +33,7 @@ class Quantization:
 
 
 def find_quantizations(model: Model) -> dict[str, Quantization]:
-    """Return the quantization of each weight for which it is known, by its name."""
+    """Return the known quantizations of weights, by the name of the weight."""
     initializers: dict[str, ValueInfo] = {}
     nodes: list[Node] = []
     for graph in walk_graphs(model):

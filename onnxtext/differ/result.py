@@ -33,7 +33,7 @@ class Place:
     Attributes:
         path: in the field names of the schema, such as `graph.node[12]`.
         line: 1-based line of its statement in the text; None if there is none.
-        column: 1-based column, likewise.
+        column: 1-based column of its statement in the text; None if there is none.
     """
 
     path: str
@@ -52,9 +52,9 @@ class WeightChange:
         mean_abs: the mean absolute difference of all elements; None if no pair has one.
         old_nans: number of NaNs in the old tensor; None if unknown or if elements are not floats.
         new_nans: number of NaNs in the new tensor, likewise.
-        note: the reason why more is unknown, such as a missing file.
-        how: how the new elements follow from the old ones: `transposed`, `cast from float to
-            float16`, `quantized from float to uint8`; None if they do not.
+        note: the reason why the other attributes are unknown, such as a missing file.
+        how: how the new elements derive from the old elements: `transposed`, `cast from float to
+            float16`, `quantized from float to uint8`; None if they do not derive.
     """
 
     elements: int
@@ -94,7 +94,7 @@ class ItemChange:
         kind: a field of the schema in the singular: `node`, `initializer`, `function`, …; `model`,
             `graph` and `training_info` for their own fields.
         name: its name for display.
-        actions: what happened to it, at least one; a moved item may be changed too.
+        actions: added, removed, changed or moved; a moved item may be changed, too.
         old: its old position; None if it was added.
         new: its new position; None if it was removed.
         old_text: its old statement; a headline if both models have the item.
@@ -184,7 +184,7 @@ class Group:
 
     Attributes:
         title: the common change: `MatMul + Add became FusedMatMul`.
-        occurrences: the items of each time that it happened.
+        occurrences: the items of each occurrence of the change.
     """
 
     title: str
@@ -201,7 +201,7 @@ class ModelDiff:
         items: in the order of the new model; removed items at their old position.
         renames: in the order of the new model.
         stored: equal fields that are stored differently.
-        notes: what could not be compared, and why.
+        notes: the parts that could not be compared, and why.
         operators: the operators of both models.
         groups: the items grouped by similar changes, for diffs with many items.
     """

@@ -19,11 +19,11 @@ from onnxtext.proto.schema import message_spec
 from onnxtext.wire.writer import delimited
 
 LARGE = 4096
-"""Data with more bytes than this is replaced by a digest."""
+"""The most bytes of data that is not replaced by a digest."""
 
 
 class StatementEncoder(Lowering):
-    """Lowers the statements of one model, with names of blobs instead of blobs."""
+    """Encodes the statements of one model, with names of blobs instead of their bytes."""
 
     def __init__(self, presence: ast.Presence) -> None:
         """Create an encoder for a model with these presence defaults.

@@ -8,20 +8,20 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
-from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     NoData,
     SparseTensor,
     TensorData,
     TypedData,
 )
+from onnxtext.ast.types import TensorType, Type
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
+from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
 from onnxtext.printer.strings import value_name, word
-from onnxtext.printer.values import data_text, type_text
-from onnxtext.printer.weights import INLINE_ELEMENTS, Mover
+from onnxtext.printer.types_and_tensors import data_text, type_text
 
 MOST_NAMES = 12
 """Maximum number of inputs or outputs in a headline."""
@@ -88,7 +88,7 @@ def attribute_statement(attribute: Attribute) -> str:
 
 
 def data_statement(type: TensorType, data: TensorData) -> str:
-    """Print data; `{…}` if it is long and cannot be a blob."""
+    """Print data; `{…}` for long data that cannot be a blob."""
     light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:
         return "{…}"

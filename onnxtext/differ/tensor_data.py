@@ -23,8 +23,8 @@ from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.blob_lookup import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
-from onnxtext.tensor.lazy import np
-from onnxtext.weights.external import Embedder
+from onnxtext.tensor.lazy_numpy import np
+from onnxtext.weights.external_data import Embedder
 from onnxtext.weights.find_blobs import Reader
 from onnxtext.weights.statistics import dtype_of
 
@@ -162,7 +162,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return why equal references to external data could not be verified; None if they were."""
+    """Return why equal references to external data were not verified; None if verified."""
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
             try:
@@ -173,7 +173,7 @@ def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
 
 
 def digest_of(held: TensorRef) -> str | None:
-    """Return the first digits of the SHA-256 of a tensor's raw data; None if it is missing."""
+    """Return the first digits of the SHA-256 of a tensor's raw data; None for missing data."""
     if isinstance(held.data, ast.Blob):
         return held.data.digest[:PRINTED_DIGITS]
     try:
@@ -264,7 +264,7 @@ def _measure_packed(element: ElementType, before: Data, after: Data, count: int)
 
 
 def _unpacked(element: ElementType, data: Data, count: int) -> Interner:
-    """Unpack elements: signed values for integers, else their codes."""
+    """Unpack elements: signed values for integers, codes for other types."""
     from onnxtext.tensor.packing import unpack
 
     codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)

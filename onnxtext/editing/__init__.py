@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Common edits of a syntax tree, in place.
+"""Edit syntax trees in place: the edits of `onnxtext edit`.
 
 Each function takes the tree that `onnxtext.parse` returns; `onnxtext.rewrite` then writes it back
-to its text. `apply` does both, for a text or a binary model. An edit that is not possible raises
+to its text. `apply` edits a text or a binary model. An edit that is not possible raises
 an `OnnxTextError`.
 """
 
 from __future__ import annotations
 
 from onnxtext.editing.apply import Edited, apply
+from onnxtext.editing.change_shapes import make_symbolic, set_shape
 from onnxtext.editing.extraction import extract
-from onnxtext.editing.fixed_sizes import Obstacle
-from onnxtext.editing.header import set_opset, strip
-from onnxtext.editing.inferred import write_types
-from onnxtext.editing.names import rename
+from onnxtext.editing.header_and_metadata import set_opset, strip
+from onnxtext.editing.make_symbolic import Obstacle
 from onnxtext.editing.nodes import insert, remove, set_attribute
-from onnxtext.editing.shapes import make_symbolic, set_shape
-from onnxtext.editing.values import replace_weight
+from onnxtext.editing.rename_values import rename
+from onnxtext.editing.replace_weights import replace_weight
+from onnxtext.editing.write_inferred_types import write_types
 
 __all__ = [
     "Edited",

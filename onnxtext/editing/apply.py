@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
-from onnxtext.collector import paused_collector
+from onnxtext.memory import paused_collector
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def apply(
 
     Args:
         content: a text, or the bytes of a model.
-        edit: changes the syntax tree in place; may return notes.
+        edit: a function that changes the syntax tree in place; it may return notes.
         name: the name of the model in messages.
 
     Raises:
@@ -39,8 +39,8 @@ def apply(
     with paused_collector():
         if isinstance(content, str):
             return _edit_text(content, edit, name)
+        from onnxtext.api_errors import invalid_model_error
         from onnxtext.binary_to_text import lift_placed
-        from onnxtext.errors import invalid_model_error
         from onnxtext.proto.decode.lift import LiftError
         from onnxtext.proto.encode.lower import lower_model
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors of edits."""
+"""Create the errors of edits."""
 
 from __future__ import annotations
 

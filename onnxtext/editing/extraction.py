@@ -13,18 +13,19 @@ from onnxtext.excerpt.slices import Flow, types_of, uses
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
-    """Keep the nodes that the ends need, up to the starts, which become the inputs.
+    """Keep the nodes between `starts`, which become the inputs, and `ends`, the outputs.
 
-    Inputs and outputs without a declared type get the one that the checker infers.
+    Inputs and outputs without a declared type get the type that the checker infers.
 
     Args:
         model: the tree; changed in place.
-        starts: values of the main graph, or nodes by their labels; none for the inputs.
-        ends: likewise, the new outputs; none for the outputs.
+        starts: the new inputs: values of the main graph, or labels of nodes for their outputs;
+            empty to keep the inputs.
+        ends: the new outputs, named in the same way; empty to keep the outputs.
 
     Raises:
-        OnnxTextError: there is no such value, the starts do not lead to the ends, or an input of
-            the model would be needed as well.
+        OnnxTextError: a value does not exist, an end does not depend on the starts, or an end needs
+            a further input of the model.
     """
     graph = model.graph
     flow = Flow(graph)
@@ -92,7 +93,7 @@ def _as_output(name: str, declared: ValueInfo | None, types: dict[str, Type]) ->
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Return the types of the values of the main graph, as the checker infers them."""
     from onnxtext.checker.inference.value_types import known_types
-    from onnxtext.editing.inferred import checked
+    from onnxtext.editing.write_inferred_types import checked
 
     subject = checked(model)
     return {} if subject.main is None else known_types(subject).get(id(subject.main), {})
@@ -111,7 +112,7 @@ def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
 def _needed(
     graph: Graph, flow: Flow, first: Sequence[str], last: Sequence[str], weights: set[str]
 ) -> tuple[set[int], list[str]]:
-    """Return the nodes that compute `last` from `first`, and the other inputs that they need."""
+    """Return the nodes that compute `last` from `first`, and the other inputs of these nodes."""
     chosen: set[int] = set()
     missing: dict[str, None] = {}
     stack = list(last)
@@ -130,7 +131,7 @@ def _needed(
 
 
 def _drop_unused(model: Model) -> None:
-    """Remove functions and data that nothing uses any more, and training information."""
+    """Remove unused functions, unused data, and training information."""
     from onnxtext.weights.statistics import find_blobs
 
     model.training = []

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit nodes: set an attribute, insert nodes, remove one."""
+"""Edit nodes: find a node, set an attribute, insert nodes, remove a node."""
 
 from __future__ import annotations
 
 from onnxtext.ast.model import Function, Graph, Model, Node
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.editing.names import defined, map_names, map_uses
+from onnxtext.editing.rename_values import defined, map_names, map_uses
 from onnxtext.excerpt.slices import uses
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
@@ -22,7 +22,7 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
         name: its label, or one of its outputs.
 
     Raises:
-        OnnxTextError: no node has the name, or several have it as their label.
+        OnnxTextError: no node, or more than one, has the name.
     """
     found = [(scope, node) for scope in walk_graphs(model) for node in scope.nodes]
     chosen = [pair for pair in found if pair[1].name == name]
@@ -75,7 +75,7 @@ def insert(
         text: one or more nodes, such as `y2 = Relu (y)`.
         after: insert the nodes after this node, given by its label or an output. By default they
             follow the nodes that they use.
-        before: insert the nodes before this node, likewise.
+        before: insert the nodes before this node, given by its label or an output.
         instead_of: a value whose other uses get the first output of the last new node.
 
     Raises:
@@ -83,7 +83,7 @@ def insert(
     """
     made = parse_fragment(Source(text, "<nodes>"), "nodes").item
     if not isinstance(made, list) or not made:
-        raise refused("there is no node to insert", "write one, such as `y2 = Relu (y)`")
+        raise refused("there is no node to insert", "write a node, such as `y2 = Relu (y)`")
     for node in made:
         node.at = -1
     scope, at = _place(model, made, after or instead_of, before)
@@ -101,7 +101,7 @@ def insert(
 def _place(
     model: Model, made: list[Node], after: str | None, before: str | None
 ) -> tuple[Graph | Function, int]:
-    """Return the graph to insert nodes into, and where."""
+    """Return the graph to insert nodes into, and the index of the first inserted node."""
     if before is not None:
         scope, node = find_node(model, before)
         return scope, _index(scope, node)
@@ -127,7 +127,7 @@ def _index(scope: Graph | Function, node: Node) -> int:
 
 
 def _reroute(scope: Graph | Function, old: str, new: str) -> None:
-    """Let all uses of a value use another one, except as an output of the graph."""
+    """Replace a value by another value in all uses, except as an output of the graph."""
     if old not in defined(scope):
         raise unknown("value", old, defined(scope))
     for node in scope.nodes:
@@ -147,7 +147,7 @@ def remove(model: Model, node: str) -> None:
         node: the node's label, or one of its outputs.
 
     Raises:
-        OnnxTextError: there is no such node, or another node uses a value that only it computes.
+        OnnxTextError: there is no such node, or its first input cannot replace its used outputs.
     """
     scope, found = find_node(model, node)
     rest = [other for other in scope.nodes if other is not found]
@@ -172,7 +172,7 @@ def remove(model: Model, node: str) -> None:
 
 
 def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:
-    """Let an input of a removed node take the place of its output."""
+    """Connect the uses of a removed node's output to one of its inputs."""
     if all(value.name != old for value in scope.outputs):
         for other in rest:
             map_uses(other, lambda name: source if name == old else name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that operators accept known sizes where the inference of onnx does not check it."""
+"""Check whether operators accept known sizes, for operators that onnx's inference accepts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.context.subject import plain_domain
-from onnxtext.checker.inference.symbolic.values import Value
+from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]
@@ -20,24 +20,24 @@ _SINGLE = frozenset(
         "QuickGelu",
     )
 )  # fmt: skip
-"""Operators of onnxruntime that accept whatever their inference accepts."""
+"""Operators of onnxruntime whose inference checks all sizes."""
 _ADDED = frozenset(("QLinearAdd", "QLinearMul"))
 """Operators of onnxruntime that broadcast their inputs 0 and 3."""
 
 
 def is_checked(node: Node) -> bool:
-    """Whether it is known which sizes an operator accepts."""
+    """Whether the sizes that an operator accepts are known."""
     domain = plain_domain(node.domain)
     return domain in _FOLLOWED or (domain == "com.microsoft" and node.op_type in _SINGLE | _ADDED)
 
 
 def accepts(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
-    """Whether a node accepts the sizes of its inputs, as far as they are known.
+    """Whether a node accepts the known sizes of its inputs.
 
     Args:
         node: the node, without attribute references.
         shapes: the sizes of its inputs; None where any is unknown.
-        values: its small inputs.
+        values: the elements of its small inputs.
     """
     domain = plain_domain(node.domain)
     if domain == "com.microsoft" and node.op_type in _ADDED:
@@ -64,7 +64,7 @@ def _broadcast(one: Sizes | None, other: Sizes | None) -> bool:
 
 
 def _into(one: Sizes | None, whole: Sizes) -> bool:
-    """Whether a shape can be broadcast to another one, all of whose sizes are known."""
+    """Whether a shape can be broadcast to another shape with known sizes."""
     if one is None:
         return True
     if len(one) > len(whole):
@@ -139,7 +139,7 @@ def _recurrent(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bo
 
 
 def _channels(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
-    """Check the parameters of a normalization, one for each channel."""
+    """Whether each parameter of a normalization has one element per channel."""
     shape = _at(shapes, 0)
     if shape is None or len(shape) < 2:
         return True
@@ -157,7 +157,7 @@ def _slope(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
 
 
 def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
-    """Check scales and zero points, one for each entry along an axis."""
+    """Whether scales and zero points have one element per index of an axis."""
     shape = _at(shapes, 0)
     if shape is None or not shape or _integer(node, "block_size", 0):
         return True

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run models with an engine in a child process, and compare the values of two models.
+"""Run models with onnxruntime or onnx's reference engine, and compare two models' values.
 
-`inputs` makes the inputs, `run` runs a model, `child` is the other process, `comparison`
+`run_inputs` makes the inputs, `run` runs a model, `child` is the other process, `comparison`
 compares values.
 """
 
 from __future__ import annotations
 
 from onnxtext.engines.comparison import Difference, compare_values, run_both
-from onnxtext.engines.inputs import fill_inputs, random_inputs
 from onnxtext.engines.run import ENGINES, Values, load_model, run_model
+from onnxtext.engines.run_inputs import fill_inputs, random_inputs
 
 __all__ = [
     "ENGINES",

@@ -2,7 +2,7 @@
 """Run a model in a child process: a crash of the engine does not end the parent.
 
 Called as `python -m onnxtext.engines.child ENGINE DIRECTORY MEMORY`. The directory has
-`model.onnx`, and `inputs`, values as `values` writes them; this process writes `outputs`, or
+`model.onnx` and the directory `inputs` (see `value_files`); this process writes `outputs` or
 `error.json`.
 """
 
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from onnxtext.engines.values import read_values, write_values
+from onnxtext.engines.value_files import read_values, write_values
 
 
 def main(engine: str, place: str, memory: int) -> int:
@@ -44,7 +44,7 @@ def main(engine: str, place: str, memory: int) -> int:
 
 
 def _limit_memory(most: int) -> None:
-    """Let allocations fail before the system has no memory left; only Linux counts them."""
+    """Limit the memory of this process, so that allocations fail in time; Linux only."""
     if not most or sys.platform != "linux":
         return
     import resource

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.engines.inputs import default_inputs, input_error, needed_inputs
 from onnxtext.engines.run import TIMEOUT, Values, run_model
+from onnxtext.engines.run_inputs import default_inputs, input_error, needed_inputs
 
 if TYPE_CHECKING:
     import onnx
@@ -63,18 +63,18 @@ def run_both(
     timeout: float | None = TIMEOUT,
     memory: int | None = None,
 ) -> tuple[Values, Values, list[Difference]]:
-    """Run two models on the same inputs and compare all values that both compute.
+    """Run two models on the same inputs and compare the values that both models compute.
 
     Inner values are compared if the engine returns them; else the outputs only.
 
     Args:
         first: a model.
-        second: the other one. Each input that it needs is an input of the first.
-        inputs: the inputs of the first. The second gets the same ones, and default values of the
-            first that it has no default for.
+        second: the other model. Each of its required inputs is an input of the first model.
+        inputs: the inputs of the first model. The second model gets the same inputs, and default
+            values of the first model for inputs without a default.
         engine: as for `run_model`.
         names: the names of the models in messages.
-        timeout: as for `run_model`, for each of them.
+        timeout: as for `run_model`, for each model.
         memory: as for `run_model`.
 
     Returns:
@@ -123,7 +123,7 @@ def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True
     Args:
         name: their name.
         first: an array, a list, a map or None.
-        second: likewise.
+        second: the value of the second model: an array, a list, a map or None.
         is_output: whether it is an output of both models.
     """
     if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
@@ -151,7 +151,7 @@ def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True
 
 
 def _largest(values: Any) -> float:
-    """Return the largest number; infinity if one is NaN."""
+    """Return the largest number; infinity if any is NaN."""
     if not values.size:
         return 0.0
     return float("inf") if np.isnan(values).any() else float(values.max())

@@ -14,22 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.inputs import read_given
+from onnxtext.model_arguments import read_given
 
 if TYPE_CHECKING:
     import onnx
 
-    from onnxtext.inputs import ModelSource
+    from onnxtext.model_arguments import ModelSource
 
 ENGINES = ("onnx", "onnxruntime")
-"""onnx's reference implementation, and onnxruntime on the CPU."""
+"""The engines: onnx's reference implementation, and onnxruntime on the CPU."""
 
 _NAMELESS = "<model>"
 TIMEOUT = 600.0
-"""The seconds that an engine may take by default: a loop in a model may be endless."""
+"""The default limit of an engine's time in seconds; a loop in a model may be endless."""
 
 Values = dict[str, Any]
-"""By name: an array, a list of arrays, a map, or None for an absent optional."""
+"""Values by name: an array, a list of arrays, a map, or None for an absent optional."""
 
 
 def load_model(source: ModelSource) -> onnx.ModelProto:
@@ -46,7 +46,7 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
     from onnx.external_data_helper import load_external_data_for_model
 
     from onnxtext.api import to_binary
-    from onnxtext.errors import invalid_model_error
+    from onnxtext.api_errors import invalid_model_error
 
     given = read_given(source).as_model()
     data = given.content
@@ -103,7 +103,7 @@ def run_model(
         raise ValueError(f"unknown engine {engine!r}; choose one of {', '.join(ENGINES)}")
     if importlib.util.find_spec(engine) is None:
         raise failed(f"{engine} is not installed", name, f"pip install {engine}")
-    from onnxtext.engines.values import read_values, write_values
+    from onnxtext.engines.value_files import read_values, write_values
 
     shown = "the model" if name == _NAMELESS else name
     with tempfile.TemporaryDirectory(prefix="onnxtext-run-") as place:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors of a request to show a part of a model."""
+"""The errors of `onnxtext show`: a graph, value or statement that does not exist."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a reading text as HTML for notebooks: colored, and folded by a click, without scripts."""
+"""Convert a text for reading to HTML for notebooks: colored and foldable, without scripts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from html import escape
 from onnxtext.excerpt.output import Piece, escaped, style_of
 
 MOST_LINES = 5_000
-"""A page of more lines takes a browser seconds; `part_text` prints parts of such models."""
+"""The most lines of a page; browsers take seconds for longer pages."""
 
 MOST_OPEN = 20
-"""Longer lists of constants and types are folded at first."""
+"""The most lines of a list of constants or types that is not folded initially."""
 
 _COLORS = {
     "c": ("comment-color", "#6a737d"),
@@ -56,7 +56,7 @@ border:.32em solid transparent;border-left-color:currentColor}
 border-color:currentColor transparent transparent}
 .onnxtext-model .b{font-weight:600}
 """
-"""The class is named twice to take precedence over the rules of JupyterLab.
+"""The style. Its class is named twice to take precedence over the rules of JupyterLab.
 
 The marks of folds are drawn in the padding, by borders: not every font has triangles.
 """
@@ -125,7 +125,7 @@ def _lines(pieces: Iterable[Piece]) -> Iterator[_Line]:
 
 
 def _folded(lines: list[_Line]) -> Iterator[str]:
-    """Yield the lines; those in a bracket are in a `<details>` element with the line above it."""
+    """Yield the lines; put lines inside of brackets into a `<details>` element."""
     ends = _ends(lines)
     closing: list[int] = []
     for number, line in enumerate(lines):

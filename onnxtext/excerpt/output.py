@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a reading text: colored, with the statistics of weights as comments.
+"""Write a text for reading: colored, with the statistics of weights as comments.
 
-Everything is done while the text is written: a reader of the first page of a large model waits only
-for the weights on that page.
+Statistics are computed while the text is written, so the first page of a large model only waits for
+the weights on that page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from onnxtext.diagnostics.safe import visible
-from onnxtext.excerpt.reading import Reading
+from onnxtext.excerpt.load_model import Reading
 from onnxtext.highlight import classify
 
 _COLORS = {
@@ -42,7 +42,7 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
     Args:
         text: a printed model or a part of one.
         reading: the model.
-        color: whether to color it.
+        color: whether to color the text.
         terminal: whether to escape characters that could control a terminal.
     """
     for kind, piece in described(text, reading):
@@ -94,7 +94,7 @@ def _colored(text: str, kind: str, color: bool) -> str:
 
 
 def style_of(styles: Mapping[str, str], kind: str) -> str | None:
-    """Return the style of a kind, or of the next more general one; None if it has none."""
+    """Return the style of a kind, or of its closest more general kind with a style; else None."""
     while kind:
         if kind in styles:
             return styles[kind]

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.excerpt.bodies import Body
 from onnxtext.excerpt.errors import ShowError
+from onnxtext.excerpt.find_bodies import Body
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.printer import graph_printer
@@ -19,12 +19,12 @@ from onnxtext.printer.printer import graph_printer
 def search(
     bodies: Sequence[Body], pattern: re.Pattern[str], context: int, file: str
 ) -> Iterator[str]:
-    """Yield the lines of the statements that match, with their neighbours.
+    """Yield the lines of the statements that match, with the statements around each match.
 
     Args:
         bodies: the graphs to search.
-        pattern: searched in the text of each statement.
-        context: the number of neighbours on either side.
+        pattern: the pattern to search in the text of each statement.
+        context: the number of statements to show before and after each match.
         file: the name of the model's file.
 
     Raises:
@@ -70,7 +70,7 @@ def _statements(graph: Graph | Function, printer: GraphPrinter) -> Iterator[str]
 
 
 def _node_text(node: Node, printer: GraphPrinter) -> str:
-    """Return a node; nested graphs, which are searched on their own, are only mentioned."""
+    """Return the text of a node without nested graphs, which are searched separately."""
     nesting = [item for item in node.attributes if any(attribute_graphs((item,)))]
     if not nesting:
         return printer.node_text(node, STEP)
@@ -80,5 +80,5 @@ def _node_text(node: Node, printer: GraphPrinter) -> str:
 
 
 def comment(text: str) -> str:
-    """Return a text as it is written in a comment."""
+    """Return a text for use in a comment: one line without control characters."""
     return text if text.isprintable() else ascii(text)

@@ -9,23 +9,23 @@ from collections.abc import Iterable, Sequence
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import nested_graphs
-from onnxtext.excerpt.bodies import Body
 from onnxtext.excerpt.errors import ShowError
+from onnxtext.excerpt.find_bodies import Body
 
 
 def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
-    """Cut the nodes on the paths from any of the starts to any of the ends.
+    """Cut the nodes on the paths from any start to any end.
 
-    The result is a graph whose inputs are the values that enter it.
+    The inputs of the resulting graph are the outer values that its nodes use.
 
     Args:
         bodies: the graphs to search; the first that has all values is cut.
         starts: names of values or labels of nodes; none for all nodes that lead to the ends.
-        ends: likewise; none for all nodes that depend on the starts.
+        ends: names of values or labels of nodes; none for all nodes that depend on the starts.
         file: the name of the model's file.
 
     Raises:
-        ShowError: a value is unknown, or no path connects them.
+        ShowError: a value is unknown, or no path leads from a start to an end.
     """
     wanted = [*starts, *ends]
     flows = []
@@ -83,7 +83,7 @@ def _no_path(
 
 
 class Flow:
-    """Which node defines and uses each value of a graph."""
+    """The data flow of a graph: the nodes that define and use each value."""
 
     def __init__(self, graph: Graph | Function) -> None:
         self.graph = graph
@@ -141,7 +141,7 @@ class Flow:
 
 
 def uses(node: Node) -> list[str]:
-    """Return the values that a node uses, also in its nested graphs, each once."""
+    """Return the distinct values that a node and its nested graphs use."""
     found = dict.fromkeys(name for name in node.inputs if name)
     for graph in nested_graphs((node,)):
         found.update(dict.fromkeys(_captured(graph)))
@@ -149,7 +149,7 @@ def uses(node: Node) -> list[str]:
 
 
 def _captured(graph: Graph) -> list[str]:
-    """Return the values that a graph, or a graph in it, takes from outside."""
+    """Return the outer values that a graph and its nested graphs use."""
     own = {value.name for value in (*graph.inputs, *graph.values)}
     own.update(name for node in graph.nodes for name in node.outputs)
     used = [name for node in graph.nodes for name in uses(node)]
@@ -164,7 +164,7 @@ def as_graph(
     starts: Sequence[str],
     ends: Sequence[str],
 ) -> Graph:
-    """Return some nodes as a graph, with the values that enter and leave them."""
+    """Return a graph of some nodes; its inputs and outputs are the values that enter and leave."""
     nodes = [graph.nodes[number] for number in chosen]
     made = {name for node in nodes for name in node.outputs if name}
     used = dict.fromkeys(name for node in nodes for name in uses(node) if name not in made)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from onnxtext.format.attach import Item, attach_items, listing
+from onnxtext.format.attach_comments import Item, attach_items, listing
 from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
     decoded,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copy verbatim what the comments `# fmt: off`, `# fmt: on` and `# fmt: skip` exclude."""
+"""Copy regions that the comments `# fmt: off`, `# fmt: on` and `# fmt: skip` exclude verbatim."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from onnxtext.format.attach import Item
+from onnxtext.format.attach_comments import Item
 from onnxtext.format.tokens import Comment, Token
 from onnxtext.printer.statements import Literal
 
@@ -15,7 +15,7 @@ OFF, ON, SKIP = f"{MARK} off", f"{MARK} on", f"{MARK} skip"
 
 
 class VerbatimSpans:
-    """Copies spans of a text verbatim and remembers them.
+    """Copies spans of a text verbatim and records the spans.
 
     Attributes:
         source: the text that is formatted.
@@ -33,7 +33,7 @@ class VerbatimSpans:
         return before >= 0 and place.at < self._ends[before]
 
     def begins_region(self, comment: Comment, first: Token) -> bool:
-        """Whether a `# fmt: off` region begins with a comment; not inside of a statement."""
+        """Whether a comment begins a `# fmt: off` region; comments inside of statements do not."""
         if comment.at > first.at or self.is_kept(comment):
             return False
         if any(other.text == ON and other.at > comment.at for other in first.lead):

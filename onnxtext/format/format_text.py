@@ -4,31 +4,31 @@
 from __future__ import annotations
 
 from onnxtext.ast.model import Model
-from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.incremental import extract_lists
 from onnxtext.format.printed_lines import format_by_lines
 from onnxtext.format.tokens import comments_of
+from onnxtext.memory import paused_collector
 from onnxtext.printer import print_model
 from onnxtext.python_stack import room_for_nesting
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 LONGEST_REST = 20_000
-"""If more than this remains without the long lists, incremental formatting is not faster."""
+"""The most characters outside of long lists for which incremental formatting is faster."""
 
 
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:
     """Format a text in the canonical layout.
 
-    The result is verified: statements of long lists one by one (`incremental`), the rest by parsing
-    it again.
+    The result is verified: statements of long lists one by one (`incremental`), the rest by a
+    second parse.
 
     Args:
         source: the text of a whole model.
-        read_again: whether to parse and compare the whole result in any case, before it replaces a
-            file. That takes as long as parsing the text.
+        read_again: whether to parse and compare the whole result in any case, for example before it
+            replaces a file. This takes as long as parsing the text.
         model: the syntax tree of the text, if it was parsed without an error already.
 
     Returns:
@@ -72,7 +72,7 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
 
 
 def _compare(source: Source, model: Model, formatted: str) -> None:
-    """Parse a formatted text and compare it.
+    """Parse a formatted text and compare its model and comments with the source.
 
     Raises:
         OnnxTextError: the model or the comments differ.
@@ -83,7 +83,7 @@ def _compare(source: Source, model: Model, formatted: str) -> None:
 
 
 def format_incrementally(source: Source, model: Model) -> str | None:
-    """Format and verify a text with long lists; None if other ways are needed."""
+    """Format and verify a text with long lists; None if it must be formatted in full."""
     cut = extract_lists(source.text, model)
     if cut is None or not cut.is_proven():
         return None
@@ -107,7 +107,7 @@ def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:
-    """Return how the output differs; None if it does not."""
+    """Return how the output differs from the source; None if it does not differ."""
     try:
         same = parse_model(Source(formatted, source.name)) == model
     except OnnxTextError:
@@ -123,7 +123,7 @@ def _refusal(source: Source, message: str) -> OnnxTextError:
             "not-formatted",
             message,
             source=source,
-            notes=("the text was left as it is",),
+            notes=("the text was not changed",),
             help="please report this, with the text if you can",
         )
     )

@@ -20,10 +20,10 @@ from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP, WIDTH
 
 FEWEST = 100
-"""Shorter texts with fewer statements than this are formatted in full."""
+"""The fewest statements of a short text that is formatted incrementally."""
 
 SHORTEST = 10_000
-"""Longer texts are formatted incrementally even if they have few statements."""
+"""The length of texts that are formatted incrementally even with few statements."""
 
 _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
@@ -151,7 +151,7 @@ class IncrementalText:
 
         Args:
             text: the statement and the trivia behind it.
-            kept: whether it is in effect at the statement.
+            kept: whether `# fmt: off` is in effect at the statement.
         """
         offs = text.count(OFF)
         self._offs += offs
@@ -187,7 +187,7 @@ class IncrementalText:
         return self.source.count(OFF) == self._offs
 
     def is_proven(self) -> bool:
-        """Whether all extracted statements certainly have the same syntax tree."""
+        """Whether all extracted statements certainly have the same syntax tree as their source."""
         return all(writer.is_proven() for writers in self._writers for writer in writers)
 
     def text(self) -> str:
@@ -209,8 +209,8 @@ class StatementRun:
     Attributes:
         writer: formats them.
         start: offset of the first one; -1 if there are none yet.
-        same: offset from which on the source is unchanged; -1 if it is not.
-        texts: the formatted texts up to there, each up to the beginning of the next statement.
+        same: offset from which on the source is unchanged; -1 if the source changes.
+        texts: the formatted texts before `same`, each up to the next statement.
         trivia: the source behind the last statement; None if it is only whitespace.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.format.attach import Item, Listing
+from onnxtext.format.attach_comments import Item, Listing
 from onnxtext.format.fmt_off import OFF, SKIP, VerbatimSpans
 from onnxtext.format.tokens import Comment
 from onnxtext.format.tree import Tree

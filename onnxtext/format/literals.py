@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from functools import partial
 from math import prod
 
-from onnxtext.format.attach import Listing, listing
+from onnxtext.format.attach_comments import Listing, listing
 from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.statements import column
-from onnxtext.printer.values import fill_fields, flat_rows, nested_lines, row_lines
+from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_lines
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 
@@ -173,7 +173,7 @@ class LiteralWriter(RecordWriter):
 
 
 def items_text(items: Sequence[str], indent: str, budget: int) -> str:
-    """Return a list in brackets; a splat of one element is never broken."""
+    """Return a list in brackets; `[0, ...]` is never broken."""
     if len(items) <= 2 and items[-1] == "...":
         return f"[{', '.join(items)}]"
     return filled(items, "[]", indent, budget)

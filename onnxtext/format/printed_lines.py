@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format texts that differ from their printed form only in layout and commas.
 
-The text gets the lines of the printed form. Comments and blank lines stay behind the same code, and
-are formatted. The result equals that of `document`, in a hundredth of the time. Texts with a
-comment within a printed line are left to `document`.
+The lines of the text are replaced by the lines of the printed form. Comments and blank lines stay
+behind the same code. The result equals the result of `document`, in a hundredth of the time.
+`document` formats texts with a comment within a printed line.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class _Merger:
 
     @cached_property
     def continued(self) -> frozenset[int]:
-        """The indices of lines behind which a statement certainly goes on."""
+        """The indices of lines behind which a statement certainly continues."""
         return _continued(self.printed[: self.count])
 
     def merge(self, text: str) -> str | None:
@@ -144,7 +144,7 @@ class _Merger:
         return "\n".join([*out, ""])
 
     def _extra(self, line: str) -> bool:
-        """Process a line that differs from the printed one; False if that is impossible."""
+        """Process a line that differs from the printed line; False if it cannot be merged."""
         line = line.strip(" \t\v\f\r")
         at = self.at
         if not line:
@@ -216,10 +216,10 @@ class _Merger:
 
 
 def _continued(printed: Sequence[str]) -> frozenset[int]:
-    """Return the indices of lines behind which a statement certainly goes on.
+    """Return the indices of lines behind which a statement certainly continues.
 
-    Comments move away from there: inside of a node outside of its attributes, inside of a type, and
-    between the items of a filled list.
+    Formatting moves comments away from these lines: inside of a node outside of its attributes,
+    inside of a type, and between the items of a filled list.
     """
     found: set[int] = set()
     open: list[
@@ -272,7 +272,7 @@ def _closes(opening: str, closing: str) -> bool:
 
 
 def _back(printed: Sequence[str], at: int, indent: int) -> Iterator[int]:
-    """Yield the lines of a statement before one that begins with the `=`."""
+    """Yield the lines of a statement before the line that begins with `=`."""
     for before in range(at - 1, -1, -1):
         yield before
         line = printed[before]

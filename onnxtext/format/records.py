@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.ast.value_infos import ORDERS
-from onnxtext.format.attach import listing
+from onnxtext.ast.list_order import ORDERS
+from onnxtext.format.attach_comments import listing
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (
     decoded,
@@ -98,7 +98,7 @@ class RecordWriter(ListWriter):
         return self.bracketed(tree, found, texts, f"{opening})", indent, budget)
 
     def _order_argument(self, tree: Tree, indent: str) -> str:
-        """Write an argument of a decorator that gives an order: its names fill lines."""
+        """Write an argument of `@value_info(…)` or `@initializers(…)`: names fill the lines."""
         value = tree.trees()[-1]
         found = listing(value)
         key = tree.child("field_key")

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.values import AttributeType
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.source_spelling import SourceSpellingPrinter

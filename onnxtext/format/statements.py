@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeGuard
 
-from onnxtext.format.attach import Listing, listing
+from onnxtext.format.attach_comments import Listing, listing
 from onnxtext.format.literals import LiteralWriter, dims_of, items_text
 from onnxtext.format.token_text import (
     name_text,
@@ -78,7 +78,7 @@ class StatementWriter(LiteralWriter):
         indent: str,
         is_broken: bool = False,
     ) -> ListText:
-        """Write a list in the head of a graph or function; one with comments is broken."""
+        """Write a list in the head of a graph or function; a list with comments is broken."""
         is_broken |= tree.commented or any("\n" in text for text in texts)
         flat = f"{brackets[0]}{flat_items(texts, brackets[1])}{brackets[1]}"
         return ListText(
@@ -92,7 +92,7 @@ class StatementWriter(LiteralWriter):
             tree: the list.
             found: its items.
             indent: the indentation of the statement.
-            taken: the columns before and behind it.
+            taken: the number of columns before and behind the list.
         """
         texts = [self.value(item.tree, indent + STEP) for item in found.items]
         single = len(texts) == 1 and "\n" not in texts[0] and not tree.commented
@@ -187,7 +187,7 @@ class StatementWriter(LiteralWriter):
         )
 
     def _output(self, tree: Tree | None) -> tuple[str, str]:
-        """Return the type and the name of an output; an omitted one is ""."""
+        """Return the type and the name of an output; "" for an omitted output."""
         if tree is None:
             return "", '""'
         type_tree = tree.child("type")
@@ -304,7 +304,7 @@ def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
 
 
 def _names(tree: Tree | None) -> list[Tree | None]:
-    """Return the names of inputs or outputs; None for an omitted one before a comma."""
+    """Return the names of inputs or outputs; None for an omitted name before a comma."""
     names: list[Tree | None] = []
     missing = True
     for part in () if tree is None else tree.parts:

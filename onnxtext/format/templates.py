@@ -16,13 +16,13 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.printer.strings import value_name
 
 LONGEST = 2000
-"""Statements with more characters outside of strings are not cached."""
+"""The most characters outside of strings of a statement that is cached."""
 
 MOST = 1000
 """Maximum number of templates per text."""
 
 MOST_KEYS = 5000
-"""Maximum number of keys that are remembered until they occur a second time."""
+"""Maximum number of keys that wait for their second occurrence."""
 
 _NAME, _WORD = 0, 1
 """Classes of names: quotes are required, or needless."""

@@ -9,7 +9,7 @@ from onnxtext.source import STRING_OR_COMMENT
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 _QUOTED_NAME = re.compile(r'(?<!\w)"([^\W\d]\w*)"')
-"""A string whose quotes are needless where a name may stand."""
+"""A string that may be a name without quotes."""
 
 BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
 
@@ -96,8 +96,8 @@ def same_tokens(one: str, other: str) -> bool:
     """Whether a statement has the same tokens as its printed form, except for needless quotes.
 
     Args:
-        one: a statement without comments. False if it may have blank lines between items of a
-            list, which formatting keeps.
+        one: a statement without comments; with blank lines in a list, which formatting keeps, the
+            result is False.
         other: the printed statement.
     """
     if one == other:

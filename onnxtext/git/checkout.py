@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`onnxtext git checkout`: replace texts in the working tree by their models.
 
-There are such texts in a clone that was made before the filter was installed, and after a conflict
-was resolved in the text: git considers these files unmodified and does not check them out again.
+Texts remain in a clone made before the filter was installed, and after a conflict was resolved in
+the text: git considers these files unmodified and does not check them out again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class CheckoutResult:
 
     Attributes:
         path: relative to the top of the working tree.
-        problems: why it was not replaced; empty if it was.
+        problems: why the text was not replaced; empty if it was replaced.
     """
 
     path: str
@@ -47,7 +47,7 @@ def check_out(top: Path) -> list[CheckoutResult]:
                 continue
             stored = read(file.object)
             if text != stored and clean(text, name=file.path).data != stored:
-                problem = "it holds a text that git does not store: add it first"
+                problem = "it holds a text that git does not store: run `git add` first"
                 found.append(CheckoutResult(file.path, (problem,)))
                 continue
             converted = smudge(stored)

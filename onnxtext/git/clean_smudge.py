@@ -3,7 +3,7 @@
 
 Content that cannot be converted is passed through with a warning: if a filter fails, git commits or
 checks out other content, and with `filter.<driver>.required` it even removes the file from the
-working tree (measured; docs/design.md, Git filters). So nothing here raises.
+working tree (measured; docs/design.md, Git filters). So `clean` and `smudge` never raise.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import HEAD, TEXT_SUFFIXES, has_binary_content
-from onnxtext.git.note import NOTE
+from onnxtext.git.filter_comment import NOTE
+from onnxtext.memory import lacks_memory
 
 DEFAULT_LIMIT = 64 << 20
 """Maximum size of models to clean, unless `onnxtext.maxSize` is set. It keeps texts below 100 MB,
@@ -39,11 +39,11 @@ class Converted:
 
 
 def too_large(size: int, limit: int) -> str | None:
-    """Return why a model is too large to be converted; None if it is not too large."""
+    """Return why a model is too large to be converted; None for smaller models."""
     if size <= limit:
         return None
     return (
-        f"stored as it is: it has {size:,} bytes, and the limit is {limit:,} "
+        f"stored unchanged: it has {size:,} bytes, and the limit is {limit:,} "
         "(`git config onnxtext.maxSize`)"
     )
 
@@ -51,7 +51,7 @@ def too_large(size: int, limit: int) -> str | None:
 def is_source(name: str) -> bool:
     """Whether a file has the suffix of a text, which the filter never converts.
 
-    Its comments and layout would be lost in a model.
+    A model would lose the comments and the layout of the text.
     """
     return name.lower().endswith(TEXT_SUFFIXES)
 
@@ -64,9 +64,9 @@ def has_markers(data: bytes) -> bool:
 def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
     """Convert a file of the working tree to the content that git stores.
 
-    A binary model becomes a comment and its text, which is verified by converting it back. Text is
-    stored unchanged, except that the comment is added to a text that only lacks it, and weights
-    that were left out of a conflict are put back.
+    A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
+    by converting it back. Text is stored unchanged, with two exceptions: a missing comment is
+    added, and weights that were left out of a conflict are put back.
 
     Args:
         data: the content of the file.
@@ -103,18 +103,16 @@ def _clean(data: bytes, name: str) -> Converted:
     except OnnxTextError as error:
         if not has_binary_content(data) and _is_model_text(data):
             return _complete(data, name)
-        return Converted(None, (f"stored as it is: {_reason(data, error)}",))
+        return Converted(None, (f"stored unchanged: {_reason(data, error)}",))
     # from_binary has verified the syntax tree; git stores the text, so verify that too.
     if to_binary(text) != data:
-        message = (
-            "stored as it is: its text gives different bytes; please report this with the file"
-        )
+        message = "stored unchanged: its text converts to other bytes; please report this file"
         return Converted(None, (message,))
     return Converted(text.encode("utf-8"))
 
 
 def _complete(data: bytes, name: str) -> Converted:
-    """Complete a text: the comment that was removed, weights that were left out of a conflict."""
+    """Add a removed comment, and weights that were left out of a conflict, to a text."""
     from onnxtext.git.conflict_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
@@ -122,7 +120,7 @@ def _complete(data: bytes, name: str) -> Converted:
         return Converted(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:
-        message = "stored without its weights: git does not have them; `git merge` makes them again"
+        message = "stored without its weights, which git does not have; repeat the merge"
         return Converted(None, (message,))
     return Converted(complete)
 
@@ -136,7 +134,7 @@ def _smudge(data: bytes) -> Converted:
     try:
         return Converted(to_binary(decode_text(data, "")))
     except OnnxTextError as error:
-        return Converted(None, (f"checked out as it is: {_reason(data, error)}",))
+        return Converted(None, (f"checked out unchanged: {_reason(data, error)}",))
 
 
 def _is_model_text(data: bytes) -> bool:
@@ -185,9 +183,9 @@ def _guarded(convert: Callable[[], Converted], verb: str) -> Converted:
             converted = convert()
         except Exception as error:  # an internal error must not cost a file
             if lacks_memory(error):
-                return Converted(None, (f"{verb} as it is: there is not enough memory",))
+                return Converted(None, (f"{verb} unchanged: there is not enough memory",))
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-            return Converted(None, (f"{verb} as it is: internal error: {reason}",))
+            return Converted(None, (f"{verb} unchanged: internal error: {reason}",))
     warned = [
         re.sub(r"^<(?:bytes|string)>: ", "", str(item.message))
         for item in caught

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leave the weights out of a conflict that people read, and put them back when it is resolved.
+"""Leave the weights out of texts with conflicts, and put them back once conflicts are resolved.
 
-The filter stores the weights of a model at the end of its text, in base64. In a conflict,
-`resources none` stands for them; git has them in the versions that are merged, and `clean` finds
-them there.
+The filter stores the weights of a model at the end of its text, in base64. In a text with
+conflicts, `resources none` replaces the weights. Git has the weights in the merged versions, where
+`clean` finds them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _VERSIONS = (
     ":0", ":2", ":3", ":1", "HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD", "ORIG_HEAD",
     "HEAD^1", "HEAD^2",
 )  # fmt: skip
-"""Where the weights of a resolved text are: the index, and the commits that were merged."""
+"""The versions that may have the weights of a resolved text: index and merged commits."""
 
 
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
@@ -66,14 +66,14 @@ def has_left_out(text: bytes) -> bool:
 
 
 def put_back(text: bytes, path: str) -> bytes | None:
-    """Return a text with the weights that were left out of it; None if git does not have them.
+    """Put the weights that were left out back into a text; None if git does not have the weights.
 
     Args:
         text: the text.
         path: its path in the repository.
 
     Raises:
-        OnnxTextError: it is no valid text.
+        OnnxTextError: the text is not valid.
     """
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model

@@ -18,7 +18,7 @@ from onnxtext.files import holds, write_atomically
 from onnxtext.filetype import has_binary_content
 from onnxtext.git.clean_smudge import is_source
 from onnxtext.git.conflict_weights import leave_out
-from onnxtext.git.note import NOTE, has_note, without_note
+from onnxtext.git.filter_comment import NOTE, has_note, without_note
 from onnxtext.git.repository import attribute, read_config
 
 DRIVER_FAILED = 129
@@ -88,7 +88,7 @@ def _is_filtered(path: str) -> bool:
 
 
 def _wants_note(versions: Sequence[bytes]) -> bool:
-    """Whether the merge begins with the comment of the filter: a side may have added it."""
+    """Whether the merged text begins with the comment of the filter, which a side may add."""
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
 

@@ -19,7 +19,7 @@ from onnxtext.git.pktline import PacketError, read_list, write_content, write_fl
 
 CAPABILITIES = ("clean", "smudge")
 _IN_MEMORY = 16 << 20
-"""Content with more bytes is buffered in a temporary file."""
+"""The most bytes of content that is buffered in memory instead of a temporary file."""
 _CHUNK = 1 << 20
 
 
@@ -92,10 +92,10 @@ def _answer(
             )
             content.seek(0)
         except OSError as error:  # most likely the temporary file
-            warn(name, f"left as it is: {error.strerror or error}")
+            warn(name, f"left unchanged: {error.strerror or error}")
             converted = None
         except MemoryError:
-            warn(name, "left as it is: there is not enough memory")
+            warn(name, "left unchanged: there is not enough memory")
             converted = None
         if converted is None:
             write_lines(target, "status=error")
@@ -106,7 +106,7 @@ def _answer(
 
 
 def _send(target: IO[bytes], content: IO[bytes]) -> None:
-    """Send content; a status behind it reports if reading it failed."""
+    """Send content, and a status that reports whether reading the content failed."""
     write_lines(target, "status=success")
     status: tuple[str, ...] = ()  # an empty list confirms the first status
     try:
@@ -133,7 +133,7 @@ def _receive(source: IO[bytes], content: IO[bytes]) -> OSError | None:
 def _convert(
     command: str, name: str, content: IO[bytes], limit: Callable[[], int]
 ) -> Converted | None:
-    """Convert content; content that is passed through in any case is not read entirely."""
+    """Convert content; content that is always passed through is not read entirely."""
     if is_source(name):
         return Converted(None)
     size = content.tell()

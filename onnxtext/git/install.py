@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Install and uninstall our git settings and attributes without touching foreign ones.
+"""Install and uninstall onnxtext's git settings and attributes; other settings are kept.
 
 Source: git-config(1), gitattributes(5). `git config` writes settings, so comments and the order of
 the file are kept. The configuration also records the installed modes (`onnxtext.mode`) and the
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from onnxtext.files import write_atomically
-from onnxtext.git.attributes import AttributesFile, DamagedBlock
+from onnxtext.git.gitattributes import AttributesFile, DamagedBlock
 from onnxtext.git.modes import (
     ATTRIBUTES,
     KNOWN,
@@ -173,7 +173,7 @@ def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str
         if all(_replaceable(name, old, value, before) for old in found):
             continue
         raise failed(
-            f"{name} is set already, and not by onnxtext: {found[-1]}",
+            f"{name} is already set, but not by onnxtext: {found[-1]}",
             help=f"if you do not need it, remove it: git config --{scope} --unset-all {name}",
         )
     if mode == "filter" and in_repository():

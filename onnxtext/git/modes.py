@@ -14,7 +14,7 @@ Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _EXCLUSIVE: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
-"""Both apply to `*.onnx`; `source` applies to texts and can be combined with either."""
+"""The modes that exclude each other: both apply to `*.onnx`; `source` applies to texts."""
 
 _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 """Matches hunk headers: unindented lines that begin a graph, function or section."""
@@ -134,7 +134,7 @@ def command_line() -> str:
     repository with a directory `onnxtext` could execute its own code.
 
     Raises:
-        OnnxTextError: there is no safe way to run it.
+        OnnxTextError: there is no safe way to run the command.
     """
     if not sys.executable:
         raise failed("the path of this Python is unknown, so git cannot run it")

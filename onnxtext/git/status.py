@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.git.attributes import DamagedBlock
+from onnxtext.git.gitattributes import DamagedBlock
 from onnxtext.git.install import find_installed, read_attributes
 from onnxtext.git.modes import (
     ATTRIBUTES,
@@ -55,7 +55,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether a requirement that is specific to this mode is met."""
+        """Whether any requirement of this mode alone is met."""
         return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import hashlib
 import warnings
 
-from onnxtext.collector import lacks_memory
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import has_binary_content
 from onnxtext.git.clean_smudge import has_markers
+from onnxtext.memory import lacks_memory
 from onnxtext.wire.writer import MOST_BYTES
 
 
 def review_text(data: bytes) -> str | bytes:
-    """Print a model for reviews, depending on the bytes alone.
+    """Print a model for reviews; the result depends on the bytes alone.
 
     Args:
         data: the content of a file: a binary model, its text, or anything else.

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from onnxtext.increasing_subsequence import rising
 from onnxtext.merger.merged_tree import Markers
-from onnxtext.sequences import rising
 
 
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:

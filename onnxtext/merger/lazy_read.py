@@ -14,7 +14,7 @@ from itertools import pairwise
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree, grow, top_level
-from onnxtext.merger.parts import Items, LazyStatement, fill
+from onnxtext.merger.text_parts import Items, LazyStatement, fill
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 _BLANKS = " \t\n\v\f\r"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from onnxtext.merger.parts import Item
+from onnxtext.merger.text_parts import Item
 
 Body = Union[str, "Joined", "Choice", "Listed"]
 Versions = tuple[str | None, str | None, str | None]

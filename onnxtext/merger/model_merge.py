@@ -12,9 +12,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnxtext.merger.matching import ABSENT, MatchRules, Triple, match
-from onnxtext.merger.message_kinds import MODEL, Fields, MessageKind, RepeatedField, join, split
-from onnxtext.merger.order import Orders
+from onnxtext.merger.item_order import Orders
+from onnxtext.merger.match_items import ABSENT, MatchRules, Triple, match
+from onnxtext.merger.message_rules import MODEL, Fields, MessageKind, RepeatedField, join, split
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]

@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from onnxtext.ast.list_order import is_dense, known_with_data
 from onnxtext.ast.model import Graph, Model
-from onnxtext.ast.value_infos import is_dense, known_with_data
 from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.subject import Subject
-from onnxtext.merger.digests import Known, lift, lower_one
-from onnxtext.merger.message_kinds import GRAPH, first, split
+from onnxtext.merger.canonical_models import Known, lift, lower_one
+from onnxtext.merger.message_rules import GRAPH, first, split
 from onnxtext.merger.model_merge import FieldPath, ModelMerger
 from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.wire.writer import LENGTH

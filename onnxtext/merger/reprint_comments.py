@@ -11,7 +11,7 @@ from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.tokens import read_tokens
-from onnxtext.merger.parts import comments_in
+from onnxtext.merger.text_parts import comments_in
 from onnxtext.merger.trivia_merge import kept_comments
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model

@@ -9,12 +9,12 @@ printed text of the edited model. If the text spells a changed part differently,
 from __future__ import annotations
 
 from onnxtext.ast.model import Model
-from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.merger.constructs import MergeConflict
-from onnxtext.merger.driver import BOM
+from onnxtext.memory import paused_collector
+from onnxtext.merger.construct_rules import MergeConflict
+from onnxtext.merger.item_order import Orders
+from onnxtext.merger.merge_files import BOM
 from onnxtext.merger.merged_tree import Markers
-from onnxtext.merger.order import Orders
 from onnxtext.merger.reprint_comments import restore_comments
 from onnxtext.merger.splicing import splice
 from onnxtext.merger.text_merge import propose, resolve

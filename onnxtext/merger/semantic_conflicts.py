@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.model import Model
+from onnxtext.checker.context.checked_model import Options, Subject, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
-from onnxtext.checker.context.subject import Options, Subject, plain_domain
-from onnxtext.checker.rules import definitions, uses
+from onnxtext.checker.rules import single_assignment, uses_and_order
 
 _CALLS = "function-deleted"
-_HELP = "keep what one side has deleted, or do without it"
+_HELP = "keep the definition that one side has deleted, or remove its uses"
 
 
 class _Subject(Subject):
@@ -46,8 +46,8 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 
 def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     """Find wrong names of values, and uses of functions and domains that a side has deleted."""
-    yield from uses.check(subject)
-    yield from definitions.check(subject)
+    yield from uses_and_order.check(subject)
+    yield from single_assignment.check(subject)
     yield from _references(subject)
     model = subject.model
     assert model is not None

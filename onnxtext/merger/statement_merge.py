@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.format.tree import Tree
-from onnxtext.merger import constructs
-from onnxtext.merger.constructs import MergeConflict
-from onnxtext.merger.matching import ABSENT, match, text_match_rules
+from onnxtext.merger import construct_rules
+from onnxtext.merger.construct_rules import MergeConflict
+from onnxtext.merger.item_order import Orders
+from onnxtext.merger.match_items import ABSENT, match, text_match_rules
 from onnxtext.merger.merged_tree import Body, Choice, Chunk, Joined, Listed, Markers, Writer
-from onnxtext.merger.order import Orders
-from onnxtext.merger.parts import Item, Items, Part, read_list
+from onnxtext.merger.text_parts import Item, Items, Part, read_list
 from onnxtext.merger.trivia_merge import merge_blanks, merge_tails, missing_comments, with_comments
 
 
@@ -41,7 +41,7 @@ class Merger:
             theirs: the items of the other version.
         """
         merged = self._list("", base, ours, theirs)
-        merged.chunks.sort(key=constructs.top_level_rank)
+        merged.chunks.sort(key=construct_rules.top_level_rank)
         return merged
 
     # ---- Lists ------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ class Merger:
             chunks=made,
             suffix=_blanks("suffix", base, ours, theirs),
             closing=brackets.closing,
-            commas=origin not in constructs.WITHOUT_COMMAS
+            commas=origin not in construct_rules.WITHOUT_COMMAS
             and (origin != "record" or _has_commas(ours, theirs)),
             trailing=_trailing(base, ours, theirs),
         )
@@ -85,7 +85,7 @@ class Merger:
         heads = [items.head for items in (base, ours, theirs)]
         if not any(heads):
             return ""
-        texts = [constructs.token_texts(head) if head else None for head in heads]
+        texts = [construct_rules.token_texts(head) if head else None for head in heads]
         chosen = heads[1] or heads[2]
         if texts[0] == texts[1] and texts[2] is not None:
             chosen = heads[2]
@@ -104,11 +104,11 @@ class Merger:
         body: Body | None
         try:
             body = self.part(_part(base), _part(ours), _part(theirs))
-            if body is None and constructs.has_new_comments(base, ours or theirs):
-                self.about_comments += constructs.can_be_marked(versions)
+            if body is None and construct_rules.has_new_comments(base, ours or theirs):
+                self.about_comments += construct_rules.can_be_marked(versions)
                 raise MergeConflict
         except MergeConflict:
-            if not constructs.can_be_marked(versions):
+            if not construct_rules.can_be_marked(versions):
                 raise
             body, conflict = "", True
         if body is None:
@@ -148,26 +148,28 @@ class Merger:
         if not known:
             return None
         origin = known[0].origin
-        if origin == "resource" and constructs.is_blob(known[0]):
+        if origin == "resource" and construct_rules.is_blob(known[0]):
             return bodies[1] or bodies[2]  # identified by content; `text_review` drops unused blobs
         if (
             not self.split_all
             or len(known) < 3
             or len(set(bodies)) == 1
-            or not constructs.holds_statements(ours)
+            or not construct_rules.holds_statements(ours)
         ):
             if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
                 return bodies[1]
             if bodies[0] == bodies[1]:
                 return bodies[2]
-        if any(constructs.punctuation(part) == "" and part.origin != origin for part in known):
+        if any(construct_rules.punctuation(part) == "" and part.origin != origin for part in known):
             raise MergeConflict
         if ours is None or theirs is None or base is None:
             return self._present(base, ours, theirs, origin)
-        if origin in constructs.PARTS and not (origin == "training_item" and read_list(ours)):
+        if origin in construct_rules.PARTS and not (origin == "training_item" and read_list(ours)):
             return self._parts(base, ours, theirs, origin)
         lists = (
-            [read_list(part) for part in (base, ours, theirs)] if origin in constructs.LISTS else []
+            [read_list(part) for part in (base, ours, theirs)]
+            if origin in construct_rules.LISTS
+            else []
         )
         if lists and all(lists):
             return self._list(origin, *lists)  # type: ignore[arg-type]
@@ -179,16 +181,16 @@ class Merger:
         self, base: Part | None, ours: Part | None, theirs: Part | None, origin: str
     ) -> Body | None:
         """Merge a construct that one version lacks."""
-        allowed = constructs.MERGE_IF_BOTH_ADD if base is None else constructs.OPTIONAL
+        allowed = construct_rules.MERGE_IF_BOTH_ADD if base is None else construct_rules.OPTIONAL
         if origin in allowed:
             lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
             if all(items is not None for items in lists):
                 merged = self._list(origin, *lists)  # type: ignore[arg-type]
                 return merged if merged.chunks or base is None else None
-        if ours is not None and theirs is not None and origin in (*constructs.GRAPHS, "head"):
+        if ours is not None and theirs is not None and origin in (*construct_rules.GRAPHS, "head"):
             return self._parts(None, ours, theirs, origin)
         known = [part for part in (base, ours, theirs) if part is not None]
-        if len(known) == 2 and constructs.are_equivalent(known[0], known[1]):
+        if len(known) == 2 and construct_rules.are_equivalent(known[0], known[1]):
             return None if base is not None else known[0].body
         raise MergeConflict
 
@@ -223,12 +225,12 @@ class Merger:
         other = ours if longer is theirs else theirs
         count = min(len(base), len(longer))
         if any(
-            [constructs.punctuation(part) for part in parts[:count]]
-            != [constructs.punctuation(p) for p in base[:count]]
+            [construct_rules.punctuation(part) for part in parts[:count]]
+            != [construct_rules.punctuation(p) for p in base[:count]]
             for parts in children
         ):
             raise MergeConflict
-        if constructs.token_texts(other[count:]) != constructs.token_texts(base[count:]):
+        if construct_rules.token_texts(other[count:]) != construct_rules.token_texts(base[count:]):
             raise MergeConflict
         made: list[tuple[str, Body]] = []
         at = versions[1].start
@@ -250,9 +252,9 @@ class Merger:
     def _parts(self, base: Part | None, ours: Part, theirs: Part, origin: str) -> Body:
         """Merge a construct part by part, in the order and layout of the side that changed them."""
         versions = [
-            {} if part is None else constructs.roles_of(part) for part in (base, ours, theirs)
+            {} if part is None else construct_rules.roles_of(part) for part in (base, ours, theirs)
         ]
-        constructs.check_together(origin, *versions)
+        construct_rules.check_together(origin, *versions)
         first, second = versions[1], versions[2]
         if list(versions[0]) == list(first):
             first, second = second, first
@@ -280,7 +282,7 @@ class Merger:
         try:
             return self.part(*parts)
         except MergeConflict:
-            if origin not in constructs.GRAPHS:
+            if origin not in construct_rules.GRAPHS:
                 raise
             base, ours, theirs = [None if part is None else part.body for part in parts]
             return Choice((base, ours, theirs))

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.merger.acceptance import accepts, lower_text, lower_tree
+from onnxtext.merger.canonical_models import Known, lift, lower_all
 from onnxtext.merger.conflict_text import join_versions
-from onnxtext.merger.constructs import MergeConflict
-from onnxtext.merger.digests import Known, lift, lower_all
+from onnxtext.merger.construct_rules import MergeConflict
+from onnxtext.merger.item_order import Orders
 from onnxtext.merger.lazy_read import read_model
 from onnxtext.merger.line_merge import merge_lines, whole_conflict
 from onnxtext.merger.merged_tree import Markers, write
 from onnxtext.merger.model_merge import ModelMerger
 from onnxtext.merger.model_review import Models, both_defined, review_models
-from onnxtext.merger.order import Orders
-from onnxtext.merger.parts import Items
 from onnxtext.merger.reprint_comments import add_comments
 from onnxtext.merger.statement_merge import Merger
+from onnxtext.merger.text_parts import Items
 from onnxtext.merger.text_review import NeedsFullSplit, Reviewed, Unmergeable, review
+from onnxtext.merger.verify_merged_text import accepts, lower_text, lower_tree
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.merger.constructs import BLOB, CONTAINERS, STATEMENTS
+from onnxtext.merger.construct_rules import BLOB, CONTAINERS, STATEMENTS
 from onnxtext.merger.merged_tree import Chunk, ChunkSpan, Listed, Markers, all_chunks, write
 from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.source import Source

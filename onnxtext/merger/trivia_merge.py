@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from onnxtext.merger.parts import Item, comments_in
+from onnxtext.merger.text_parts import Item, comments_in
 
 
 def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:

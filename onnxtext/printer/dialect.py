@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor, TensorData
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import SparseTensor, Tensor, TensorData
 from onnxtext.printer.strings import quoted, string_value, value_name, word
-from onnxtext.printer.values import data_parts, tensor_text, type_text
+from onnxtext.printer.types_and_tensors import data_parts, tensor_text, type_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute, AttributeType, SparseTensor
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
@@ -22,7 +22,7 @@ from onnxtext.printer.statements import (
     value_text,
 )
 from onnxtext.printer.strings import quoted, word
-from onnxtext.printer.values import sparse_text
+from onnxtext.printer.types_and_tensors import sparse_text
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.tensor.elements import ElementType
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.print_elements import format_compact
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from onnxtext.ast.assemble import (
+from onnxtext.ast.combine_lists import (
     Pairs,
     decorator_entries,
     inline_metadata,
     meta_of,
     regroup,
 )
+from onnxtext.ast.list_order import place_order
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import walk_model
-from onnxtext.ast.value_infos import place_order
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxtext import ast
-from onnxtext.ast.value_infos import INITIALIZERS, entries, order_of, with_data
+from onnxtext.ast.list_order import INITIALIZERS, entries, order_of, with_data
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import bracketed, filled
@@ -147,7 +147,9 @@ def _data(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) 
         case ast.TypedData(entries) | ast.FieldData(((_, bytes() as entries),)):
             items = format_field_rows(ELEMENTS[type.element].field, entries, 1)
         case _:
-            raise AssertionError("official text has one data field per tensor, that of its type")
+            raise AssertionError(
+                "official text has one data field per tensor, the field of its type"
+            )
     return filled(items, "{}", indent, budget, comma="")
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 from onnxtext import ast
-from onnxtext.ast.value_infos import ORDERS
+from onnxtext.ast.list_order import ORDERS
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.dialect import Dialect
@@ -18,7 +18,7 @@ from onnxtext.printer.records import decorator_lines, inline_decorators, record_
 from onnxtext.printer.resources import base64_lines, resources_parts
 from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import string_value
-from onnxtext.printer.values import tensor_text, type_text
+from onnxtext.printer.types_and_tensors import tensor_text, type_text
 
 
 def graph_printer() -> GraphPrinter:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.records import Decorator, Field, FieldValue, Fixed, Number, Record, Word
-from onnxtext.ast.value_infos import ORDERS
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
 from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, string_value, word

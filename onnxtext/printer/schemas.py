@@ -13,7 +13,7 @@ from onnxtext.printer.layout import STEP, WIDTH, broken, filled
 from onnxtext.printer.printer import graph_printer
 from onnxtext.printer.statements import ListText, arrange, column
 from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value, word
-from onnxtext.printer.values import type_text
+from onnxtext.printer.types_and_tensors import type_text
 
 SECTION_WORDS = frozenset(
     ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources",

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, walk_model
-from onnxtext.ast.value_infos import ORDERS
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH, bracketed

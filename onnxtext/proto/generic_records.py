@@ -85,7 +85,7 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
         if name is None:
             raise RecordError(f"a value of {spec.name} needs a field name")
         raise RecordError(
-            f"{spec.name} has no field `{name}`; it has {', '.join(sorted(spec.by_name))}"
+            f"{spec.name} has no field `{name}`; its fields are {', '.join(sorted(spec.by_name))}"
         )
     return field
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
-from onnxtext.ast.values import Attribute, AttributeType, SparseTensor, Tensor
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import attribute_lists
 from onnxtext.core import core, core_module
 from onnxtext.proto.generic_records import RecordError

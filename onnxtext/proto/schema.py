@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from onnxtext.proto.newer import NEWER_FIELDS
+from onnxtext.proto.newer_fields import NEWER_FIELDS
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT
 
 _SCALARS = {

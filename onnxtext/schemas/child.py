@@ -25,7 +25,7 @@ from typing import Any
 from onnxtext.ast.schemas import SchemaFile
 from onnxtext.checker.context.schema_tables import read_schemas
 from onnxtext.printer.schemas import print_schemas
-from onnxtext.schemas.conversion import schema_file
+from onnxtext.schemas.convert_schemas import schema_file
 from onnxtext.source import Source
 
 GROUP = "onnxtext.schemas"

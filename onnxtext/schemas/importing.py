@@ -45,7 +45,8 @@ def import_schemas(package: str) -> SchemaFile:
         ) from None
     except (OSError, ValueError) as error:
         raise SchemaImportError(
-            f"cannot start a Python process for {package!r}: {error}", "check its name"
+            f"cannot start a Python process for {package!r}: {error}",
+            "check the name of the package",
         ) from None
     if done.returncode == MISSING:
         raise SchemaImportError(
@@ -55,8 +56,8 @@ def import_schemas(package: str) -> SchemaFile:
     if done.returncode == NONE:
         raise SchemaImportError(
             f"the package {package!r} offers no operator schemas",
-            f"it can offer them by an entry point in the group {GROUP!r}, or register them with "
-            "onnx.defs.register_schema when it is imported",
+            f"a package offers schemas by an entry point in the group {GROUP!r}, or registers them "
+            "with onnx.defs.register_schema on import",
         )
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from onnxtext.ast.tensors_and_attributes import DataFile
     from onnxtext.ast.types import TensorType
-    from onnxtext.ast.values import DataFile
 
 MISSING = "blob-missing"
 AMBIGUOUS = "blob-ambiguous"

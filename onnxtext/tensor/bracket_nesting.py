@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from onnxtext.tensor.errors import LiteralError, quoted
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

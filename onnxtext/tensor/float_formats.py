@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

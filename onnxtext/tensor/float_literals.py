@@ -21,7 +21,7 @@ import orjson
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.float_formats import FORMATS, Format, round_double, values_of
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 FLOAT_PATTERN = (
     r"(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
@@ -252,7 +252,7 @@ def _not_a_float(text: str) -> LiteralError:
     if re.fullmatch(r"-?\.[0-9].*", text):
         fix = f"write a digit before the point: {text.replace('.', '0.', 1)}"
     elif text[:1] == "+":
-        fix = f"write it without the plus: {text[1:]}"
+        fix = f"remove the plus sign: {text[1:]}"
     elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
         fix = "write the sign directly before the digits"
     elif re.fullmatch(r"-?[0-9]+\.?[0-9]*[eE][+-]?", text):
@@ -262,7 +262,7 @@ def _not_a_float(text: str) -> LiteralError:
         if int(text.lstrip("-"), 16) > 0x7F800000:
             fix += f" or nan({text}) for the bits of a nan"
     elif "_" in text:
-        fix = f"write it without underscores: {text.replace('_', '')}"
+        fix = f"remove the underscores: {text.replace('_', '')}"
     return LiteralError(f"expected a number, found {quoted(text)}", length=len(text), help=fix)
 
 

@@ -21,7 +21,7 @@ from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -218,13 +218,13 @@ def _not_an_int(text: str) -> LiteralError:
     """Return the error for text that is not an integer."""
     fix = None
     if text[:1] == "+":
-        fix = f"write it without the plus: {text[1:]}"
+        fix = f"remove the plus sign: {text[1:]}"
     elif re.fullmatch(r"-?[0-9]+\.0*", text):
-        fix = f"write it without a point: {text[: text.index('.')]}"
+        fix = f"remove the decimal point: {text[: text.index('.')]}"
     elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
         fix = "write the sign directly before the digits"
     elif "_" in text:
-        fix = f"write it without underscores: {text.replace('_', '')}"
+        fix = f"remove the underscores: {text.replace('_', '')}"
     elif text in ("true", "false"):
         fix = f"write {int(text == 'true')}"
     return LiteralError(f"expected an integer, found {quoted(text)}", 0, len(text), fix)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,9 +16,9 @@ from onnxtext.tensor import numbers
 from onnxtext.tensor.bracket_nesting import BLANKS, Body, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import pack
-from onnxtext.tensor.repetition import Repetition
+from onnxtext.tensor.repeated_bytes import Repetition
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
 
 if TYPE_CHECKING:
@@ -263,16 +263,20 @@ def _plain(
     """Read a large literal of plain numbers in parts; return None if it is not one."""
     if len(text) < _LARGE or element.kind in ("complex", "bool"):
         return None
-    from onnxtext.tensor import bulk
+    from onnxtext.tensor import bulk_numbers
 
     low, high = limits
     if element.kind == "float":
-        coding = bulk.as_doubles if element.name == "double" else bulk.as_floats(element.name)
+        coding = (
+            bulk_numbers.as_doubles
+            if element.name == "double"
+            else bulk_numbers.as_floats(element.name)
+        )
     elif high <= _INT64[1]:
-        coding = bulk.as_integers(low, high, "int64")
+        coding = bulk_numbers.as_integers(low, high, "int64")
     else:
-        coding = bulk.as_integers(0, high, "uint64")
-    return bulk.read_elements(text, coding, read, dims=dims)
+        coding = bulk_numbers.as_integers(0, high, "uint64")
+    return bulk_numbers.read_elements(text, coding, read, dims=dims)
 
 
 def _raw_elements(element: ElementType, body: Body) -> NDArray[Any]:

@@ -16,7 +16,7 @@ import orjson
 from onnxtext.tensor.elements import ElementType, raw_size
 from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.float_literals import float32_text, float64_text
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import pack, unpack
 from onnxtext.tensor.shortest import narrow_texts
 

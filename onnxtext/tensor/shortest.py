@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from onnxtext.tensor.float_formats import FORMATS, Format, round_doubles, values_of
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

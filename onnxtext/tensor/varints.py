@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.core import core, core_module
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.writer import varint
 
 if TYPE_CHECKING:

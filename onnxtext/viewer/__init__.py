@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.collector import paused_collector
+from onnxtext.memory import paused_collector
 
 if TYPE_CHECKING:
-    from onnxtext.inputs import ModelSource
-    from onnxtext.viewer.reading import Read
+    from onnxtext.model_arguments import ModelSource
+    from onnxtext.viewer.load_model import Read
 
 
 def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bool = True) -> str:
@@ -31,8 +31,8 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
         OSError: a file cannot be read.
         TypeError: a model has another type.
     """
-    from onnxtext.inputs import read_given
-    from onnxtext.viewer.reading import read
+    from onnxtext.model_arguments import read_given
+    from onnxtext.viewer.load_model import read
 
     found: list[Read] = []
     names = ("model",) if other is None else ("old", "new")
@@ -62,8 +62,8 @@ def page_of(model: Read, other: Read | None = None) -> str:
 
 def _single(made: Read) -> dict[str, Any]:
     from onnxtext.lsp.index.graph_view import Drawing
-    from onnxtext.viewer.graph import graph
-    from onnxtext.viewer.lines import colored
+    from onnxtext.viewer.colored_lines import colored
+    from onnxtext.viewer.graph_data import graph
 
     text = colored(made.text)
     return {
@@ -78,9 +78,9 @@ def _single(made: Read) -> dict[str, Any]:
 
 def _double(old: Read, new: Read) -> dict[str, Any]:
     from onnxtext.viewer.changes import changes, compared, rows
-    from onnxtext.viewer.graph import graph
-    from onnxtext.viewer.lines import colored
-    from onnxtext.viewer.reading import canonical
+    from onnxtext.viewer.colored_lines import colored
+    from onnxtext.viewer.graph_data import graph
+    from onnxtext.viewer.load_model import canonical
 
     if old.binary != new.binary:
         old, new = canonical(old), canonical(new)
@@ -111,8 +111,8 @@ def _about(made: Read, title: str) -> dict[str, Any]:
 
 
 def _text(made: Read, text: Any) -> dict[str, Any]:
-    from onnxtext.viewer.lines import CLASSES
-    from onnxtext.viewer.names import findings, folds, names, notes
+    from onnxtext.viewer.colored_lines import CLASSES
+    from onnxtext.viewer.line_data import findings, folds, names, notes
 
     return {
         "lines": text.lines,

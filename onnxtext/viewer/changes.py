@@ -12,8 +12,8 @@ from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
 from onnxtext.differ.result import Category
 from onnxtext.lsp.index.graph_changes import changes_of
 from onnxtext.lsp.index.graph_view import Drawing
-from onnxtext.viewer.lines import Text
-from onnxtext.viewer.reading import Read
+from onnxtext.viewer.colored_lines import Text
+from onnxtext.viewer.load_model import Read
 
 NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
 """Differences that graphs do not show, as in editors."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.ast.values import Attribute, Blob, SparseTensor, Tensor, TypedBlob
+from onnxtext.ast.tensors_and_attributes import Attribute, Blob, SparseTensor, Tensor, TypedBlob
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onnxtext.ast.model import WeightPlace
+from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import DataFile
 from onnxtext.files import name_of
 from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.weights.paths import PathError, inside, view_file
@@ -102,7 +102,7 @@ class Reader:
         Raises:
             BlobError: the array cannot be read, or has another type or shape.
         """
-        from onnxtext.weights.arrays import read_array
+        from onnxtext.weights.array_files import read_array
 
         return read_array(self.base, file, type)
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Function, Model
+from onnxtext.ast.tensors_and_attributes import Blob
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import Blob
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.files import replacing_path
 from onnxtext.tensor.blob_lookup import BlobError
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.paths import view_file
 
 _DTYPES = {

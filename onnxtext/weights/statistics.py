@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.tensors_and_attributes import AttributeType, Blob, TypedBlob
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import AttributeType, Blob, TypedBlob
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

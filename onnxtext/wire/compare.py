@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.writer import Piece
 
 _LONG = 1 << 12

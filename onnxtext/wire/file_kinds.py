@@ -66,11 +66,11 @@ _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
     (0, b"PK\x05\x06", "an empty zip archive", None),
     (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file (as Keras writes)", _EXPORT),
     (4, b"TFL3", "a TensorFlow Lite model", "convert it to ONNX, for example with tf2onnx"),
-    (4, b"ORTM", "an ONNX Runtime model (.ort)", "it was made from an .onnx file: use that file"),
+    (4, b"ORTM", "an ONNX Runtime model (.ort)", "use the .onnx file from which it was made"),
     (0, b"\x93NUMPY", "a numpy array", None),
     (0, b"GGUF", "a GGUF file", _ONLY_WEIGHTS),
     (0, b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", "an old PyTorch file", _EXPORT),
-    (0, b"ptrt", "a TensorRT engine", "it was made from an .onnx file: use that file"),
+    (0, b"ptrt", "a TensorRT engine", "use the .onnx file from which it was made"),
     (0, b"\x7fELF", "a program", None),
     (0, b"%PDF-", "a PDF document", None),
     (0, b"\x89PNG\r\n", "a PNG image", None),
@@ -138,7 +138,7 @@ def _pointer(text: str) -> FileKind:
 
 def _official(format: str, suffix: str) -> str:
     load = f"onnx.load('m.{suffix}', format='{format}')"
-    return f"onnx reads it: python -c \"import onnx; onnx.save({load}, 'm.onnx')\""
+    return f"convert it with onnx: python -c \"import onnx; onnx.save({load}, 'm.onnx')\""
 
 
 def _is(what: str, help: str | None) -> Callable[[str], FileKind]:
@@ -170,13 +170,13 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
     (re.compile(r'[{\[]\s*(?:["{\[\]}]|\Z)'), _is("a JSON file", None)),
     (
         re.compile(rf"{_SPACE}<{_SPACE}(?:onnxtext|{_FIELDS}|explicit|encoding){_SPACE}:"),
-        _is("a model as text", "`onnxtext to-binary` reads it"),
+        _is("a model as text", "convert it with `onnxtext to-binary`"),
     ),
     (
         re.compile(
             _SPACE + r'(?:@[\w.]+|(?:b?"[^"]*"|[^\s(){}<>:"]+)\s*\([^()]*\)\s*=>)',
         ),
-        _is("a graph as text", "`onnxtext to-binary` reads it"),
+        _is("a graph as text", "convert it with `onnxtext to-binary`"),
     ),
     (
         re.compile(rf"{_SPACE}(?:{_FIELDS})\s*(?:[:{{]|<\s)"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from onnxtext.ast.types import TensorType
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.expressions import Extent

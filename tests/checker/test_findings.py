@@ -13,8 +13,8 @@ from onnx import helper
 
 import onnxtext
 from onnxtext import Diagnostic
+from onnxtext.checker.context.checked_model import Options, Subject
 from onnxtext.checker.context.registry import families
-from onnxtext.checker.context.subject import Options, Subject
 from tests.checker.models import codes, errors, text
 
 MANY = """\
@@ -117,9 +117,9 @@ def test_the_cycle_and_the_chain_are_shown() -> None:
 @pytest.mark.parametrize(
     ("nodes", "help"),
     [
-        ("y = Rellu (x)", "there is `Relu`"),
-        ("y = Softmax <axs = 0> (x)", "there is `axis`"),
-        ("hidden = Neg (x)\ny = Relu (hiden)", "there is a value `hidden`"),
+        ("y = Rellu (x)", "did you mean `Relu`?"),
+        ("y = Softmax <axs = 0> (x)", "did you mean `axis`?"),
+        ("hidden = Neg (x)\ny = Relu (hiden)", "did you mean `hidden`?"),
         ("y = Gelu (x)", "it was added in version 20"),
     ],
 )

@@ -50,7 +50,7 @@ def bomb(name: str) -> str:
 
 
 def calls(count: int, body: str = "b = l.F{0} (a)\n  c = l.F{0} (b)") -> str:
-    """Return a model of functions, each of which calls the next one twice."""
+    """Return a model of functions, each of which calls the next function one twice."""
     parts = [
         '<ir_version: 10, opset_import: [18, "l": 1]>\n'
         "g (float[2] x) => (float[2] y) { y = l.F0 (x) }\n"

@@ -18,7 +18,7 @@ import pytest
 import onnxtext
 from onnxtext.checker.isolation import pool, spawn, worker_client
 from onnxtext.checker.isolation.pool import close_workers
-from onnxtext.checker.isolation.watch import Watch, memory_of
+from onnxtext.checker.isolation.process_limits import Watch, memory_of
 from onnxtext.checker.isolation.worker_client import Died, Worker
 from onnxtext.checker.isolation.worker_main import framed
 from tests.checker.test_isolation import CALM, CODE, bomb
@@ -208,7 +208,7 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
     worker.ask(5, 1 << 30, "model", b"")
     monkeypatch.setattr(worker_client, "_LIMITED", False)
     data = onnxtext.to_binary(bomb("einsum-loop"))
-    monkeypatch.setattr("onnxtext.checker.isolation.watch.memory_of", lambda pid: 1 << 40)
+    monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", lambda pid: 1 << 40)
     with pytest.raises(Died) as caught:
         worker.ask(60, 1 << 30, "model", data)
     assert caught.value.failure.kind == "memory"
@@ -289,7 +289,7 @@ def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> N
 @POSIX
 def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     data = onnxtext.to_binary(bomb("einsum-loop"))
-    monkeypatch.setattr("onnxtext.checker.isolation.watch.memory_of", lambda pid: 1 << 40)
+    monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", lambda pid: 1 << 40)
     worker = Worker()
     with pytest.raises(Died) as caught:
         worker.ask(60, 1 << 30, "model", data)

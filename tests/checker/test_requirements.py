@@ -45,7 +45,7 @@ WRONG = {
     "y = Reshape (x, nested)": "`nested` has 2 dimensions, but needs 1",
     "y = Gather (x, far)": "there is no index 7: the dimension of `x` is 4",
     "s = Size (x)\nt = Unsqueeze (s, zero)\ny, i = TopK (x, t)": "the 24 greatest of 6",
-    "y = LSTM <hidden_size = 4> (steps, w, r)": "2 of `w` is 6, but the size it needs is 7",
+    "y = LSTM <hidden_size = 4> (steps, w, r)": "2 of `w` is 6, but the required size is 7",
 }
 MORE = (
     "int64[1] zero = {0}, int64[1] three1 = {3}, int64[1] one = {1}, int64[2] to_six = {6, -1},\n"

@@ -54,7 +54,7 @@ def test_formats(files: Path) -> None:
     assert full.err.startswith(
         "error[op-unknown]: there is no operator `Rellu`\n --> wrong.onnxtxt:3:7\n"
     )
-    assert "= help: there is `Relu`" in full.err
+    assert "= help: did you mean `Relu`?" in full.err
     concise = run("check", "--output-format", "concise", "wrong.onnxtxt", "wrong.onnx", cwd=files)
     assert concise.err.splitlines() == [
         "wrong.onnxtxt:3:7: error: there is no operator `Rellu` [op-unknown]",

@@ -153,7 +153,7 @@ def test_concurrent_changes_are_kept(
     )
     result = run_patched(patch, *command, text)
     assert result.status == 2
-    assert f"cannot write {text}: it was changed meanwhile" in result.err
+    assert f"cannot write {text}: it has changed since it was read" in result.err
     assert text.read_text() == "saved by an editor"
     assert names(tmp_path) == ["m.onnxtxt"]
 

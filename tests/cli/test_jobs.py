@@ -10,7 +10,7 @@ import click
 import pytest
 
 from onnxtext.cli.from_binary import conversion
-from onnxtext.cli.jobs import Job, plan
+from onnxtext.cli.output_paths import Job, plan
 from onnxtext.cli.to_binary import conversion as to_binary
 
 TO_BINARY = to_binary(checked=False)

@@ -63,7 +63,7 @@ def test_a_conflict_of_binary_models_is_a_text(files: Path) -> None:
     status, out, err = merge(files, "base.onnx", "ours.onnx", "other.onnx")
     assert status == 1
     assert b"<<<<<<< ours\n" in out
-    assert "convert it back" in err
+    assert "convert the text back" in err
 
 
 def test_a_text_that_does_not_parse_is_merged_by_lines(files: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_text_that_does_not_parse_is_merged_by_lines(files: Path) -> None:
 def test_unreadable_versions_are_a_conflict(files: Path) -> None:
     status, out, err = merge(files, "base.onnx", "ours.onnx", "none.onnx")
     assert (status, out) == (1, binary(OURS))
-    assert "our version was left as it is" in err
+    assert "our version is unchanged" in err
 
 
 def test_existing_files_are_kept(files: Path) -> None:

@@ -198,7 +198,7 @@ def test_an_endless_device_as_standard_input(arguments: list[str]) -> None:
 
     result = run(*arguments, before=limit)
     assert result.status == 2
-    assert "cannot read standard input: it gives more than 256 MiB" in result.err
+    assert "cannot read standard input: its content is larger than 256 MiB" in result.err
     assert not result.out
 
 
@@ -211,7 +211,7 @@ def test_an_endless_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
         assert endless.stdout is not None
         try:
-            with pytest.raises(OSError, match="more than 3 MiB"):
+            with pytest.raises(OSError, match="larger than 3 MiB"):
                 read_stream(endless.stdout, "it")
         finally:
             endless.kill()

@@ -126,6 +126,6 @@ def test_without_a_browser_the_path_is_told(place: Path) -> None:
     env = {name: value for name, value in env.items() if value}
     result = run("view", "m.onnx", cwd=place, env=env)
     assert result.status == 0
-    assert "there is no browser" in result.err
+    assert "no browser was found" in result.err
     page = Path(result.out.decode().rstrip("\n"))
     assert page.read_bytes().startswith(START)

@@ -14,7 +14,7 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError, ast, editing
-from onnxtext.editing.names import defined
+from onnxtext.editing.rename_values import defined
 from onnxtext.format.tokens import comments_of
 from tests.corpus import REPOSITORY
 from tests.seeds import seeded

@@ -23,7 +23,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply, set_opset
 from onnxtext.editing.opsets import convert, plan_conversion, table
-from onnxtext.editing.opsets.automatic import (
+from onnxtext.editing.opsets.signature_changes import (
     MEANT_BEFORE,
     ONLY_NEWER,
     ONLY_OLDER,
@@ -412,5 +412,5 @@ def test_newer_versions_are_left_to_the_converter(
 def test_a_converter_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "REVIEWED", {"": 8})
     monkeypatch.setattr(Inference, "convert", lambda *_: Failure("crash", "SIGSEGV"))
-    with pytest.raises(OnnxTextError, match="converter cannot do it: it failed"):
+    with pytest.raises(OnnxTextError, match="converter failed: its process failed"):
         converted(model(8, "g (float[2, 3] x) => (float[?, ?] y) { y = Clip (x) }"), 11)

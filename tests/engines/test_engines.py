@@ -17,7 +17,7 @@ from onnx import helper, numpy_helper
 import onnxtext
 from onnxtext import engines
 from onnxtext.engines import compare_values
-from onnxtext.engines.values import read_values, write_values
+from onnxtext.engines.value_files import read_values, write_values
 from tests.corpus import REPOSITORY
 
 TEXT = """\

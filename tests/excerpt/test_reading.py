@@ -16,12 +16,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 import onnxtext
 from onnxtext.ast.model import Graph, Node
-from onnxtext.excerpt import reading as reading_module
-from onnxtext.excerpt.bodies import Body
+from onnxtext.excerpt import load_model as reading_module
 from onnxtext.excerpt.errors import ShowError
+from onnxtext.excerpt.find_bodies import Body
+from onnxtext.excerpt.load_model import read_model
 from onnxtext.excerpt.output import annotate
-from onnxtext.excerpt.parts import Choice, part_text
-from onnxtext.excerpt.reading import read_model
+from onnxtext.excerpt.print_part import Choice, part_text
 from onnxtext.excerpt.slices import cut
 from tests.corpus import REPOSITORY, SHARED
 

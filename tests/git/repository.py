@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnxtext
-from onnxtext.git.note import NOTE
+from onnxtext.git.filter_comment import NOTE
 
 TEXT = """\
 <

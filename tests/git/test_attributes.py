@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxtext.git.attributes import AttributesFile, DamagedBlock
+from onnxtext.git.gitattributes import AttributesFile, DamagedBlock
 
 LINES = ["*.onnx -text filter=onnxtext", "*.x y"]
 ODD = [

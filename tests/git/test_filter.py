@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.git.note import NOTE
+from onnxtext.git.filter_comment import NOTE
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.git.repository import STORED, TEXT, Repository, binary, edited, environment
 
@@ -105,12 +105,12 @@ def test_warnings_give_reasons(filtered: Repository) -> None:
     assert said(b"") == ""
     assert said(STORED) == ""
     assert said(POINTER) == (
-        "warning: m.onnx: stored as it is: it is a Git LFS pointer, which replaces a file of "
+        "warning: m.onnx: stored unchanged: it is a Git LFS pointer, which replaces a file of "
         "181 bytes, not the file itself"
     )
-    markers = "warning: m.onnx: stored as it is: it has conflict markers"
+    markers = "warning: m.onnx: stored unchanged: it has conflict markers"
     assert said(MARKED) == markers
-    assert "stored as it is: " in said(binary()[:-20])
+    assert "stored unchanged: " in said(binary()[:-20])
 
 
 def test_single_commands_work_without_the_process(filtered: Repository) -> None:
@@ -138,7 +138,7 @@ def test_a_clone_without_the_filter_can_be_repaired(filtered: Repository) -> Non
     clone = filtered.clone("clone")
     assert clone.read("m.onnx") == STORED
     clone.unchanged()
-    # Without the filter a binary is stored as it is, and verify tells.
+    # Without the filter a binary is stored unchanged, and verify tells.
     clone.commit("a binary", other=binary())
     assert clone.blob("other.onnx") == binary()
     filtered.git("pull", "-q", clone.path.as_uri(), "main")
@@ -257,7 +257,7 @@ def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:
     assert len(large) > 1024
     filtered.write("large.onnx", large)
     said = filtered.git("add", "large.onnx").err
-    assert f"large.onnx: stored as it is: it has {len(large):,} bytes, and the limit" in said
+    assert f"large.onnx: stored unchanged: it has {len(large):,} bytes, and the limit" in said
     filtered.commit("models", m=binary())
     assert filtered.blob("large.onnx") == large
     assert filtered.blob("m.onnx") == STORED

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.git.note import NOTE
+from onnxtext.git.filter_comment import NOTE
 from tests.git.repository import Repository, binary, create, environment
 
 MODES = ["textconv", "filter", "source"]
@@ -155,7 +155,7 @@ def test_settings_of_others_are_not_replaced(repository: Repository, name: str, 
     before = snapshot(repository.path)
     result = repository.onnxtext("git", "install", "--mode", "filter", check=False)
     assert result.status == 2
-    assert f"{name} is set already, and not by onnxtext: {value}" in result.err
+    assert f"{name} is already set, but not by onnxtext: {value}" in result.err
     assert "Traceback" not in result.err
     assert snapshot(repository.path) == before
     repository.onnxtext("git", "uninstall")

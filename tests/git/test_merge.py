@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.git.note import NOTE
+from onnxtext.git.filter_comment import NOTE
 from tests.git.repository import TEXT, Repository, binary, create, edited
 
 pytestmark = pytest.mark.thorough

@@ -130,7 +130,7 @@ def test_a_session(session: Session) -> None:
     status, said = session.end()
     assert status == 0
     (line,) = said.splitlines()
-    assert line.startswith("warning: odd    name: checked out as it is: line 1")
+    assert line.startswith("warning: odd    name: checked out unchanged: line 1")
 
 
 def test_only_offered_capabilities_are_used(session: Session) -> None:

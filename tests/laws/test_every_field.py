@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 import onnxtext
-from onnxtext.proto.newer import NEWER_FIELDS
+from onnxtext.proto.newer_fields import NEWER_FIELDS
 from onnxtext.proto.schema import (
     FieldSpec,
     installed_fields,

@@ -11,7 +11,7 @@ import onnxtext
 from onnxtext.printer import print_model
 from onnxtext.printer.layout import WIDTH
 from onnxtext.printer.metadata_placement import place_metadata
-from onnxtext.printer.weights import move_weights
+from onnxtext.printer.move_weights import move_weights
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.proto.encode.lower import lower_model
 from tests.corpus import index, onnx_directory, shared_model, shared_models, wheel_models

@@ -15,7 +15,7 @@ import pytest
 
 import onnxtext
 from onnxtext.ast import ValueInfo
-from onnxtext.ast.values import RawData, SplatData
+from onnxtext.ast.tensors_and_attributes import RawData, SplatData
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.differ.model_side import Side
 from onnxtext.printer import print_model
@@ -23,7 +23,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.text_to_binary import encode
-from onnxtext.weights.external import ExternalFile
+from onnxtext.weights.external_data import ExternalFile
 
 SPLAT = "float[400000000]"
 BLOB = b"x" * (1 << 20)

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onnxtext
+from onnxtext.ast.list_order import Order, order_of, with_data
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.records import Word
-from onnxtext.ast.value_infos import Order, order_of, with_data
 from onnxtext.ast.visit import list_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.printer import print_model

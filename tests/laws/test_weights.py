@@ -104,12 +104,12 @@ def test_external_data_and_back(data: bytes) -> None:
     """A model is unchanged after it is externalized and embedded again."""
     from onnxtext.source import Source
     from onnxtext.text_to_binary import encode
-    from onnxtext.weights import external
+    from onnxtext.weights import external_data
 
     text = onnxtext.from_binary(data)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        file = external.ExternalFile("w.data")
+        file = external_data.ExternalFile("w.data")
         pieces = encode(onnxtext.parse(text), Source(text), external=file)
         made = b"".join(pieces)
         (directory / "w.data").write_bytes(b"".join(file.pieces()))

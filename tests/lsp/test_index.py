@@ -14,14 +14,14 @@ from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.paths import Step
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.checker.engine.partial import read_partial
+from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.lsp.features.edits import minimal_edits
+from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.completion_context import context_at
 from onnxtext.lsp.index.cursor import symbol_at, target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import enumerated
-from onnxtext.lsp.index.project import schemas_of
 from onnxtext.lsp.index.section_names import name_of, section_names
 from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.source import Source

@@ -16,7 +16,7 @@ from lsprotocol import types as t
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.lsp.features import folding, links, semantic_tokens, symbols
+from onnxtext.lsp.features import document_links, folding, semantic_tokens, symbols
 from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.exporter_lines import plain_span_map
@@ -202,7 +202,7 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
         found = []
         for more in ("", newline + '"""a"""'):  # with it the whole text is read
             document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
-            found.append([link.range for link in links.document_links(document)])
+            found.append([link.range for link in document_links.document_links(document)])
         assert found[0] == found[1]
         assert len(found[0]) == 7
 

@@ -13,7 +13,7 @@ from onnxtext import OnnxTextError
 from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
 from onnxtext.merger import lazy_read
-from onnxtext.merger.parts import Items, Part
+from onnxtext.merger.text_parts import Items, Part
 from tests.corpus import REPOSITORY, SHARED, index
 
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))

@@ -11,16 +11,22 @@ import pytest
 
 from benchmarks.merge_trial import models, spelled
 from onnxtext.format.tree import Tree
-from onnxtext.merger import keys
+from onnxtext.increasing_subsequence import rising
+from onnxtext.merger import item_keys
+from onnxtext.merger.item_order import rising_through
 from onnxtext.merger.lazy_read import read_model
-from onnxtext.merger.order import rising_through
-from onnxtext.merger.parts import Part
-from onnxtext.sequences import rising
+from onnxtext.merger.text_parts import Part
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.corpus import SHARED
 
-KEYS = (keys.key_of, keys.first_output_of, keys.label_of, keys.call_of, keys.kind_of)
+KEYS = (
+    item_keys.key_of,
+    item_keys.first_output_of,
+    item_keys.label_of,
+    item_keys.call_of,
+    item_keys.kind_of,
+)
 
 
 def unread(part: Part) -> Iterator[Part]:

@@ -14,8 +14,7 @@ import onnxtext
 from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
 from onnxtext.ast.paths import Named, Step
 from onnxtext.ast.records import Decorator, Field, Record, Word
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     AttributeType,
     Float32,
@@ -25,6 +24,7 @@ from onnxtext.ast.values import (
     Tensor,
     TypedData,
 )
+from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.core import core
 from onnxtext.printer import print_model, sections

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.ast.model import Graph, Model, ValueInfo
+from onnxtext.ast.tensors_and_attributes import ExternalData
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import ExternalData
 from onnxtext.printer.printer import print_model
 
 _KEYS = st.sampled_from(["location", "offset", "length", "checksum", "", "Location", "é"])

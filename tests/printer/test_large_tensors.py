@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
+from onnxtext.ast.tensors_and_attributes import RawData
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import RawData
 from onnxtext.printer import large_tensors
-from onnxtext.printer import values as values_printer
+from onnxtext.printer import types_and_tensors as values_printer
 from onnxtext.printer.large_tensors import flat_parts, nested_parts
 from onnxtext.printer.layout import STEP, filled
-from onnxtext.printer.values import data_text, nested_lines
+from onnxtext.printer.types_and_tensors import data_text, nested_lines
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import format_rows
 from tests.laws.test_models import check_layout

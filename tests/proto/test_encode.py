@@ -14,8 +14,7 @@ import pytest
 
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, Presence, ValueInfo
 from onnxtext.ast.records import Decorator, Field, Number, Record, Word
-from onnxtext.ast.types import SequenceType, TensorType
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     AttributeType,
     Blob,
@@ -31,6 +30,7 @@ from onnxtext.ast.values import (
     Tensor,
     TypedData,
 )
+from onnxtext.ast.types import SequenceType, TensorType
 from onnxtext.core import core
 from onnxtext.proto.encode import lower
 from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_without_weights

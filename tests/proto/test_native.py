@@ -18,11 +18,13 @@ from onnxtext.ast import (
     Float32,
     Node,
     Reference,
-    output_types,
+    inline_output_types,
     visit,
 )  # fmt: skip
+from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
-from onnxtext.core import core
+from onnxtext.checker.inference.kind_facts import LONGEST, Fact, kind_key
+from onnxtext.core import core, core_module
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode import messages as lifter
 from onnxtext.proto.decode.lift import LiftError
@@ -111,7 +113,7 @@ def assert_same_tree(data: bytes) -> None:
         mock.patch.object(lift, "core", return_value="python"),
         mock.patch.object(lifter, "core", return_value="python"),
         mock.patch.object(lower, "core", return_value="python"),
-        mock.patch.object(output_types, "core", return_value="python"),
+        mock.patch.object(inline_output_types, "core", return_value="python"),
     ):
         assert outcome(data) == native
 
@@ -225,3 +227,28 @@ def test_lists_with_more_than_numbers(name: str) -> None:
         with mock.patch.object(visit, "core", return_value="python"):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
     assert len(visit.odd_lists(odd)) == 25
+
+
+@pytest.mark.parametrize("name", shared_models()[::7])
+def test_keys_of_nodes(name: str) -> None:
+    model = lift.lift_model(shared_model(name))
+    values = (1, b"s", (1, 2), (1,) * 40, (b"s",), (), Float32(0), Reference("f"), Reference("i"),
+              Reference("other"), None)  # fmt: skip
+    nodes = list(visit.walk_nodes(model))
+    nodes += [Node("A", attributes=(Attribute("a", None, value),)) for value in values]
+    parameters = {"f": Attribute("f", None, Float32(1)), "i": Attribute("i", None, 2)}
+    names = {name for node in nodes for name in (*node.inputs, *node.outputs)}
+    types = {name: Fact(TensorType("float"), None, is_small=False) for name in names}
+    for node in nodes:
+        given = node, None, types, (), parameters, LONGEST
+        assert core_module("walk").kind_key(*given) == kind_key(*given)
+    known = {form for _, _, form in visit.attribute_forms(nodes[::2], nodes[::2], set())}
+    found = list(visit.attribute_forms(nodes, nodes, known))
+    with mock.patch.object(visit, "core", return_value="python"):
+        assert found == list(visit.attribute_forms(nodes, nodes, known))
+
+
+def test_the_key_of_a_node_needs_all_types() -> None:
+    for make in (kind_key, core_module("walk").kind_key):
+        with pytest.raises(KeyError):
+            make(Node("A", inputs=("x",)), None, {}, (), {}, LONGEST)

@@ -13,7 +13,7 @@ from onnxtext.ast.model import Model
 from onnxtext.core import core
 from onnxtext.printer import print_model
 from onnxtext.printer.graphs import GraphPrinter
-from onnxtext.proto.encode.fields import TENSOR_FIELDS
+from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.varints import pack_entries
 from onnxtext.wire.writer import delimited, varint
@@ -98,7 +98,7 @@ def test_drawn_literals() -> None:
         some = chance.sample(LITERALS, chance.randint(1, 3))
         items = ", ".join(chance.choice(some) for _ in range(count))
         items += chance.choice(["", "", ",", ", ..."]) if items else ""
-        opening, closing = chance.choice(["[]", "{}"])
+        opening, closing = chance.choice([("[", "]"), ("{", "}")])
         dims = chance.choice([f"[{count}]", f"[{count + 1}]", f"[{count}, 1]", "[70000]", ""])
         element = chance.choice(NARROW).name
         text = f"g () => () <{element}{dims} t = {opening}{items}{closing}> {{}}"

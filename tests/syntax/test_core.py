@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import onnxtext
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import AttributeType
 from onnxtext.core import core
 from onnxtext.proto.encode.lower import lower_model
 from onnxtext.proto.encode.messages import Lowering

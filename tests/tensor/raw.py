@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.parse_literals import read_raw
-from onnxtext.tensor.repetition import Repetition
+from onnxtext.tensor.repeated_bytes import Repetition
 
 
 def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:

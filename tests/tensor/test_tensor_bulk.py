@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onnxtext.tensor import bulk
+from onnxtext.tensor import bulk_numbers
 from onnxtext.tensor import parse_literals as parse
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
@@ -45,7 +45,7 @@ def small_parts() -> Iterator[None]:
     with (
         mock.patch.object(parse, "_LARGE", 0),
         mock.patch.object(parse, "parse_small", return_value=None),
-        mock.patch.object(bulk, "_PART", 40),
+        mock.patch.object(bulk_numbers, "_PART", 40),
     ):
         yield
 
@@ -61,7 +61,7 @@ def outcome(read: object, *arguments: object) -> object:
 def agree(read: object, *arguments: object) -> None:
     """Compare the bulk reader with the general reader."""
     fast = outcome(read, *arguments)
-    with mock.patch.object(bulk, "read_elements", return_value=None):
+    with mock.patch.object(bulk_numbers, "read_elements", return_value=None):
         assert fast == outcome(read, *arguments)
 
 
@@ -108,7 +108,7 @@ def test_plain_literals_are_read_in_bulk(name: str) -> None:
     rows = [", ".join(f"{17 * at % 100}{point}" for at in range(row, row + 8)) for row in range(9)]
     nested = ",\n  ".join(f"[\n    {row},\n  ]" for row in rows)
     for text, shape in ((f"[\n  {nested},\n]", [9, 8]), (f"[{', '.join(rows)}]", [72])):
-        with mock.patch.object(bulk, "read_elements", return_value=None):
+        with mock.patch.object(bulk_numbers, "read_elements", return_value=None):
             expected = parse_raw(ELEMENTS[name], text, shape)
         with mock.patch.object(parse, "nested", side_effect=AssertionError):
             assert parse_raw(ELEMENTS[name], text, shape) == expected

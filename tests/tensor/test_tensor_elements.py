@@ -13,7 +13,7 @@ import onnx.parser
 import pytest
 from onnx import helper
 
-from onnxtext.checker.rules import versions
+from onnxtext.checker.rules import ir_versions
 from onnxtext.syntax.grammar.tables import grammar_path
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.float_formats import FORMATS
@@ -47,14 +47,14 @@ def test_every_table_has_every_element_type() -> None:
             [name for name in ELEMENTS if dtype_of(name) is not None],
             [e.name for e in real if e.bits % 8 == 0],
         ),
-        "onnxtext/checker/rules/versions.py": (
-            versions.ELEMENTS,
+        "onnxtext/checker/rules/ir_versions.py": (
+            ir_versions.ELEMENTS,
             [e.name for e in ELEMENTS.values() if e.number > 15],  # the others are of IR version 1
         ),
     }
     wrong = {place: set(found) ^ set(wanted) for place, (found, wanted) in tables.items()}
     assert {place: names for place, names in wrong.items() if names} == {}
-    assert max(versions.ELEMENTS.values()) <= versions.NEWEST
+    assert max(ir_versions.ELEMENTS.values()) <= ir_versions.NEWEST
 
 
 @pytest.mark.parametrize("element", ELEMENTS.values(), ids=lambda e: e.name)

@@ -159,7 +159,7 @@ def test_invalid_integers(name: str, text: str, padding: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(ELEMENTS[name], f"[{'1, ' * padding}{text}, 2]", [padding + 2])
     assert caught.value.offset == 1 + 3 * padding
-    fixes = {"1.0": "write it without a point: 1", "true": "write 1", "1_0": "write it without"}
+    fixes = {"1.0": "remove the decimal point: 1", "true": "write 1", "1_0": "remove the"}
     assert (caught.value.help or "").startswith(fixes.get(text, ""))
 
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onnxtext.ast.tensors_and_attributes import FieldData, TypedData
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.values import FieldData, TypedData
 from onnxtext.core import core
-from onnxtext.proto.encode.fields import lower_tensor
+from onnxtext.proto.encode.types_and_metadata import lower_tensor
 from onnxtext.tensor import varints
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.varints import (

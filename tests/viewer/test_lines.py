@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.lsp.index.positions import Lines
-from onnxtext.viewer.lines import CLASSES, LONGEST, Text, colored
+from onnxtext.viewer.colored_lines import CLASSES, LONGEST, Text, colored
 from tests.corpus import REPOSITORY
 
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))

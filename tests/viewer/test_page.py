@@ -21,9 +21,9 @@ from onnx import TensorProto, helper, numpy_helper
 import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.lsp.index.graph_view import Drawing
-from onnxtext.viewer.graph import graph
-from onnxtext.viewer.lines import colored
-from onnxtext.viewer.reading import Read, read
+from onnxtext.viewer.colored_lines import colored
+from onnxtext.viewer.graph_data import graph
+from onnxtext.viewer.load_model import Read, read
 from tests.corpus import REPOSITORY
 from tests.seeds import fresh_seed, seeded
 

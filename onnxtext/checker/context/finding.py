@@ -15,7 +15,7 @@ class Place(NamedTuple):
     Attributes:
         item: the statement: a node, value, graph, function, model and so on.
         part: the path to a part of it: `("inputs", 0)`, `("attributes", 2)`, `("name",)`.
-        label: the text to show at this place.
+        label: the text that is shown at this place.
     """
 
     item: Any
@@ -30,8 +30,8 @@ class Repair:
     Attributes:
         kind: the change of `item`.
             `sort` sorts the nodes of a graph, `remove` removes a value, `import` adds an import to
-            a model or function, `rename` replaces a name, `respell` replaces a text. The last is a
-            guess: editors offer it, `--fix` does not apply it.
+            a model or function, `rename` replaces a name, `respell` replaces a text. `respell` is
+            a guess: editors offer it, `--fix` does not apply it.
         item: the graph, value, model, function or name.
         argument: for `import` the domain and version; for `rename` the right name and the inputs
             to rename; for `respell` the wrong and the right text.
@@ -49,7 +49,7 @@ class Finding:
     Attributes:
         slug: the rule's code.
         message: understandable on its own; lower case, without a final period.
-        places: the first is the primary one.
+        places: the places in the model; the first is the primary place.
         help: how to fix it.
         notes: further facts.
         severity: overrides the severity of the rule.
@@ -73,8 +73,8 @@ def according_to(
     Args:
         finding: the finding.
         origin: the file or package with the schema; `""` for the standard.
-        tentative: whether other versions of the origin may differ; then it is a warning.
-        is_certain: whether it is an error in all versions.
+        tentative: whether other versions of the origin may differ; the finding is then a warning.
+        is_certain: whether the finding is an error in all versions of the origin.
     """
     if not origin:
         return finding

@@ -10,15 +10,15 @@ from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.subject import Subject
 from onnxtext.diagnostics import Severity
 
 Level = Literal["error", "warning", "info", "lint"]
 SEVERITIES: Mapping[Level, Severity] = MappingProxyType(
     {"error": "error", "warning": "warning", "info": "info", "lint": "hint"}
 )
-"""The severity of each level: in the specification, MUST is an error and SHOULD a warning."""
+"""The severity of the findings of each level: MUST is an error, SHOULD a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Rule:
         slug: the stable code that users see, suppress and link to.
         level: `lint` rules are off unless selected.
         title: the rule in one sentence.
-        source: the documents that state it, by the short names of `_DOCUMENTS` and the section
+        source: the documents with the rule, by the short names of `_DOCUMENTS` and the section
             or message: "IR Nodes, schema"; "" for our own rules.
-        profile: the profile that turns the rule on; "" if `--select all` does. Rules of a profile
+        profile: the profile that enables the rule; "" if `--select all` does. Rules of a profile
             are conventions that exporters do not follow.
     """
 
@@ -67,12 +67,12 @@ _DOCUMENTS = {
     "checker": "onnx.checker",
     "onnxtext": "a rule of onnxtext",
 }
-"""The short names of documents in `Rule.source`, and what users see."""
+"""The short names of documents in `Rule.source`, and their full names for users."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Rules that are checked in one walk.
+    """Rules that are checked in one walk over a model.
 
     Attributes:
         check: yields the violations.
@@ -84,33 +84,33 @@ class Family:
 
 
 MODULES = (
-    "versions",
+    "ir_versions",
     "opsets",
-    "header",
+    "header_and_metadata",
     "names",
-    "definitions",
-    "uses",
+    "single_assignment",
+    "uses_and_order",
     "unused",
     "initializers",
-    "interface",
+    "graph_inputs_outputs",
     "value_infos",
     "declared_types",
     "operators",
     "operator_attributes",
     "attributes",
-    "subgraphs",
+    "control_flow_bodies",
     "functions",
-    "calls",
+    "function_calls",
     "tensors",
     "tensor_values",
-    "external",
+    "external_data",
     "sparse",
     "quantization",
     "training",
     "devices",
-    "element_types",
+    "type_constraints",
     "shapes",
-    "dimensions",
+    "symbolic_dimensions",
 )
 """The modules of `onnxtext.checker.rules`, in the order of their findings."""
 
@@ -128,7 +128,7 @@ def families() -> tuple[Family, ...]:
 
 @cache
 def rules() -> Mapping[str, Rule]:
-    """Return all rules by slug, including those of the runner itself."""
+    """Return all rules by slug, including the rules of the checker's engine itself."""
     found = {rule.slug: rule for family in families() for rule in family.rules}
     found |= {rule.slug: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
     return MappingProxyType(found)

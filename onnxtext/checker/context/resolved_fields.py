@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resolve decorated statements: `@set` and `@unset` override fields that the sugar shows.
+"""Apply the decorators of statements: `@set` and `@unset` override fields of the syntax.
 
-A decorated statement is lowered and lifted again, ignoring what sugar cannot express. This gives
-the fields that the binary model holds. Statements without decorators, nearly all, are not copied.
+A decorated statement is encoded and decoded again, without the fields that only records can
+express. The result has the fields of the binary model. Statements without decorators stay as they
+are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from onnxtext import ast
 from onnxtext.ast.records import FieldValue
-from onnxtext.ast.visit import rich_lists
 from onnxtext.proto.decode.messages import Lifter
-from onnxtext.proto.decode.values import lift_tensor
+from onnxtext.proto.decode.types_and_tensors import lift_tensor
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import RecordError, lift_record, lower_record
@@ -76,7 +76,7 @@ S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 _STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
 _LONGEST_LIST = 1 << 16
-"""The size in bytes of the longest list that rules see; longer ones are no lists of sizes."""
+"""The size in bytes of the longest list that rules see; longer lists are no lists of sizes."""
 _MOST_BYTES = 1 << 22
 """The sum of the sizes of all lists that rules see."""
 
@@ -111,11 +111,17 @@ class ResolvedFields:
             return node
         return self._record(node, _with_fields(node, lifted, changed))
 
-    def whole_lists(self, nodes: list[ast.Node]) -> list[ast.Node]:
-        """Return nodes with the lists in attributes that are blobs, or end in `...`, as values."""
+    def whole_lists(
+        self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
+    ) -> list[ast.Node]:
+        """Return nodes in which lists that are blobs or end in `...` are written out.
+
+        Args:
+            nodes: the nodes.
+            rich: their attribute lists with more than numbers and strings.
+        """
         made: dict[int, tuple[ast.Attribute, ...]] = {}
-        held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
-        for attributes in held:
+        for attributes in rich:
             if any(isinstance(item.value, _STORED) for item in attributes):
                 made[id(attributes)] = tuple([self._whole(item) for item in attributes])
         if not made:
@@ -128,7 +134,7 @@ class ResolvedFields:
         ]
 
     def _whole(self, attribute: ast.Attribute) -> ast.Attribute:
-        """Return an attribute with its list as values, if it is not too long."""
+        """Return an attribute with its list replaced by values, unless the list is too long."""
         value = attribute.value
         if isinstance(value, ast.RepeatedList):
             size = 8 * value.count
@@ -252,7 +258,7 @@ def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
 
 
 def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
-    """Return a sparse initializer that only a record can spell: without a name or indices."""
+    """Return a sparse initializer without a name or indices, which only a record can express."""
     nothing = ast.Tensor(ast.TensorType("undefined", ()), ast.NoData())
     parts = {1: nothing, 2: ast.Tensor(ast.TensorType("int64", (0,)), ast.NoData())}
     dims: tuple[int, ...] = ()
@@ -279,7 +285,7 @@ def _dims(record: ast.Record) -> tuple[int, ...]:
 
 
 def field_of(record: ast.Record, name: str) -> FieldValue | None:
-    """Return the last field of that name in a record; None if it has none."""
+    """Return the last field called `name` in a record; None if the record has none."""
     found: FieldValue | None = None
     for field in record.fields:
         if field.key == name:

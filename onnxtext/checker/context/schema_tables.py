@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import Function, OpsetImport, ValueInfo
-from onnxtext.ast.values import AttributeType
-from onnxtext.checker.context.elements import type_text
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.signatures import (
     AttributeParameter,
     Parameter,
@@ -21,6 +20,7 @@ from onnxtext.checker.context.signatures import (
     Table,
     newest_versions,
 )
+from onnxtext.checker.context.type_strings import type_text
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.source import Source
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".onnxschema"
 MOST_BYTES = 16 << 20
-"""Larger schema files are refused."""
+"""The size of the largest schema file in bytes."""
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "schemas" / "onnxruntime.onnxschema"
 _MANY = (1 << 31) - 1
 
@@ -79,7 +79,7 @@ class FileTable:
 class BundledTable:
     """The operators of onnxruntime, from a file in the canonical layout.
 
-    Only the signatures that a model uses are parsed: a blank line precedes each of them.
+    Only the signatures that a model uses are parsed. A blank line precedes each signature.
 
     Attributes:
         tentative: true: a model may be made for another version of onnxruntime.
@@ -149,7 +149,7 @@ _BLOCK = re.compile(
 
 @cache
 def bundled_table() -> BundledTable:
-    """Return the table that comes with the package; it is read on first use."""
+    """Return the table that comes with the package, read on first use."""
     return BundledTable()
 
 
@@ -157,14 +157,14 @@ _IN_USE: ContextVar[tuple[Table, ...] | None] = ContextVar("tables in use", defa
 
 
 def default_tables() -> tuple[Table, ...]:
-    """Return the tables of `use_tables`; outside of it, the table that comes with the package."""
+    """Return the tables of the enclosing `use_tables`, or the table that comes with the package."""
     used = _IN_USE.get()
     return (bundled_table(),) if used is None else used
 
 
 @contextmanager
 def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
-    """Let all checks in a `with` statement know the operators of tables.
+    """Use the operators of tables in all checks inside of a `with` statement.
 
     Edits, merges and other functions that check models need no argument for them.
     """
@@ -176,7 +176,7 @@ def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
 
 
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
-    """Return the operator sets of bodies: from the header, else the newest versions."""
+    """Return the operator sets that bodies use: those of the header, else the newest versions."""
     given = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}
     for schema in file.schemas:
@@ -277,7 +277,7 @@ def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:
 
 
 def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:
-    """Return the least and the greatest number of values."""
+    """Return the minimum and maximum number of values that formal values accept."""
     least = 0
     for index, formal in enumerate(formals):
         if formal.option == "single":

@@ -62,7 +62,8 @@ class Scope:
         quantization: its quantization annotations.
         given: the first input, else initializer, of each name.
         position: for each defined name the index of the first node that defines it, or `GIVEN`.
-        unresolved: inputs that no earlier node here defines: indices of the node and the input.
+        unresolved: inputs that no earlier node of this scope defines: indices of the node and
+            the input.
         distinct: whether all names of inputs and initializers differ.
         redefinitions: later definitions: indices of the node and the output, and the name.
         children: the scopes of the graphs in a node, by the index of the node.
@@ -108,7 +109,7 @@ class Scope:
 
     @property
     def outermost(self) -> Scope:
-        """The outermost scope around it, or the scope itself."""
+        """The outermost scope that contains this scope, or the scope itself."""
         scope = self
         while scope.parent is not None:
             scope = scope.parent
@@ -140,9 +141,9 @@ class Scope:
                     position[name] = index
 
     def outer(self) -> Iterator[tuple[Scope, int]]:
-        """Yield the scopes whose values are visible here, innermost first, each up to a node.
+        """Yield the scopes whose values this scope sees, innermost first, each up to a node index.
 
-        A training algorithm is appended to the main graph, so it sees all of that (proto
+        A training algorithm is appended to the main graph, so it sees the whole main graph (proto
         TrainingInfoProto.algorithm).
         """
         scope = self
@@ -153,7 +154,7 @@ class Scope:
             yield scope.main_graph, len(scope.main_graph.nodes)
 
     def find_outer(self, name: str) -> tuple[Scope, int] | None:
-        """Return the outer scope that defines a visible name, and the position there."""
+        """Return the outer scope that defines a visible name, and the position of the node."""
         for scope, limit in self.outer():
             at = scope.position.get(name)
             if at is not None and at < limit:
@@ -161,7 +162,7 @@ class Scope:
         return None
 
     def definition(self, name: str) -> tuple[ValueInfo | Node, tuple[str | int, ...]]:
-        """Return the statement that defines a name here, and which part of it does."""
+        """Return the statement of this scope that defines a name, and the path to the part."""
         at = self.position[name]
         if at == GIVEN:
             return self.given[name], ("name",)
@@ -181,7 +182,7 @@ class Scope:
         return None if type is None else (node, index, type)
 
     def _output(self, at: int, name: str) -> int:
-        """Return the index of the first output of a node with a name."""
+        """Return the index of the first output of a node that has this name."""
         outputs = self.nodes[at].outputs
         if len(outputs) < _MANY_OUTPUTS:
             return outputs.index(name)
@@ -193,7 +194,7 @@ class Scope:
         return known[name]
 
     def describe(self) -> str:
-        """Return its description in messages."""
+        """Return the description of the scope in messages."""
         name = f" `{self.name}`" if self.name else ""
         match self.kind:
             case "main":

@@ -57,13 +57,13 @@ class Signature:
         deprecated: whether that version removed the operator.
         inputs: its formal inputs.
         outputs: its formal outputs.
-        least_inputs: the minimum number of inputs; likewise the maximum, and for outputs.
+        least_inputs: the minimum number of inputs.
         attributes: by name.
         variables: the types that each type variable may stand for.
         origin: the file or package with this schema; `""` for the installed onnx.
         tentative: whether other versions of the origin may differ.
-        is_open: whether a node may have other attributes, too.
-        source: the schema in a schema file; None for one of onnx.
+        is_open: whether a node may have attributes that the schema does not list.
+        source: the schema in a schema file; None for a schema of onnx.
         rule: a function in standard operators with the same output shapes; None if unknown.
     """
 
@@ -109,7 +109,7 @@ class Signature:
 
 
 def allows_any(types: frozenset[str]) -> bool:
-    """Whether types include every type: `any`, or an opaque type, which texts rarely declare."""
+    """Whether a constraint allows every type: it contains `any` or an opaque type."""
     return any(text == "any" or text.startswith("opaque") for text in types)
 
 
@@ -131,7 +131,7 @@ def normal_type(text: str) -> str:
 
 
 _LAST = (1 << 31) - 1
-"""The greatest version: onnx stores them in 32 bits."""
+"""The greatest version: onnx stores versions in 32 bits."""
 
 
 class Table(Protocol):
@@ -139,7 +139,7 @@ class Table(Protocol):
 
     @property
     def origin(self) -> str:
-        """Its name in messages."""
+        """The name of the table in messages."""
 
     @property
     def tentative(self) -> bool:
@@ -204,7 +204,7 @@ class Schemas:
                 yield table
 
     def newest(self, domain: str) -> int | None:
-        """Return the newest known version of an operator set; None if it is unknown."""
+        """Return the newest known version of an operator set; None for an unknown domain."""
         known = newest_versions().get(domain)
         if known is not None:
             return known

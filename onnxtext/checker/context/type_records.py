@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect types written as `TypeProto` records, not as sugar: only these can be incomplete."""
+"""Collect types written as `TypeProto` records, the only types that can be incomplete."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Function, ValueInfo
 from onnxtext.ast.records import Decorator, FieldValue, Record
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, Type
-from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TYPES, rich_attributes, type_uses
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import field_of
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import TYPES, rich_attributes, type_uses
 
 
 class TypeRecord(NamedTuple):
@@ -33,7 +33,7 @@ class TypeRecord(NamedTuple):
 
 
 def type_records(subject: Subject) -> list[TypeRecord]:
-    """Return every type that a record or a `@set` decorator spells field by field."""
+    """Return every type that a record or a `@set` decorator writes field by field."""
     known: list[TypeRecord] | None = subject.memo.get("type-records")
     if known is None:
         known = [*_of_values(subject), *_of_attributes(subject)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Find backslashes that a plain string loses: `"c:\temp"` is `c:temp`.
+r"""Find backslashes that a plain string loses: `"c:\temp"` means `c:temp`.
 
 In the official syntax `\X` is X for every X. The model only has the string without the backslash,
-so this needs the text. `from-binary` never prints such a string.
+so this rule needs the text. `from-binary` never prints such a string.
 """
 
 from __future__ import annotations
@@ -63,5 +63,5 @@ _MOST = 12
 
 
 def _is_escaped(token: str, lost: list[re.Match[str]]) -> bool:
-    """Whether doubling the backslashes keeps the rest of the text."""
+    """Whether a fix can double the lost backslashes of a string: none precedes a line break."""
     return all(item[1] != "\n" for item in lost) and len(token) < 10_000

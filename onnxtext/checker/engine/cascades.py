@@ -20,19 +20,19 @@ _BY_ITEM = {
     "attribute-unknown": ("attribute-required",),
     "graph-output-undefined": ("graph-output-untyped",),
 }
-"""Rules implied by another one at the same node or value."""
+"""The rules whose findings follow from a finding of another rule at the same node or value."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
-"""Rules implied by another one about the same name in the same graph."""
+"""The rules whose findings follow from another rule's about the same name in a graph."""
 _BY_OWNER = {
     "input-duplicate": ("subgraph-arity",),
     "function-input-duplicate": ("function-call-arity",),
 }
-"""Rules implied by another one about the same graph or function."""
+"""The rules whose findings follow from another rule's about the same graph or function."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
 def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[Finding]:
-    """Return the findings that do not follow from others.
+    """Return the findings that do not follow from other findings.
 
     Args:
         findings: all findings of a model.
@@ -62,7 +62,7 @@ def _without(
     implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],
 ) -> list[Finding]:
-    """Return the findings without those implied by one with the same key."""
+    """Drop the findings that follow from a finding with the same key."""
     causes = {
         (key(finding), slug)
         for finding in findings
@@ -80,14 +80,14 @@ def _without(
 
 
 def _has_several_nodes(finding: Finding) -> bool:
-    """Whether a finding has several nodes."""
+    """Whether the places of a finding are in several nodes."""
     return len({id(place.item) for place in finding.places}) > 1
 
 
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """Drop one undefined name for each node without outputs, which may be its missing output."""
+    """For each node without outputs, drop an undefined name: it may be the missing output."""
     lost = Counter(scope_of(item) for item in findings if item.slug == "node-no-output")
     if not lost:
         return findings

@@ -33,7 +33,7 @@ class Settings:
         select: rules and profiles to enable; `all` is every rule that belongs to no profile.
         ignore: rules to disable.
         strict: whether warnings fail a check.
-        max_findings: how many findings are shown for one file; 0 for all.
+        max_findings: the most findings that are shown for one file; 0 for all.
         schemas: schema files, relative to the directory of `file`.
         file: the file with these settings; None for the defaults.
     """
@@ -94,7 +94,9 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     for name in profile:
         if name not in profiles():
             known = ", ".join(profiles())
-            raise SettingsError(f"{where} profile: unknown profile {name!r}; there is {known}")
+            raise SettingsError(
+                f"{where} profile: unknown profile {name!r}; the profiles are {known}"
+            )
     strict = table.get("strict", False)
     if not isinstance(strict, bool):
         raise SettingsError(f"{where} strict must be true or false")

@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Graph, Model
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
 from onnxtext.checker.engine.repair import Repaired, repair
 from onnxtext.checker.engine.run import find_in, severity_of
-from onnxtext.checker.engine.sources import encoded_for_checks, parse_any
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.python_stack import room_for_nesting
 from onnxtext.source import Source
 
 _MOST_ROUNDS = 100
-"""More than any text needs: each round applies all repairs that do not conflict."""
+"""The most rounds of repairs; each round applies all repairs that do not conflict."""
 
 _GUESSES = ("import", "rename")
 _MOST_TRIED = 20
-"""How many guesses are tried one by one if all together cause new errors."""
+"""The most guesses that are tried one by one if all guesses together cause new errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     """Apply all safe repairs to a text.
 
     Returns:
-        The new text, whose model computes the same, and the repairs. The text is empty if it is
-        invalid.
+        The new text, whose model computes the same values, and the titles of the repairs. The text
+        is empty if `data` is not a valid text.
 
     Raises:
         UnknownRule: a slug names no rule.
@@ -93,7 +93,7 @@ def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
 
 
 def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Checked] | None:
-    """Apply the repairs that cause no new errors; None if there are none."""
+    """Apply the repairs that cause no new errors; None if every repair causes errors."""
     remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
     wanted = [item for item in remaining if item.repair is not None]
     before = checked.errors()
@@ -107,7 +107,7 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Chec
 
 
 def _choices(wanted: list[Finding]) -> Iterator[list[Finding]]:
-    """Yield what to repair together: all; all but guesses; then each guess alone."""
+    """Yield sets of findings to repair together: all; all except guesses; then each guess."""
     yield wanted
     guesses = [item for item in wanted if _is_kind(item, _GUESSES)]
     if guesses:

@@ -3,7 +3,7 @@
 
 The newest version is tried first, then each older one in which a used operator differs. A fragment
 is valid if it is valid in one version. Otherwise the findings are those of the version with the
-fewest errors, and a note names it.
+fewest errors, and a note names that version.
 
 Undefined names may belong to the surroundings of the fragment. The types of the inputs of a list
 of nodes are unknown.
@@ -14,22 +14,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext.ast.model import Fragment, Function
+from onnxtext.checker.context.checked_model import Options, Subject, plain_domain
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Schemas, newest_versions
-from onnxtext.checker.context.subject import Options, Subject, plain_domain
 from onnxtext.checker.engine.selection import find
 from onnxtext.checker.inference.objections import errors_of
-from onnxtext.collector import paused_collector
+from onnxtext.memory import paused_collector
 
 _MOST_NODES = 5_000
-"""Larger fragments are checked with the newest version only."""
+"""The number of nodes above which a fragment is checked with the newest version only."""
 _ABOUT_OPERATORS = frozenset(
     {"op-unknown", "op-deprecated", "input-count", "output-count", "optional-input-missing",
      "output-empty-required", "attribute-unknown", "attribute-required", "attribute-type",
      "type-mismatch", "shape-mismatch", "subgraph-arity"}
 )  # fmt: skip
-"""Rules that depend on the version."""
+"""Rules whose findings depend on the version of the standard operators."""
 
 
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, list[Finding]]:
@@ -74,5 +74,5 @@ def _versions(subject: Subject, newest: int) -> list[int]:
 def _with_note(finding: Finding, version: int) -> Finding:
     if finding.slug not in _ABOUT_OPERATORS:
         return finding
-    note = f"checked with version {version} of the standard operators, which fits best"
+    note = f"checked with version {version} of the standard operators, which has fewest errors"
     return replace(finding, notes=(*finding.notes, note))

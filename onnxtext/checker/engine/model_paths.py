@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.subject import Subject
 
 
 class ModelPaths:

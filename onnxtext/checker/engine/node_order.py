@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sort the nodes of a graph topologically if that changes no value."""
+"""Sort the nodes of a graph topologically if sorting changes no value."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import used_names
-from onnxtext.checker.context.subject import Subject
 
 _NAMING = {"input", "output", "attribute", "node"}
 """The fields through which decorators can change dependencies."""
@@ -24,8 +24,8 @@ def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
         graph: the graph or function to sort.
 
     Returns:
-        The indices of the nodes, moved as little as possible; None for a cycle, or if a name could
-        change its meaning: it is defined twice or in an outer graph, or set by a decorator.
+        The indices of the nodes, moved as little as possible. None for a cycle, or if a name could
+        change its meaning: if it is defined twice or in an outer graph, or set by a decorator.
     """
     scope = next((scope for scope in subject.scopes if scope.place is graph), None)
     if scope is None or scope.redefinitions:

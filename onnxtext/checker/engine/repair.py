@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Repair
-from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.engine.node_order import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
@@ -39,7 +39,7 @@ class Repaired:
 
 
 def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Repaired:
-    """Apply all safe repairs; if verification fails, only the repairs that pass one by one.
+    """Apply all safe repairs together; if verification fails, apply and verify them one by one.
 
     Args:
         source: the text.
@@ -104,7 +104,7 @@ def fix_of(
 _MOST_SORTED = 300
 _MOST_REPAIRS = 500
 _MOST_TRIED = 20
-"""How many repairs are verified one by one if all together fail."""
+"""The most repairs that are verified one by one if all repairs together fail."""
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
@@ -124,7 +124,7 @@ class Change:
     Attributes:
         title: a description for users.
         edits: the edits of the text.
-        repair: the repair to make.
+        repair: the repair of the finding.
         item: the part of the tree that changes.
         order: the new order of a graph's nodes.
     """
@@ -145,7 +145,7 @@ def _overlaps(new: list[Edit], old: list[Edit]) -> bool:
 
 
 def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
-    """Return the edits of a repair; None if it cannot be written in this text."""
+    """Return the edits of a repair; None if the text does not allow them."""
     try:
         match how.kind:
             case "import":

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import families, profiles, rules
-from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.engine.cascades import without_cascades
 from onnxtext.checker.isolation.pool import start_worker
 
@@ -47,8 +47,8 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 
     Args:
         select: rules to enable besides those enabled by default, as for `selected_rules`.
-        ignore: rules and profiles to disable; overrides `select`. `all` is every rule that is not
-            selected by itself.
+        ignore: rules and profiles to disable; overrides `select`. `all` disables every rule that
+            `select` does not name.
 
     Raises:
         UnknownRule: a slug names no rule.

@@ -18,8 +18,8 @@ from onnxtext.diagnostics import Diagnostic, Label
 from onnxtext.source import STRING_OR_COMMENT, Source, Span
 
 if TYPE_CHECKING:
-    from onnxtext.checker.context.subject import Subject
-    from onnxtext.checker.engine.places import TextPlaces
+    from onnxtext.checker.context.checked_model import Subject
+    from onnxtext.checker.engine.finding_positions import TextPlaces
 
 _MARK = "onnxtext: ignore"
 _COMMENT = re.compile(r"#\s*onnxtext:\s*ignore(?:\[([^\]\n]*)\])?")
@@ -59,7 +59,7 @@ class Suppressions:
                 self._add(found.start(), comment)
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Whether the text has comments that suppress findings."""
         return bool(self._by_line)
 
     def _add(self, at: int, comment: re.Match[str]) -> None:
@@ -79,7 +79,7 @@ class Suppressions:
         self._by_line.setdefault(line, []).extend(made)
 
     def _next_statement(self, line: int) -> int:
-        """Return the first line after this one that is neither blank nor a comment."""
+        """Return the first line after `line` that is neither blank nor a comment."""
         while line < len(self.source.line_starts):
             line += 1
             text = self.source.line(line).strip()
@@ -99,7 +99,7 @@ class Suppressions:
         return self._suppress(finding.slug, lines)
 
     def suppresses_at(self, diagnostic: Diagnostic) -> bool:
-        """Whether a finding about the text, not about a statement, is suppressed."""
+        """Whether a finding with a position in the text, but no statement, is suppressed."""
         lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
         return self._suppress(diagnostic.code, lines)
 
@@ -115,7 +115,7 @@ class Suppressions:
         """Return the findings that are not suppressed."""
         if not self:
             return findings
-        from onnxtext.checker.engine.places import TextPlaces
+        from onnxtext.checker.engine.finding_positions import TextPlaces
 
         places = TextPlaces(self.source, subject)
         return [

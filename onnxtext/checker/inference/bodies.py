@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, TensorType, Type
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.symbolic.quotients import greatest_of
+from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
 from onnxtext.checker.inference.symbolic.steps import dim_of
-from onnxtext.checker.inference.symbolic.values import Value, agreed
 from onnxtext.checker.inference.type_merging import merged
 
 _MOST_VISITS = 6
-"""After so many visits nothing is assumed of the types that change."""
+"""The maximum number of visits; types that still change in the last one become unknown."""
 
 Types = tuple[Type | None, ...]
 
@@ -44,7 +44,7 @@ Visit = Callable[[Types], Outputs]
 
 
 def common_type(one: Type | None, other: Type | None) -> Type | None:
-    """Return a type with the common parts of two types of a value; None if there are none."""
+    """Return what two types of a value have in common; None if they have nothing in common."""
     if one is None or other is None or one == other:
         return one if one == other else None
     if not isinstance(one, TensorType) or not isinstance(other, TensorType):
@@ -73,7 +73,7 @@ def completed(found: Type | None, own: Type | None) -> Type | None:
 
 
 def live_branch(node: Node, condition: Value | None) -> str | None:
-    """Return the attribute with the branch that runs; None if either may."""
+    """Return the attribute of an `If` with the branch that runs; None if either branch may run."""
     if node.op_type != "If" or condition is None or len(condition.items) != 1:
         return None
     truth = condition.items[0]
@@ -97,7 +97,7 @@ def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> 
         visit: visits the body.
         given: the types of all its inputs in the first iteration.
         carried: the inputs that an iteration passes to the next.
-        passed: the outputs that become these inputs.
+        passed: the outputs that an iteration passes to those inputs.
     """
     for _ in range(_MOST_VISITS):
         before = given[carried]
@@ -164,7 +164,7 @@ def runs_all_trips(node: Node, body: Scope, made: Outputs, condition: Value | No
 
 
 def _stacked(type: Type | None, axis: int, size: Dim) -> Type | None:
-    """Return the type of the results of all iterations, along an axis."""
+    """Return the type of an output that stacks the results of all iterations along an axis."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     rank = len(type.shape) + 1

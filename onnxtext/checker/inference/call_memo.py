@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 _MOST_NODES = 20_000
-"""How many nodes of called functions are visited, plus twice those of the model."""
+"""The most visits of nodes in called functions; twice the nodes of the model are added."""
 _DEEPEST = 100
 """The maximum depth of calls."""
 
@@ -46,7 +46,7 @@ class CallMemo:
         return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
 
     def _value(self, value: object) -> object:
-        """Return a key for an attribute's value: itself if it is short, else its id."""
+        """Return a key for an attribute's value: a short value, otherwise the id."""
         if isinstance(value, (int, float, str, bytes)):
             return type(value), value
         if (

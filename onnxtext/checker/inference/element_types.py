@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.elements import element_of, shown, type_text
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, according_to, quoted
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature, allows_any
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target
+from onnxtext.checker.context.type_strings import element_of, shown, type_text
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk
@@ -123,7 +123,10 @@ class TypeInference(ScopeWalk[Types]):
                 value,
                 f"the input {quoted(value.name)} of {scope.describe()} is declared "
                 f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
-                (Place(value, ("type",)), Place(holder, ("op_type",), "its node")),
+                (
+                    Place(value, ("type",)),
+                    Place(holder, ("op_type",), "the node that passes the value"),
+                ),
                 f"declare it `{shown(given)}`",
             )
 
@@ -309,7 +312,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Return the types of outputs, one of which may depend on attributes or elements.
+    """Return the types of outputs; fill in one that depends on attributes or sequence elements.
 
     Args:
         signature: the operator.
@@ -318,10 +321,18 @@ def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -
         made: the types of its outputs that follow from the schema.
     """
     special = OUTPUT_TYPES.get(node.op_type)
-    if special is None or signature.origin or signature.domain not in ("", "ai.onnx.ml"):
+    if signature.domain == "com.microsoft" and signature.name == "QGemm":
+        special = _quantized_product
+    elif special is None or signature.origin or signature.domain not in ("", "ai.onnx.ml"):
         return made
-    computed = special(node, inputs)
+    computed = None if special is None else special(node, inputs)
     return (computed, *made[1:]) if computed is not None else made
+
+
+def _quantized_product(node: Node, inputs: Texts) -> str | None:
+    """Return the type of a `QGemm`: that of the zero point of the result, if it is given."""
+    quantized = len(node.inputs) > 8 and bool(node.inputs[8])
+    return inputs[8] if quantized else "tensor(float)"
 
 
 def _mismatch(message: str, indices: tuple[int, ...], text: str) -> Mismatch:

@@ -22,7 +22,7 @@ class Environment(Generic[V]):
     outer: Environment[V] | None = None
 
     def holder(self, name: str) -> Environment[V] | None:
-        """Return the innermost environment with a value of that name."""
+        """Return the innermost environment that has a value called `name`."""
         environment: Environment[V] | None = self
         while environment is not None and name not in environment.known:
             environment = environment.outer

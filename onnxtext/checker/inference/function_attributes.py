@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from onnxtext.ast.model import Function, Graph, Node
-from onnxtext.ast.values import Attribute, Reference
+from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 
 
 def call_attributes(

@@ -11,22 +11,22 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from onnxtext.ast.model import Function, Node
-from onnxtext.ast.values import Attribute, AttributeType, Floats, Reference
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Floats, Reference
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place, Repair
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
 
 Parameter = tuple[int, Literal["input", "attribute"], str]
 """A parameter of a function: the function (by id), the kind, the name."""
 
 
 class TypedUse(NamedTuple):
-    """A reference in a body.
+    """A reference to an attribute parameter in the body of a function.
 
     Attributes:
-        type: the type that the attribute must have there.
+        type: the type that this reference requires of the attribute.
         place: the place of the reference.
     """
 
@@ -147,7 +147,7 @@ class Needs:
 
 
 def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
-    """Whether a node needs one of several attributes, and has only this one."""
+    """Whether this attribute is the only one of several alternatives that a node has."""
     if not signature.is_standard:
         return False
     if node.op_type == "Constant":
@@ -182,4 +182,4 @@ def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Re
 
 
 _EXACT = 1 << 24
-"""The 32-bit floats represent all integers up to this one."""
+"""32-bit floats represent all integers up to this number exactly."""

@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold what is known of values while types are propagated by kind; equal facts are one object."""
+"""Store the known facts about values while types are propagated by kind (`node_kinds`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute,
+    Float32,
+    NoData,
+    RawData,
+    Reference,
+    Tensor,
+    TypedData,
+)
 from onnxtext.ast.types import Dim, TensorType, Type
-from onnxtext.ast.values import Attribute, Float32, NoData, RawData, Reference, Tensor, TypedData
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.targets import Target
-from onnxtext.checker.inference.symbolic.call import SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import (
     CONSTANT_INPUTS,
     FOLLOWING_VALUES,
@@ -30,12 +38,13 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     unified,
 )
 from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.values import Value, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
+from onnxtext.core import core, core_module
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
-"""How many elements of constants inference reads: many indices and sizes, but few scales."""
-_LONGEST = 16
-"""Longer lists in attributes are compared by their identity."""
+"""The most elements of an integer constant (indices, sizes) and of others that are read."""
+LONGEST = 16
+"""The longest list in an attribute that is compared by value; longer ones by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
 """A constant that is too large to be read."""
 
@@ -61,6 +70,9 @@ class Fact:
 Types = tuple[Type | None, ...]
 Facts = tuple[Fact | None, ...]
 Values = tuple[Value | None, ...]
+KeyMaker = Callable[
+    [Node, Target, Mapping[str, Fact | None], Facts, Mapping[str, Attribute], int], tuple[Any, ...]
+]
 
 
 @dataclass(slots=True)
@@ -70,7 +82,7 @@ class Kind:
     Attributes:
         node: the node, with normalized names.
         given: the types of its inputs; None for omitted ones.
-        constants: those of its inputs whose elements matter, by name.
+        constants: the inputs whose elements affect the output types, by name.
         declared: the declared types of its outputs; empty if there are none.
     """
 
@@ -82,12 +94,12 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Which inputs of an operator matter by more than their types.
+    """Which inputs of an operator affect its output types by their elements.
 
     Attributes:
-        values: whether small values matter.
-        all_values: whether they only matter if those of all inputs are known.
-        constants: the first input whose constant elements matter; None if none do.
+        values: whether small integer values have an effect.
+        all_values: whether small values have an effect only if the values of all inputs are known.
+        constants: the first input whose constant elements have an effect; None without any.
     """
 
     values: bool
@@ -97,12 +109,12 @@ class Reads:
 
 NOTHING = Reads(values=False)
 TENSOR = Reads(values=False)
-"""A `Constant`: its tensor matters like an input."""
+"""The entry of `Constant`: its tensor has the effect of an input."""
 _EVERYTHING = Reads(values=True, constants=0)
 
 
 def reads(target: Target) -> Reads:
-    """Return which inputs of an operator or function matter by more than their types."""
+    """Return which inputs of an operator or function affect its output types by their elements."""
     if type(target) is Scope:
         return _EVERYTHING
     if type(target) is not Signature or target.domain or target.origin:
@@ -127,9 +139,9 @@ _KEEPING_TYPE = """
     Tan Tanh ThresholdedRelu
 """
 KEEPING_TYPE = frozenset(_KEEPING_TYPE.split())
-"""Operators of one input for which onnx infers the type of the input, or rejects the node."""
+"""Operators of one input whose output has the input's type in every node that onnx accepts."""
 FIRST_KEEPING = 6
-"""Older versions of some have no inference in onnx."""
+"""The first version for which onnx has inference functions for all of `KEEPING_TYPE`."""
 
 
 def keeps_type(signature: Signature, node: Node, given: Types) -> bool:
@@ -151,8 +163,8 @@ class Symbols:
     """Infers the symbolic shapes of one node of each kind, as `SymbolicShapes` does of all nodes.
 
     Attributes:
-        fits: whether no node has a finding, and no equation tells the size of a symbol. From the
-            first that does on, symbolic shapes are unknown.
+        fits: whether no node has a finding, and no equation determines the size of a symbol. Once
+            it is False, symbolic shapes are unknown.
     """
 
     def __init__(self) -> None:
@@ -172,7 +184,7 @@ class Symbols:
     def step(
         self, node: Node, target: Target, typed: Facts, given: Facts, values: Values
     ) -> Results:
-        """Return the shapes and values of the outputs of a node without bodies, which is no call.
+        """Return the shapes and values of the outputs of an operator without bodies.
 
         Args:
             node: the node.
@@ -218,10 +230,10 @@ def named(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
 
 
 class FactTable:
-    """Makes one object of equal facts, so that keys can use ids.
+    """Interns facts: equal facts become one object, so that keys can use ids.
 
     Attributes:
-        known: the facts that declared types (by id) tell.
+        known: the fact for each declared type, by the id of the type.
     """
 
     def __init__(self) -> None:
@@ -233,7 +245,7 @@ class FactTable:
         self._kept: list[object] = []  # keeps ids unique
 
     def declared(self, type: Type) -> Fact:
-        """Return the fact that a declaration tells."""
+        """Return the fact for a declared type."""
         known = self.known.get(id(type))
         if known is None:
             known = self.known[id(type)] = self.fact(type, declared_shape(type))
@@ -282,26 +294,49 @@ def value_of(tensor: Tensor) -> Value | None:
     return stored_value(tensor.type, tensor.data)
 
 
-def attribute_keys(node: Node, parameters: Mapping[str, Attribute]) -> tuple[object, ...]:
-    """Return keys for the effects of a node's attributes on types and shapes.
+def key_maker() -> KeyMaker:
+    """Return `kind_key`, or its equivalent in the compiled core."""
+    if core() == "native":
+        return cast("KeyMaker", core_module("walk").kind_key)
+    return kind_key
+
+
+def kind_key(
+    node: Node, target: Target, types: Mapping[str, Fact | None], typed: Facts,
+    parameters: Mapping[str, Attribute], longest: int,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return what a node's kind depends on, except small values and constants.
 
     Args:
         node: the node.
-        parameters: the attributes of the call that the node's references mean, by name.
+        target: its operator or function.
+        types: the types of values, by name.
+        typed: the declared types of its outputs; empty if there are none.
+        parameters: the attributes of the enclosing call, to which references in the node refer.
+        longest: longer lists in attributes are compared by their identity.
+
+    Returns:
+        The identity of the target, the number of outputs, the types of the inputs and the declared
+        ones of the outputs; and a key for each attribute's effect on types and shapes.
+
+    Raises:
+        KeyError: the type of an input is missing.
     """
-    keys: list[object] = []
+    given = tuple(map(types.__getitem__, node.inputs))
+    # Facts are hashed by their identity, which is fast.
+    key: list[object] = [id(target), len(node.outputs), given, typed]
     for attribute in node.attributes:
         value: object = attribute.value
         if type(value) is Reference:
-            given = parameters.get(value.name)
-            if given is None or type(given.value) is not Float32:
-                keys.append(None if given is None else (attribute.name, id(given)))
+            passed = parameters.get(value.name)
+            if passed is None or type(passed.value) is not Float32:
+                key.append(None if passed is None else (attribute.name, id(passed)))
                 continue
-            value = given.value
+            value = passed.value
         if type(value) is int or (
-            type(value) is tuple and 0 < len(value) <= _LONGEST and type(value[0]) is int
+            type(value) is tuple and 0 < len(value) <= longest and type(value[0]) is int
         ):
-            keys.append((attribute.name, value))
+            key.append((attribute.name, value))
         else:
-            keys.append(attribute.name if type(value) is Float32 else id(attribute))
-    return tuple(keys)
+            key.append(attribute.name if type(value) is Float32 else id(attribute))
+    return tuple(key)

@@ -6,21 +6,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute, Tensor
-from onnxtext.checker.context.declarations import contradiction
-from onnxtext.checker.context.elements import type_text
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
+from onnxtext.checker.context.type_strings import type_text
 from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.call_memo import CallMemo
 from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.kind_facts import (
     LARGE,
+    LONGEST,
     NOTHING,
     TENSOR,
     Fact,
@@ -31,8 +31,8 @@ from onnxtext.checker.inference.kind_facts import (
     Symbols,
     Types,
     Values,
-    attribute_keys,
     keeps_type,
+    key_maker,
     named,
     reads,
     shapes_of,
@@ -40,26 +40,27 @@ from onnxtext.checker.inference.kind_facts import (
     value_of,
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
-from onnxtext.checker.inference.symbolic.call import SymbolicShape
+from onnxtext.checker.inference.shape_environment import input_symbols
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
 from onnxtext.checker.inference.symbolic.shape_merging import either
-from onnxtext.checker.inference.symbolic.values import Value, agreed
-from onnxtext.checker.inference.type_merging import merged
-from onnxtext.proto.encode.fields import lower_tensor
+from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
+from onnxtext.checker.inference.type_merging import TypeMerger
 from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.types_and_metadata import lower_tensor
 
 _LEAST_REPEATS = 4
-"""The least average number of nodes of a kind so far, once there are more than a few kinds."""
+"""The propagation stops if kinds have fewer nodes on average, except if kinds are few."""
 _FEW_KINDS = 50
 _NODES_PER_FURTHER_KIND = 40
-"""A model has few kinds if it has at most `_FEW_KINDS`, and one more for each so many nodes."""
+"""Few kinds are at most `_FEW_KINDS`, plus one kind for each so many nodes of the model."""
 
 Tensors = tuple[Tensor | None, ...]
 
 
 class Inconclusive(Exception):
-    """Raised if the kinds prove nothing: they are too many, or incomplete, or have errors."""
+    """Raised if the kinds prove nothing: kinds are too many or incomplete, or have errors."""
 
 
 class Kinds:
@@ -79,9 +80,11 @@ class Kinds:
         self._opsets = subject.main.opsets if subject.main is not None else None
         self._main = subject.main
         self._calls = CallMemo(subject)
+        self._merger = TypeMerger(input_symbols(subject))
         self._parameters: Mapping[str, Attribute] = {}
         self._targets = targets(subject)
         self._defaults = not 0 < subject.ir_version < 4
+        self._key = key_maker()
         self._table = FactTable()
         # Names are unique in each place: redefinitions are errors, and none was found.
         self._types: dict[str, Fact | None] = {"": None}
@@ -145,7 +148,7 @@ class Kinds:
 
     def _fit(self, declared: Fact, found: Fact, place: Place) -> None:
         """Require that a declared type is merged into the computed one."""
-        if _merged(declared.type, found.type) != found.type:
+        if self._merged(declared.type, found.type) != found.type:
             raise Inconclusive
         self.symbols.equate(declared.shape, found.shape, place)
         self._fitting.add((id(declared), id(found)))
@@ -209,13 +212,11 @@ class Kinds:
         if own is TENSOR:
             return self._constant(node, target, typed)
         try:
-            given = tuple(map(self._types.__getitem__, node.inputs))
+            key = self._key(node, target, self._types, typed, self._parameters, LONGEST)
         except KeyError:
             raise Inconclusive from None
         passed: Values = ()
         read: Tensors = ()
-        # Facts are hashed by their identity, which is fast.
-        key = (id(target), len(node.outputs), given, typed, *attribute_keys(node, self._parameters))
         if own is not NOTHING:
             if own.values and self.symbols.fits:
                 passed = tuple(map(self._values.get, node.inputs))
@@ -227,24 +228,25 @@ class Kinds:
         known = self._made.get(key)
         if known is None:
             self._check_count(before)
-            found, made = self._new(node, target, given, typed, passed, read)
+            found, made = self._new(node, target, key[2], typed, passed, read)
             known = self._made[key] = found, made if any(made) else ()
         return known
 
     def _check_count(self, before: int) -> None:
-        """Raise `Inconclusive` if so many kinds among the nodes before save no time."""
+        """Raise `Inconclusive` if the nodes visited so far have too many kinds to save time."""
         if len(self.kinds) > max(self._few, before // _LEAST_REPEATS):
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
         """Return the type and value of a `Constant`; its kind is the type of its tensor."""
         tensor = node.attributes[0].value if len(node.attributes) == 1 else None
-        constant, kind = LARGE, attribute_keys(node, self._parameters)
+        constant = LARGE
         if isinstance(tensor, Tensor) and not tensor.decorators and len(node.outputs) == 1:
             fact = self._table.declared(tensor.type)
-            kind = (id(fact),)
+            key = id(target), typed, fact
             constant = self._table.constant(fact, tensor.data)
-        key = (id(target), typed, *kind)
+        else:
+            key = self._key(node, target, {"": None}, typed, self._parameters, LONGEST)
         made = self._made.get(key)
         if made is None:
             self._check_count(self._seen)
@@ -328,12 +330,19 @@ class Kinds:
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]
             if declared is not None:
-                type = declared.type if type is None else _merged(declared.type, type)
+                type = declared.type if type is None else self._merged(declared.type, type)
             if name and type is None:
                 raise Inconclusive
             shape = shapes[index] if index < len(shapes) else None
             found.append(self._table.fact(type, shape) if name and type is not None else None)
         return tuple(found)
+
+    def _merged(self, declared: Type, found: Type) -> Type:
+        """Return the type that two agreeing types give, as `ShapeInference` merges them."""
+        conflict, both = self._merger.merge(declared, found)
+        if conflict is not None:
+            raise Inconclusive
+        return both
 
     def _branches(
         self, node: Node, target: Target, bodies: list[Scope], typed: Facts
@@ -367,12 +376,6 @@ class Kinds:
             self._values.pop(name, None)
             self._constants.pop(name, None)
         return found
-
-
-def _merged(declared: Type, found: Type) -> Type:
-    if contradiction(declared, found) is not None:
-        raise Inconclusive
-    return merged(declared, found)
 
 
 def _encoded(tensor: Tensor) -> bytes:

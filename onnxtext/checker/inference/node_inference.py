@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 
 from onnxtext.ast.model import Node, Presence
 from onnxtext.ast.types import Type
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.isolation.worker_client import Failure
-from onnxtext.proto.decode.values import lift_type
-from onnxtext.proto.encode.fields import lower_type
+from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.encode.types_and_metadata import lower_type
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError
@@ -50,7 +50,7 @@ class NodeInference:
 
     @classmethod
     def of(cls, subject: Subject) -> NodeInference:
-        """Return the instance of a model, whose answers all walks share."""
+        """Return the instance for a model; all walks over the model share its cached answers."""
         known: NodeInference | None = subject.memo.get("node-inference")
         if known is None:
             known = subject.memo["node-inference"] = cls(subject)

@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Attribute, AttributeType
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Options, Subject
-from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.kind_walk import Inconclusive, Kinds
 from onnxtext.checker.inference.objections import errors_of, whole_model
@@ -29,7 +29,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
 
 _LEAST_NODES = 200
-"""Smaller models are checked node by node."""
+"""Models with fewer nodes are checked node by node."""
 
 
 def fits_by_kind(subject: Subject) -> bool:
@@ -84,7 +84,7 @@ def _judge(subject: Subject) -> tuple[bool, bool]:
 
 
 def _may_fit(subject: Subject) -> bool:
-    """Whether all graphs and operators are of kinds that are followed."""
+    """Whether types can be propagated by kind through all graphs and operators of a model."""
     if any(scope.kind not in ("main", "nested", "function") for scope in subject.scopes):
         return False
     for scope in subject.scopes:
@@ -103,7 +103,7 @@ def _is_followed(target: Target) -> bool:
 
 
 def is_full(type: Type) -> bool:
-    """Whether inference can add nothing to a type."""
+    """Whether a type is complete, so that inference can add nothing."""
     if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
         return False
     return all(
@@ -113,7 +113,7 @@ def is_full(type: Type) -> bool:
 
 
 def _small_model(model: Model, kinds: Kinds) -> Model:
-    """Return a model of one node of each kind; their inputs are its inputs."""
+    """Return a model with one node of each kind; the inputs of the nodes are its inputs."""
     graph = Graph("kinds")
     for number, kind in enumerate(kinds.kinds):
         node = replace(

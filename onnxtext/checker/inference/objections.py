@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import rules
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import targets
 from onnxtext.checker.isolation.strip_weights import without_weights
 from onnxtext.checker.isolation.worker_client import Failure
 
 _LARGEST = 1 << 31
 _MOST_EXPANDED = 10_000
-"""How many nodes of called functions onnx may visit, plus ten times those of the model."""
+"""The most visits of nodes in called functions; ten times the model's nodes are added."""
 _DEEPEST = 100
 """The maximum depth of calls: onnx recurses."""
 
@@ -63,7 +63,7 @@ def whole_model(subject: Subject) -> str | Failure | None:
 def is_expandable(subject: Subject) -> bool:
     """Whether onnx's inference, which expands every call, ends in reasonable time.
 
-    Two calls in each of 30 functions are a billion.
+    Two calls in each of 30 functions expand to a billion calls.
     """
     if not subject.functions:
         return True

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.values import AttributeType, SparseTensor, Tensor
-from onnxtext.checker.context.elements import element_of, type_text
+from onnxtext.ast.tensors_and_attributes import AttributeType, SparseTensor, Tensor
+from onnxtext.checker.context.type_strings import element_of, type_text
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
 Texts = tuple[str | None, ...]

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference.node_inference import Made
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.inference.shape_inference import ShapeInference
@@ -20,14 +20,14 @@ from onnxtext.checker.inference.symbolic.steps import Values
 
 
 class RecordedInference(ShapeInference):
-    """Infers shapes like its base class, and records how.
+    """Infers shapes like its base class, and records each visit and result.
 
     Attributes:
         visits: the facts from each visit of a graph or body, by the id of its scope. A body of a
             function has one for each kind of call.
         made: the types that a node computes, regardless of declared ones, by the ids of the
             environment and the node.
-        calls: the facts from each called function, likewise.
+        calls: the facts from each called function, by the ids of the environment and the call.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -92,7 +92,7 @@ class RecordedInference(ShapeInference):
         return self._owners.get(id(facts))
 
     def caller(self, facts: Shapes) -> tuple[Scope, Shapes, Node] | None:
-        """Return where a function body was called first: the graph, what is known there, the node.
+        """Return the first call of a function body: its graph, the facts about the graph, the node.
 
         Args:
             facts: the facts from a visit of the body.

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.call_memo import CallMemo
 
 E = TypeVar("E")

@@ -7,16 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute,
+    RawData,
+    SparseTensor,
+    TensorData,
+    TypedData,
+)
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Attribute, RawData, SparseTensor, TensorData, TypedData
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.inference.environment import Environment
-from onnxtext.checker.inference.symbolic.values import Value
+from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 _MOST_ELEMENTS = 1024
-"""Tensors of up to so many elements are passed to inference: shapes, axes, pads."""
+"""The most elements of a tensor that is passed to inference: shapes, axes, pads."""
 
 
 Constant = tuple[TensorType, TensorData]

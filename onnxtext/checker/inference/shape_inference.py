@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     Reference,
     Tensor,
     TensorData,
 )
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target
 from onnxtext.checker.inference import bodies as inner
 from onnxtext.checker.inference.bodies import Outputs
-from onnxtext.checker.inference.explain import explain
+from onnxtext.checker.inference.explain_shape_errors import explain
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.node_inference import Answer, Made, NodeInference
 from onnxtext.checker.inference.objections import (
@@ -37,15 +37,15 @@ from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.shape_environment import Shapes, input_symbols, is_small
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
+from onnxtext.checker.inference.symbolic.small_tensors import stored_value
 from onnxtext.checker.inference.symbolic.steps import SymbolicStep, Values
-from onnxtext.checker.inference.symbolic.values import stored_value
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
 from onnxtext.checker.isolation.worker_client import Failure
-from onnxtext.proto.encode.fields import lower_tensor
 from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.types_and_metadata import lower_tensor
 
 _MOST_REPEATED = 2_000
-"""How many nodes are visited to prepare visits of loops, plus four times those of the model."""
+"""The most visits of nodes to prepare loops; four times the model's nodes are added."""
 
 
 class ShapeInference(ScopeWalk[Shapes]):
@@ -148,7 +148,7 @@ class ShapeInference(ScopeWalk[Shapes]):
                 )
 
     def _differs(self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]) -> None:
-        from onnxtext.checker.inference.explain import written
+        from onnxtext.checker.inference.explain_shape_errors import written
 
         name = node.outputs[number]
         here = Place(node, ("outputs", number), f"computed as `{written(found)}`")
@@ -303,7 +303,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         return ()
 
     def _failed(self, node: Node, failure: Failure) -> None:
-        """Report that onnx gave no answer; if it cannot be run at all, only once."""
+        """Report that onnx gave no answer; once per model if onnx cannot be run at all."""
         single = failure.kind not in ("unavailable", "stopped")
         key = (id(node), -1) if single else (0, -1)
         if key not in self._reported and not self._quiet:
@@ -365,7 +365,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     # ---- Encoding ---------------------------------------------------------------------------
 
     def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
-        """Encode a tensor; None if that fails."""
+        """Encode a tensor; return None if the encoding fails."""
         key = id(type), id(data)  # unique: the tree outlives the walk
         if key not in self._encoded:
             try:

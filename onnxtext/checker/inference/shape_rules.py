@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Fragment
 from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Options, Subject
-from onnxtext.checker.context.targets import Target, targets
 
 
 class ShapeRules:
@@ -26,8 +26,8 @@ class ShapeRules:
 
         Args:
             signature: the operator.
-            resolved: the targets of the nodes of each scope (by id), to which those of the body
-                are added.
+            resolved: the targets of the nodes of each scope (by id), to which the targets of
+                the body's nodes are added.
         """
         if signature.rule is None:
             return None

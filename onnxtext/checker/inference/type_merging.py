@@ -14,7 +14,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.checker.context.declarations import contradiction, plain_dim
+from onnxtext.checker.context.compare_declared_types import contradiction, plain_dim
 from onnxtext.checker.inference.symbolic.expressions import symbols as symbols_of
 from onnxtext.checker.inference.symbolic.spelling import read
 
@@ -36,7 +36,7 @@ def _shapeless(type: Type | None) -> Type | None:
 
 
 class TypeMerger:
-    """Merges declared with inferred types, once for each pair: most values repeat others.
+    """Merges declared with inferred types; caches each pair, because most values repeat others.
 
     Args:
         symbols: the symbolic dimensions of the model's inputs. A size made of them replaces a
@@ -68,7 +68,7 @@ def merged(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()
     Args:
         declared: the declared type.
         inferred: the inferred type.
-        symbols: sizes made of these replace declared symbols that are not among them.
+        symbols: the symbols of the inputs; sizes made of these replace other declared symbols.
     """
     match declared, inferred:
         case (TensorType(), TensorType()) if inferred.shape is not None:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.elements import shown
-from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.type_strings import shown
 from onnxtext.checker.inference.element_types import TypeInference
-from onnxtext.checker.inference.explain import written
+from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.node_kinds import is_full, types_by_kind
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.values import Value
+from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 
 def known_types(subject: Subject) -> dict[int, dict[str, Type]]:

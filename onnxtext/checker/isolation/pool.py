@@ -15,17 +15,17 @@ from onnxtext.checker.isolation.worker_client import Died, Failure, Worker
 from onnxtext.checker.isolation.worker_main import FINE, MEMORY
 
 _MOST_IDLE = 2
-"""How many idle processes are kept."""
+"""The most idle processes that are kept."""
 _MOST_LOST_SECONDS = 6.0
 """Seconds of processor time that all failed requests of one check together may take."""
 _START_COST = 0.05
 """Seconds of processor time that a new process takes."""
 _MOST_FAILED = 50
-"""How many requests of one check may fail."""
+"""The most requests of one check that may fail."""
 _MOST_CACHED = 50_000
-"""How many answers are cached."""
+"""The most answers that are cached."""
 _LARGEST_CACHED = 1 << 14
-"""Larger requests are not cached."""
+"""The size of the largest request whose answer is cached."""
 _SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5, "convert": 1.0, "body": 0.5}
 """Base limit of processor time for a request; `_SECONDS_PER_BYTE` is added for its size."""
 _SECONDS_PER_BYTE = 20e-6
@@ -151,7 +151,7 @@ class Inference:
     def body(
         self, operator: tuple[str, int, str], version: int, node: bytes, types: list[bytes]
     ) -> Answer:
-        """Return the encoded function that defines a node, if that depends on its types.
+        """Return the encoded function body of a node's operator, if the body depends on the types.
 
         Args:
             operator: its name, the version of its schema and its domain.

@@ -184,7 +184,7 @@ def _max_files() -> int:
 def interpreter() -> str:
     """Return the path of the Python interpreter; empty in a program that embeds Python.
 
-    There, `sys.executable` is the program, which would start itself again.
+    In such a program, `sys.executable` is the program and would start itself again.
     """
     if getattr(sys, "frozen", False):
         return ""

@@ -8,9 +8,9 @@ from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited
 
 LARGE = 16 << 20
-"""Models of at least this many bytes are encoded again without their weights."""
+"""The least size in bytes of a model that is always encoded again without its weights."""
 _SMALL = 1 << 20
-"""Models smaller than this are sent unchanged."""
+"""The size in bytes below which a model is sent unchanged."""
 _LARGE_TENSOR = 1 << 16
 """Tensors of at least this many bytes are too large to be shapes."""
 _GRAPH = 7

@@ -115,7 +115,7 @@ class Worker:
     # ---- Pipes ------------------------------------------------------------------------------
 
     def _send(self, data: bytes) -> None:
-        """Write a request; if the child has died, raise OSError instead of getting SIGPIPE."""
+        """Write a request; if the child has died, raise OSError and suppress SIGPIPE."""
         fd = self._child.requests
         if not hasattr(signal, "SIGPIPE") or signal.getsignal(signal.SIGPIPE) != signal.SIG_DFL:
             write_all(fd, data)
@@ -132,7 +132,7 @@ class Worker:
 
     def _watched(self, seconds: float, memory: int) -> bytes:
         """Receive a frame from a child while limiting its time and memory."""
-        from onnxtext.checker.isolation.watch import Watch
+        from onnxtext.checker.isolation.process_limits import Watch
 
         watch = Watch(self._child, 10 * seconds + 20, memory)
         try:

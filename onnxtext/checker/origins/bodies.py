@@ -9,10 +9,10 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.bodies import scanned
+from onnxtext.checker.origins.explanation_step import Step, Wanted, size_of
+from onnxtext.checker.origins.inferred_facts import View
 from onnxtext.checker.origins.influences import Part
-from onnxtext.checker.origins.reasons import needs
-from onnxtext.checker.origins.step import Step, Wanted, size_of
-from onnxtext.checker.origins.views import View
+from onnxtext.checker.origins.unknown_sizes import needs
 
 
 def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[Wanted] | None:
@@ -65,7 +65,7 @@ def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope
     called = quoted(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
     if len(inner) < len(children):
-        step.how = f"the bodies of {called} are not followed"
+        step.how = f"the bodies of {called} are not analyzed"
         return []
     if node.op_type == "If":
         return _branches(step, called, inner, output)
@@ -107,9 +107,9 @@ def _iterated(
         node: the node.
         body: the view of its body.
         output: the index of the output.
-        states: how many values it carries.
-        first: the input with the first of them.
-        lead: the output of the body with the first of them.
+        states: how many values the loop carries.
+        first: the input with the first carried value.
+        lead: the output of the body with the first carried value.
     """
     called = quoted(node.op_type)
     outputs = body.scope.outputs
@@ -148,7 +148,7 @@ def _axis(node: Node, name: str, index: int) -> int:
 
 
 def _with_axis(part: Part, axis: int) -> Part:
-    """Return the part of a whole for a part of its slices along an axis."""
+    """Convert a part of a slice to the part of the tensor that stacks the slices along an axis."""
     if part.kind == "dimension" and part.at >= axis >= 0:
         return Part("dimension", part.at + 1)
     return part

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.elements import shown
 from onnxtext.checker.context.finding import Place, quoted
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.inference.explain import written
+from onnxtext.checker.context.type_strings import shown
+from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.origins.explanation_step import Step
+from onnxtext.checker.origins.inferred_facts import View
 from onnxtext.checker.origins.influences import RANK, Part
-from onnxtext.checker.origins.step import Step
-from onnxtext.checker.origins.stories import Stories, chain
-from onnxtext.checker.origins.views import View
+from onnxtext.checker.origins.size_origins import Stories, chain
 
 Where = Callable[[Place], str]
 """Returns a place as text: `line 12`, or a path in the model."""
@@ -91,7 +91,7 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
     Args:
         explanation: the explanation.
         where: returns the text of a place.
-        most: how many steps of a chain are shown; None for all.
+        most: the most steps of a chain to show; None for all.
     """
     name = explanation.name
     yield f"{quoted(name)}: {explanation.written or 'unknown type'}"

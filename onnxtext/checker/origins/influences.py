@@ -2,7 +2,7 @@
 """Find which sizes of its inputs determine a size that a node computes.
 
 One size after the other is replaced by a new symbol. A size matters if its symbol changes the
-result. So this needs no rules beyond those of the inference.
+result. The inference functions suffice for this; no further rules are needed.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.values import Reference
+from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, sized, symbols
-from onnxtext.checker.inference.symbolic.following import FOLLOWING
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
+from onnxtext.checker.inference.symbolic.small_tensors import MOST_ELEMENTS, Value
 from onnxtext.checker.inference.symbolic.steps import NoEquations
-from onnxtext.checker.inference.symbolic.values import MOST_ELEMENTS, Value
+from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING
 
 _MOST_REPLACED = 96
-"""How many sizes of one node are replaced."""
+"""The most sizes of one node that are replaced."""
 
 
 class Part(NamedTuple):
@@ -29,14 +29,14 @@ class Part(NamedTuple):
 
     Attributes:
         kind: a dimension, an element of a small tensor, or the rank.
-        at: which one; the element in order.
+        at: the index of the dimension or element.
     """
 
     kind: Literal["dimension", "element", "rank"]
     at: int = 0
 
     def of(self, name: str) -> str:
-        """Return how messages call this part of a value, whose name is quoted already."""
+        """Describe this part of a value in messages; `name` is already quoted."""
         if self.kind == "rank":
             return f"rank of {name}"
         return f"{self.kind} {self.at} of {name}"
@@ -74,7 +74,7 @@ class NodeFacts(NamedTuple):
 
     @property
     def is_followed(self) -> bool:
-        """Whether the operator may have inference functions."""
+        """Whether symbolic shapes of the operator can be inferred."""
         bound = any(type(a.value) is Reference for a in self.node.attributes)
         return not self.signature.domain and not bound
 
@@ -146,7 +146,7 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None
     """Return the unknown sizes of inputs that make a size unknown.
 
     Returns:
-        The sizes; None if the node would not tell the size in any case.
+        The sizes; None if the size would be unknown even if all sizes of inputs were known.
     """
     if not facts.is_followed:
         return None
@@ -192,7 +192,7 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None
 
 
 def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
-    """Return the different sizes of inputs at the place of an output's dimension, but 1."""
+    """Return the distinct sizes, except 1, of the input dimensions aligned with a dimension."""
     sizes = dict(_parts(facts))
     return list(dict.fromkeys([sizes[one] for one in _aligned(facts, part) if sizes[one] != 1]))
 

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
-from onnxtext.ast.values import Attribute, AttributeType, Reference
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import NUMERIC, odd_attributes
 from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import field_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
-from onnxtext.checker.context.walk import NUMERIC, odd_attributes
 from onnxtext.suggestions import nearest
 
 _FIELDS = {
@@ -30,11 +30,11 @@ _FIELDS = {
 }  # fmt: skip
 """The attribute type of each value field of AttributeProto."""
 _SINGLE = frozenset({4, 5, 11, 13})
-"""Types whose value is a single message, which has no default."""
+"""Attribute types whose value is a single message, and so has no default."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check attributes without looking at their operators."""
+    """Check attributes independently of their operators."""
     for node, index, attribute in odd_attributes(subject):
         if attribute.type in NUMERIC and attribute.name and attribute.value is not None:
             continue
@@ -230,7 +230,7 @@ def _reference(
             "attribute-ref-unknown",
             f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
             (place,),
-            help=f"there is {quoted(near)}"
+            help=f"did you mean {quoted(near)}?"
             if near
             else "declare it as a parameter of the function, or write the value itself",
         )
@@ -244,7 +244,7 @@ def _reference(
                 place,
                 Place(scope.function, ("attributes", list(parameters).index(name)), "declared"),
             ),
-            help="change the type of the parameter, or refer to another one",
+            help="change the type of the parameter, or refer to another parameter",
         )
     return None
 

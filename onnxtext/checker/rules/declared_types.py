@@ -13,13 +13,13 @@ from collections.abc import Iterator
 
 from onnxtext.ast.records import Field, Record, Word
 from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TypeUse, inner_types, type_uses
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import UNSET, field_of, number_of
-from onnxtext.checker.context.subject import Subject
 from onnxtext.checker.context.type_records import TypeRecord, type_records
-from onnxtext.checker.context.walk import TypeUse, inner_types, type_uses
 
 _KEYS = frozenset(
     {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"}
@@ -56,13 +56,13 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
-    """Find levels of a type that do not have exactly one kind."""
+    """Find types and nested types that do not set exactly one kind (tensor, sequence, …)."""
     record = use.record
     depth = 0
     while True:
         kinds = [f for f in record.fields if f.key in _KINDS]
         if len(kinds) > 1:
-            yield _missing(use, f"sets {_listed(kinds)}, not only one of them", "error")
+            yield _missing(use, f"sets {_listed(kinds)}, but may set only one", "error")
             return
         if not kinds:
             is_empty = not record.fields and not depth and not use.required
@@ -102,7 +102,7 @@ def _undefined(places: list[Place], name: str) -> Finding:
         "elem-type-undefined",
         f"the element type of {quoted(name)} is undefined",
         tuple(places),
-        help="name it, such as `float`",
+        help="write the element type, such as `float`",
     )
 
 
@@ -207,6 +207,11 @@ FAMILY = Family(
         Rule("map-key-type", "error", "map keys are integers or strings", "proto TypeProto.Map"),
         Rule("dim-value-negative", "warning", "dimensions are 0 or more", "IR Static shapes"),
         Rule("dim-param-empty", "lint", "symbolic dimensions have names", "IR Historical notes"),
-        Rule("denotation-unknown", "lint", "denotations are the standard ones", "proto TypeProto"),
+        Rule(
+            "denotation-unknown",
+            "lint",
+            "denotations are those of the specification",
+            "proto TypeProto",
+        ),
     ),
 )

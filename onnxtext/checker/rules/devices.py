@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, FieldValue, Record
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 from onnxtext.suggestions import nearest
 
 Ranks = ChainMap[str, int]
@@ -80,7 +80,7 @@ def _configuration(
             "device-config-count",
             message,
             (place,),
-            help=f"name {count}, or none, or correct `num_devices`",
+            help=f"name {count} devices or no devices, or correct `num_devices`",
         )
 
 
@@ -143,7 +143,7 @@ def _node(
             help=f"did you mean {quoted(near)}?"
             if near
             else f"add {quoted(name) if name else 'it'} to the section `configuration`, "
-            "or refer to an existing one",
+            "or refer to an existing configuration",
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
     for spec in _items(record, "sharding_spec"):
@@ -210,7 +210,7 @@ def _sharding(
 
 
 def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
-    """Find device indices, alone or in groups, that the configuration does not have."""
+    """Find device indices, single or in groups, that are out of the configuration's range."""
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the definitions of the model's functions; `calls` has those for their calls.
+"""Rules for the definitions of the model's functions; for calls see `function_calls`.
 
 What: functions have a name and a domain, differ in domain, name or overload, are not recursive,
 and use the same operator versions as the model.
 Why: a runtime replaces each call by the function's body.
-Fix: rename one of the functions, or import the same operator sets.
+Fix: rename a function, or import the same versions of the operator sets.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.checker.context.checked_model import FunctionKey, Subject, function_key, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quoted
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import FunctionKey, Subject, function_key, plain_domain
-from onnxtext.checker.context.targets import targets
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -47,14 +47,14 @@ def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
                 "function-name-missing",
                 "the function has no name",
                 (place,),
-                help="name it: nodes call it by its name",
+                help="name the function: nodes call it by its name",
             )
         if function.domain is None and subject.model is not None:  # "" is the standard domain
             yield Finding(
                 "function-domain-missing",
                 f"the function {quoted(function.name)} has no domain",
                 (place,),
-                help='add one: `<domain: "my.ops", …>`',
+                help='add a domain: `<domain: "my.ops", …>`',
             )
         key: tuple[str, ...] = function_key(function)
         if 0 < subject.ir_version < 10:
@@ -66,7 +66,7 @@ def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
             yield Finding(
                 "function-duplicate",
                 f"there are two functions {quoted(what)}{overload}",
-                (place, Place(first.place, ("name",), "first here")),
+                (place, Place(first.place, ("name",), "first occurrence")),
                 help="rename one of them"
                 + (", or give it an overload (IR version 10)" if len(key) == 2 else ""),
             )
@@ -134,7 +134,7 @@ def _recursive(
     chain = chain_of([*names, names[0]])
     nodes = [node for _, node in path[1:] if node is not None]
     places = [Place(subject.functions[path[0][0]].place, ("name",))]
-    places += [Place(node, ("op_type",), "calls the next") for node in (*nodes, last)]
+    places += [Place(node, ("op_type",), "calls the next function") for node in (*nodes, last)]
     return Finding(
         "function-recursive",
         f"recursive function: {chain}" if len(path) == 1 else f"recursive functions: {chain}",
@@ -198,7 +198,7 @@ def _usage(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
                 "function-shadows-operator",
                 f"the function {quoted(key[1])} has the name of a standard operator",
                 (place,),
-                help="rename it, unless it is meant to replace the operator",
+                help="rename the function, unless it is meant to replace the operator",
             )
         if key not in called:
             message = f"no node calls the function {quoted(key[1])}"

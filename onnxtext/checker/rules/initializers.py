@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for initializers and the inputs of the same name.
 
-What: initializers have distinct names; before IR version 4 each is also an input; from IR version 4
-on, an initializer of a nested graph is not.
+What: initializers have distinct names; before IR version 4, each initializer is also an input; from
+IR version 4 on, no initializer of a nested graph is an input.
 Why: an initializer with an input's name is that input's default; nested graphs have no defaults.
 Fix: remove the input, or rename the initializer.
 """
@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
             yield Finding(
                 "initializer-duplicate",
                 f"{len(places)} initializers are named {quoted(name)}",
-                (places[1], places[0]._replace(label="first here"), *places[2:]),
+                (places[1], places[0]._replace(label="first occurrence"), *places[2:]),
                 help="remove or rename one of them",
             )
 

@@ -3,7 +3,7 @@
 
 What: graphs and values have names; inputs, outputs and nodes have distinct names.
 Why: nodes refer to values only by name.
-Fix: add a name, or rename one of the two.
+Fix: add the missing name, or rename one of the duplicates.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from onnxtext.ast.model import ValueInfo
-from onnxtext.ast.values import SparseTensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -65,8 +65,8 @@ def _duplicates(
     scope: Scope, kind: str, values: list[ValueInfo], function: bool
 ) -> Iterator[Finding]:
     for name, same in _same(values):
-        places = [Place(same[0], ("name",), "first here")]
-        places += [Place(value, ("name",), "and again here") for value in same[1:]]
+        places = [Place(same[0], ("name",), "first occurrence")]
+        places += [Place(value, ("name",), "second occurrence") for value in same[1:]]
         yield Finding(
             f"function-{kind}-duplicate" if function else f"{kind}-duplicate",
             f"{scope.describe()} has {len(same)} {kind}s named {quoted(name)}",
@@ -96,7 +96,7 @@ def _nodes(scope: Scope) -> Iterator[Finding]:
             yield Finding(
                 "node-name-duplicate",
                 f"{len(places)} nodes of {scope.describe()} are named {quoted(name)}",
-                (places[1], places[0]._replace(label="first here"), *places[2:]),
+                (places[1], places[0]._replace(label="first occurrence"), *places[2:]),
                 help="rename or remove one of the names",
             )
 

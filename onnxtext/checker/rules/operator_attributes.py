@@ -1,27 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that compare the attributes of a node with the operator's schema.
 
-What: a node has only attributes of its operator, with their types, all required ones, each once.
-Why: an unknown attribute has no effect, and a runtime may refuse it.
+What: a node has all required attributes of its operator, no unknown ones, and the right types.
+Why: an unknown attribute has no effect, and a runtime may reject the node.
 Fix: correct the name or the value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import attrgetter
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.values import Attribute, AttributeType
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.visit import attribute_forms
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import targets
 from onnxtext.checker.inference.function_needs import float_for_int
 from onnxtext.suggestions import nearest
-
-_NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -30,11 +28,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     fitting: set[tuple[object, ...]] = set()
     required: dict[int, frozenset[str]] = {}
     for scope in subject.scopes:
-        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+        # Most nodes repeat others.
+        for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
             attributes = node.attributes
-            key = id(target), *map(_NAME_AND_TYPE, attributes)
-            if key in fitting:  # most nodes repeat others
-                continue
             found: list[Finding] = []
             if len(attributes) > 1:
                 names = {attribute.name for attribute in attributes}
@@ -83,7 +79,7 @@ def _missing(node: Node, signature: Signature, needed: frozenset[str]) -> Iterat
             "attribute-required",
             f"`{node.op_type}` needs the attribute `{name}`",
             (Place(node, ("op_type",)),),
-            help=f"add it; its type is `{kind}`",
+            help=f"add the attribute; its type is `{kind}`",
         )
 
 
@@ -96,7 +92,7 @@ def _duplicates(node: Node) -> Iterator[Finding]:
                 f"this `{node.op_type}` has two attributes {quoted(attribute.name)}",
                 (
                     Place(node, ("attributes", index)),
-                    Place(node, ("attributes", first[attribute.name]), "first here"),
+                    Place(node, ("attributes", first[attribute.name]), "first occurrence"),
                 ),
                 help="remove one of them",
             )
@@ -129,7 +125,9 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
             (place,),
-            help=f"there is {quoted(near)}" if near else "remove it, or correct its name",
+            help=f"did you mean {quoted(near)}?"
+            if near
+            else "remove the attribute, or correct its name",
             notes=(f"its attributes: {known}" if known else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
             repair=Repair("respell", node, (attribute.name, near)) if near else None,

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
+from onnxtext.checker.context.checked_model import Subject, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, counted, quoted
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Signature
-from onnxtext.checker.context.subject import Subject, plain_domain
-from onnxtext.checker.context.targets import targets
 from onnxtext.diagnostics import Severity
 
 EXPERIMENTAL = frozenset(
@@ -165,12 +165,13 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
             (d for d in ("", "ai.onnx.ml") if d != domain and schemas.history(d, name)), None
         )
         if near:
-            help = f"there is {quoted(near)}"
+            help = f"did you mean {quoted(near)}?"
             repair = Repair(
                 "respell", places[0].item, (shown, f"{domain}.{near}" if domain else near)
             )
         elif other is not None:
-            help = f"there is {f'`{other}.{name}`' if other else f'a standard operator `{name}`'}"
+            meant = f"`{other}.{name}`" if other else f"the standard operator `{name}`"
+            help = f"did you mean {meant}?"
         tables = [] if schemas.knows(domain) else list(schemas.tables(domain))
         if tables and domain not in _domains(subject):
             origins = ", ".join([table.origin for table in tables])
@@ -188,7 +189,7 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
 
 
 def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
-    """Return the finding for an operator that another version of a package may have."""
+    """Report an operator that the table of a package lacks; another version may have it."""
     return Finding(
         "op-unknown-domain",
         f"{quoted(name)} is not an operator of {origins}, so nodes that use it are not checked",
@@ -245,7 +246,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
                     "output-empty-required",
                     f"the required output `{formal.name}` of `{node.op_type}` has no name",
                     (Place(node, ("outputs", index)),),
-                    help="name it, even if nothing uses it",
+                    help="name the output, even if nothing uses it",
                 )
 
 

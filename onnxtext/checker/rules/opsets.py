@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for imports of operator sets: missing, duplicate, invalid and unused ones.
 
-What: a model and each function import one version of every operator set that they use.
+What: a model, and each function, imports one version of every operator set that its nodes use.
 Why: the version determines what an operator means.
 Fix: write `opset_import: [21, "ai.onnx.ml": 5]` in the header.
 """
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Model
+from onnxtext.checker.context.checked_model import Subject, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, Repair, counted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.checker.context.subject import Subject, plain_domain
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -167,7 +167,7 @@ FAMILY = Family(
         Rule(
             "opset-version-invalid",
             "error",
-            "versions of operator sets are 1 or more; unknown ones are a warning",
+            "versions of operator sets are 1 or more; an unknown version is a warning",
             "proto OperatorSetIdProto",
         ),
         Rule(

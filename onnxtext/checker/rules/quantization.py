@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule for quantization annotations, which must refer to existing tensors.
 
-What: the annotated tensor, its scale and its zero point exist in the graph or an outer one.
-Why: without them the tensor cannot be dequantized.
+What: the annotated tensor, its scale and its zero point exist in the graph or an outer graph.
+Why: without scale and zero point, the tensor cannot be dequantized.
 Fix: correct the names.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 KEYS = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
 
@@ -30,7 +30,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     f"the annotated tensor {quoted(annotation.tensor_name)} is not in "
                     f"{scope.describe()}",
                     (place,),
-                    help=f"there is {quoted(near)}"
+                    help=f"did you mean {quoted(near)}?"
                     if near
                     else "name a value of this graph, or remove the annotation",
                 )
@@ -54,7 +54,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_visible(name: str, scope: Scope) -> bool:
-    """Whether a value is defined in a graph or in an outer one."""
+    """Whether a value is defined in a graph or in one of its outer graphs."""
     return name in scope.position or scope.find_outer(name) is not None
 
 

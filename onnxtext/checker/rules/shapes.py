@@ -5,10 +5,11 @@ What: the operators accept the shapes of their inputs, and declared shapes agree
 Why: a mismatch fails when the model runs.
 Fix: correct the declaration, or transpose or reshape the value.
 
-If a model with one node of each kind is valid, so is the whole (`kinds`). Otherwise onnx first
-infers the shapes of the whole model: that is fast, and most models are valid. If it fails, or does
-not check all nodes (it skips training graphs, and all errors if there is an unknown operator), each
-node is inferred separately, which finds all errors and their places.
+If a model with one node of each kind is valid, so is the whole model (`inference.node_kinds`).
+Otherwise onnx first infers the shapes of the whole model, which is fast; most models are valid. If
+onnx finds an error or does not check all nodes (onnx skips training graphs, and reports no errors
+in a model with an unknown operator), each node is inferred separately, which finds all errors and
+their places.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.inference.node_kinds import fits_by_kind
 from onnxtext.checker.inference.objections import (
     errors_of,
@@ -57,7 +58,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_foreign(target: Target) -> bool:
-    """Whether an operator is unknown to onnx, and so are the types of its outputs."""
+    """Whether onnx has no schema of an operator, so that its output types are unknown."""
     return target is None or (type(target) is Signature and bool(target.origin))
 
 
@@ -70,7 +71,7 @@ def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
     if warning is None:
         return None
     subject.found[:] = [finding for finding in subject.found if finding is not warning]
-    return replace(warning, severity="error", notes=("onnx's shape inference rejects it",))
+    return replace(warning, severity="error", notes=("onnx's shape inference rejects this node",))
 
 
 def _unplaced(subject: Subject, objection: str | Failure) -> Finding:

@@ -13,11 +13,18 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.values import Blob, FieldData, RawData, SparseTensor, Tensor, TypedData
+from onnxtext.ast.tensors_and_attributes import (
+    Blob,
+    FieldData,
+    RawData,
+    SparseTensor,
+    Tensor,
+    TypedData,
+)
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import sparse_tensors
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import sparse_tensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

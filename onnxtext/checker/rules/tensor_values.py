@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.values import Blob, FieldData, RawData, StringData, TypedData
+from onnxtext.ast.tensors_and_attributes import Blob, FieldData, RawData, StringData, TypedData
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import Family, Rule
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import TensorUse, tensors
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
         used = prod(tensor.dims) * 6 % 8
         if used and data[-1] >> used:
             message = f"the padding bits after the last element of {tensor.describe()} are not zero"
-            yield Finding("tensor-value-range", message, (tensor.place,), help="set them to zero")
+            yield Finding(
+                "tensor-value-range", message, (tensor.place,), help="set the padding bits to zero"
+            )
 
 
 def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -> Iterator[Finding]:
@@ -86,7 +88,7 @@ def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -
 
 
 def _limits(element: ElementType) -> tuple[int, int]:
-    """Return the least and the greatest entry of `int32_data` for a type."""
+    """Return the minimum and maximum entry of `int32_data` for an element type."""
     if element.bits in (2, 4):  # one byte with two or four elements; its sign may be extended
         return -128 if element.kind == "int" else 0, 255
     if element.kind == "bool":

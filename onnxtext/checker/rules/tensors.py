@@ -3,7 +3,7 @@
 
 What: the element type is defined, dims are not negative, and the data is in the field of the type
 (or in `raw_data`) and has the size that the dims give.
-Why: readers trust the dims, or fail.
+Why: readers either rely on the dims or reject the tensor.
 Fix: correct the dims or the data; a literal in brackets or braces always uses the right field.
 """
 
@@ -12,14 +12,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from onnxtext.ast.tensors_and_attributes import (
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    StringData,
+    TypedData,
+)
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
-from onnxtext.ast.values import ExternalData, FieldData, NoData, RawData, StringData, TypedData
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
 from onnxtext.checker.context.finding import Finding, counted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, number_of
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.walk import TensorUse, tensors
-from onnxtext.checker.rules.external import external_entries
+from onnxtext.checker.rules.external_data import external_entries
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 
@@ -33,7 +40,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "tensor-type-undefined",
                 f"{tensor.describe()} has no element type",
                 (tensor.place,),
-                help="name it, such as `float`",
+                help="write the element type, such as `float`",
             )
             continue
         if any(dim < 0 for dim in tensor.dims):
@@ -68,7 +75,7 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
 
 
 def _hint(tensor: TensorUse) -> str:
-    """Explain why a tensor's external data is ignored; empty if there is none."""
+    """Explain why a tensor's external data is ignored; "" if the tensor has none."""
     if changed_fields(tensor.decorators).get("external_data") is None:
         return ""
     return ": `external_data` is ignored without `data_location: EXTERNAL`"
@@ -90,7 +97,9 @@ def _fields(
         yield _size(tensor, f"has {counted(count, 'element')}, but no data")
     if len(held) > 1:
         names = ", ".join(f"`{name}`" for name in held)
-        yield _field(tensor, f"has data in more than one field: {names}", "keep one of them")
+        yield _field(
+            tensor, f"has data in more than one field: {names}", "keep the data in one field"
+        )
     elif held and held[0] == "raw_data":
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Training
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -70,7 +70,7 @@ def _keys(
                     "training-binding-key",
                     f"the `{field}` sets {quoted(key)}, which is not an initializer",
                     (place,),
-                    help=f"there is {quoted(near)}"
+                    help=f"did you mean {quoted(near)}?"
                     if near
                     else "name an initializer of the graph or of the algorithm",
                 )
@@ -109,7 +109,7 @@ def _values(
                     "training-binding-value",
                     f"the `{field}` uses {quoted(name)}, which is not an output of {where}",
                     (Place(training, (field, f'"{name}"')),),
-                    help=f"there is {quoted(near)}" if near else f"name an output of {where}",
+                    help=f"did you mean {quoted(near)}?" if near else f"name an output of {where}",
                 )
 
 
@@ -121,7 +121,10 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                 "training-graph-combined",
                 f"{quoted(name)} is defined in both the graph and the training's algorithm, "
                 "which run as one graph",
-                (Place(*step.definition(name)), Place(*main.definition(name), "defined there too")),
+                (
+                    Place(*step.definition(name)),
+                    Place(*main.definition(name), "defined in the graph"),
+                ),
                 help="rename one of them",
             )
     names = {node.name for node in main.nodes if node.name}
@@ -141,7 +144,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                     "training-graph-combined",
                     f"a node of the graph uses {quoted(name)}, a value of the training's algorithm",
                     (Place(main.nodes[index], ("inputs", number)), Place(*step.definition(name))),
-                    help="compute it in the graph, or move the node to the algorithm",
+                    help="compute the value in the graph, or move the node to the algorithm",
                 )
 
 

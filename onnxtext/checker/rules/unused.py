@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule that finds unused initializers and nodes.
 
-What: every initializer, and an output of every node, is used or is an output of the graph.
+What: every initializer, and at least one output of every node, is used or an output of the graph.
 Why: unused parts cost memory and time, and may be a mistake.
-Fix: remove it (`--fix` removes initializers and value infos).
+Fix: remove the unused part (`--fix` removes initializers and value infos).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for `value_info`: duplicates, unknown values, contradictory declarations.
 
-What: `value_info` has one entry per value, of a value that exists, and all declarations agree.
-Why: readers and optimizers trust it.
-Fix: remove or correct the entry (`--fix` removes those of unknown values).
+What: `value_info` has one entry per value, only of existing values, and all declarations agree.
+Why: readers and optimizers rely on the declared types.
+Fix: remove or correct the entry (`--fix` removes the entries of unknown values).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.ast.list_order import INITIALIZERS, ValueInfoError, unknown_names
 from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.types import Type
-from onnxtext.ast.value_infos import INITIALIZERS, ValueInfoError, unknown_names
-from onnxtext.checker.context.declarations import contradiction, declared_type
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.compare_declared_types import contradiction, declared_type
 from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import Subject
 
 _LONGEST_LABEL = 60
-"""Longer types are not shown in labels."""
+"""The length of the longest type that is shown in a label."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -66,9 +66,9 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
             yield Finding(
                 "value-info-duplicate",
                 f"`value_info` of {scope.describe()} has {len(places)} entries for {quoted(name)}",
-                (places[-1], places[0]._replace(label="first here"), *places[1:-1]),
-                help="remove all but one",
-                notes=("they are equal",) if same else (),
+                (places[-1], places[0]._replace(label="first occurrence"), *places[1:-1]),
+                help="keep one entry, and remove the others",
+                notes=("the entries are equal",) if same else (),
                 severity="warning" if same else None,
                 repair=Repair("remove", removable[0]) if removable else None,
             )
@@ -97,7 +97,7 @@ def _unknown(scope: Scope) -> Iterator[Finding]:
 
 
 def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
-    """Find names in the order of a graph's lists that are no values."""
+    """Find names in `@value_info(…)` and `@initializers(…)` that are no values of the graph."""
     graph = scope.place
     if not isinstance(graph, Graph) or not graph.decorators:
         return
@@ -162,7 +162,7 @@ def _declared(type: Type) -> str:
 
 
 def _is_duplicate(scope: Scope, value: ValueInfo, other: object) -> bool:
-    """Whether two inputs, or two outputs, have one name, which another rule reports."""
+    """Whether two inputs, or two outputs, have the same name: another rule reports these."""
     return any(
         any(item is value for item in group) and any(item is other for item in group)
         for group in (scope.inputs, scope.outputs)

@@ -46,7 +46,7 @@ class Line(NamedTuple):
 
 
 MOST_ITEMS = 40
-"""In a diff with more items, similar changes are grouped."""
+"""The most items of a diff in which similar changes are not grouped."""
 
 _MOST_SHOWN = 8
 """Maximum number of lines of a group's first occurrence."""
@@ -56,8 +56,8 @@ class Hunk(NamedTuple):
     """Differences that are shown together.
 
     Attributes:
-        lines: what is shown.
-        occurrences: the items of each time that it happened; empty for remarks and renames.
+        lines: the lines to show.
+        occurrences: the items of each occurrence of the change; empty for remarks and renames.
     """
 
     lines: list[Line]
@@ -69,7 +69,7 @@ def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
 
     Args:
         diff: the differences.
-        every: whether to show every difference of a large diff; else they are grouped.
+        every: whether to show every difference of a large diff instead of groups.
     """
     return (hunk.lines for hunk in hunks_of_items(diff, every=every))
 
@@ -113,7 +113,7 @@ def _stored(diff: ModelDiff) -> Iterator[Line]:
 
 
 _FEW = 3
-"""Groups of so many items are shown as items if it happened only once."""
+"""Groups that occurred once, with at most so many items, are shown as items."""
 
 
 def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[Line]:

@@ -17,8 +17,8 @@ MOST_CHARACTERS = 60_000
 def render(diff: ModelDiff, *, every: bool = False) -> str:
     """Return a table of counts, then the hunks, folded.
 
-    Everything from the models is in code blocks with a fence longer than any in it, so none of it
-    is interpreted as Markdown, HTML, a mention or a link.
+    All content from the models is in code blocks with a fence longer than any fence in the content,
+    so that nothing is interpreted as Markdown, HTML, a mention or a link.
     """
     title = f"### {_code(diff.old_label)} → {_code(diff.new_label)}"
     lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]
@@ -42,7 +42,7 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
 
 
 def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
-    """Return the hunks that fit, and the number of those that do not."""
+    """Return the hunks that fit into `MOST_CHARACTERS`, and the number of the other hunks."""
     parts: list[str] = []
     size = 0
     left_out = 0

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Node
+from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Attribute, Reference
 from onnxtext.ast.visit import nested_graphs, walk_graphs
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
-from onnxtext.checker.context.subject import plain_domain
-from onnxtext.editing.opsets.facts import Obstacle
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
 from onnxtext.editing.opsets.schemas import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
-from onnxtext.editing.opsets.work import Work
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.proto.encode.lower import lower_fragment
 
@@ -24,7 +24,7 @@ def inline(work: Work) -> int:
     """Replace a node by the nodes of its function.
 
     Returns:
-        The version of the operator set that these nodes are written for.
+        The version of the operator set that the new nodes use.
 
     Raises:
         Obstacle: the operator has no function.
@@ -49,7 +49,7 @@ def _absent(signature: Signature) -> str:
 
 
 def _keep_statement(work: Work) -> None:
-    """Move the label, the metadata and the declared types to the node that makes the output."""
+    """Move the label, metadata and declared types to the new node that computes the output."""
     first = work.node.outputs[0] if work.node.outputs else ""
     types = dict(zip(work.node.outputs, work.node.output_types, strict=False))
     for node in work.before:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The IR version that came with a version of an operator set."""
+"""Look up the IR version that a version of an operator set requires."""
 
 from __future__ import annotations
 

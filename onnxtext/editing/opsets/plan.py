@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
+from onnxtext.checker.context.checked_model import Subject, plain_domain
 from onnxtext.checker.context.finding import Place as FindingPlace
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.checker.context.subject import Subject, plain_domain
 from onnxtext.editing.errors import refused
-from onnxtext.editing.opsets.facts import Facts, Obstacle
-from onnxtext.editing.opsets.fallback import Converter
+from onnxtext.editing.opsets.converted_node import Place
 from onnxtext.editing.opsets.ir_versions import needed_ir_version
+from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Remark
-from onnxtext.editing.opsets.steps import Stepper
-from onnxtext.editing.opsets.work import Place
+from onnxtext.editing.opsets.version_steps import Stepper
 
 Targets = Mapping[str, int]
 """Versions by domain, "" for the standard one."""
@@ -31,7 +31,7 @@ class Plan:
     """The changes of a conversion, and its obstacles.
 
     Attributes:
-        subject: the model before it.
+        subject: the model before the conversion.
         targets: the versions to convert to.
         remarks: the obstacles, then the changes.
     """
@@ -75,7 +75,7 @@ class Plan:
         if self._ir_version is not None:
             model.ir_version = self._ir_version
         if self._replaced or self._dropped:
-            from onnxtext.editing.opsets.leftovers import remove_leftovers
+            from onnxtext.editing.opsets.cleanup import remove_leftovers
 
             remove_leftovers(model, self._replaced, self._dropped)
 
@@ -94,12 +94,13 @@ def convert(model: Model, targets: Targets) -> list[str]:
     return [remark.summary() for remark in plan.changes]
 
 
-def plan_conversion(model: Model, targets: Targets) -> Plan:
-    """Find the changes that a conversion makes, and the obstacles to it.
+def plan_conversion(model: Model, targets: Targets, subject: Subject | None = None) -> Plan:
+    """Find the changes of a conversion, and its obstacles.
 
     Args:
         model: the model, which is not changed before `Plan.apply`.
         targets: the versions by domain.
+        subject: the checked model, if it is known.
 
     Raises:
         OnnxTextError: a version or a domain is unknown.
@@ -119,9 +120,9 @@ def plan_conversion(model: Model, targets: Targets) -> Plan:
                 f"the model is written for {_shown(domain, entry.version)}, which is unknown",
                 "install a newer onnx" if entry.version > 0 else "correct its `opset_import`",
             )
-    from onnxtext.editing.inferred import checked
+    from onnxtext.editing.write_inferred_types import checked
 
-    subject = checked(model)
+    subject = subject or checked(model)
     plan = Plan(subject, plain)
     facts = Facts(subject)
     collected: dict[tuple[str, str], Remark] = {}
@@ -149,7 +150,7 @@ def check_version(domain: str, version: int) -> None:
     """Check that the installed onnx knows a version of an operator set.
 
     Raises:
-        OnnxTextError: it does not.
+        OnnxTextError: the version or domain is unknown.
     """
     newest = newest_versions().get(domain)
     shown = f"`{domain}`" if domain else "the standard operators"

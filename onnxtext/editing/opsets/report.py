@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.subject import Subject
+from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.model_paths import ModelPaths
-from onnxtext.checker.engine.places import TextPlaces
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, Severity
 from onnxtext.source import Source
 
@@ -41,7 +41,7 @@ class Remark:
 
     @property
     def severity(self) -> Severity:
-        """An obstacle is an error."""
+        """The severity: `error` for an obstacle."""
         return "error" if self.code == OBSTACLE else "info"
 
 
@@ -72,7 +72,7 @@ def diagnose(
     Args:
         remarks: the remarks.
         subject: the model before the conversion.
-        source: its text; None for a binary model.
+        source: the text of the model; None for a binary model.
         file: the name of a binary model.
     """
     chosen = list(remarks)

@@ -8,14 +8,14 @@ from functools import cache
 from typing import Any
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.values import Reference
-from onnxtext.checker.context.elements import shown
+from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
+from onnxtext.checker.context.type_strings import shown
 from onnxtext.proto.decode.lift import lift_fragment
 
 NONE = object()
-"""The default of an attribute that has none."""
+"""Stands for the default of an attribute without a default."""
 
 
 @cache
@@ -31,7 +31,7 @@ def default_of(signature: Signature, name: str) -> object:
 def changes_between(
     schemas: Schemas, domain: str, name: str, current: int, target: int
 ) -> list[int]:
-    """Return the versions that changed an operator, in the order in which they are passed."""
+    """Return the versions between two versions that changed an operator, in conversion order."""
     history = schemas.history(domain, name)
     if current <= target:
         return [since for since in history if current < since <= target]
@@ -50,10 +50,10 @@ def unfit(
     Args:
         node: the node.
         signature: the schema.
-        type_of: returns the type of a value as schemas spell it; None if unknown.
-        before: the schema that the node fits. A type that is unknown is accepted if the schema
-            allows every type that this one does.
-        is_new: whether a value is one of the conversion's own; its type may be unknown.
+        type_of: returns the type of a value in the spelling of schemas; None if unknown.
+        before: the schema that the node fits already. An unknown type is accepted if `signature`
+            allows every type that `before` allows.
+        is_new: whether the conversion has created a value; its type may be unknown.
     """
     if signature.deprecated:
         return f"`{node.op_type}` was removed in version {signature.since}"

@@ -2,8 +2,8 @@
 """The rules that convert a node, one for each version that changed its operator.
 
 Steps without a rule here only change types, attributes with defaults and optional inputs
-(`automatic`). All steps up to `REVIEWED` have been reviewed; onnx's version converter converts
-newer steps.
+(`signature_changes`). All steps up to `REVIEWED` have been reviewed; onnx's version converter
+converts newer steps.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from onnxtext.editing.opsets import meanings as m
-from onnxtext.editing.opsets import operands as o
-from onnxtext.editing.opsets import resizing as r
-from onnxtext.editing.opsets.automatic import Step, carry_over
-from onnxtext.editing.opsets.facts import Obstacle
-from onnxtext.editing.opsets.work import Work
+from onnxtext.editing.opsets import attributes_to_inputs as o
+from onnxtext.editing.opsets import changed_semantics as m
+from onnxtext.editing.opsets import resize as r
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.signature_changes import Step, carry_over
 
 Change = Callable[[Work], None]
 
@@ -30,11 +30,11 @@ REVIEWED: Mapping[str, int] = MappingProxyType(
 
 
 class Rule(NamedTuple):
-    """How a node is carried over a step.
+    """How a node is converted between two adjacent versions of its operator.
 
     Attributes:
-        up: to the newer version.
-        down: to the older one.
+        up: converts the node to the newer version.
+        down: converts the node to the older version.
     """
 
     up: Change = carry_over
@@ -125,7 +125,7 @@ def rules() -> Mapping[Step, Rule]:
 FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
     {("", "Resize"): r.resize_to_upsample, ("", "ScatterElements"): m.scatter_down}
 )
-"""What replaces an operator in versions that do not have it yet."""
+"""The change that replaces an operator in versions before its first version."""
 
 
 def reviewed_version(domain: str) -> int:

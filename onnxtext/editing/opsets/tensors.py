@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and make small tensors of numbers."""
+"""Read and create small tensors of numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan, prod
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import (
+from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     AttributeType,
     Blob,
@@ -19,10 +18,11 @@ from onnxtext.ast.values import (
     Tensor,
     TypedData,
 )
+from onnxtext.ast.types import TensorType, Type
 
 Number = int | float
 MOST_NUMBERS = 1 << 12
-"""Longer constants are not read."""
+"""The most elements of a constant that is read."""
 _RAW = {
     "int64": "q", "int32": "i", "float": "f", "double": "d", "float16": "e", "bool": "?",
     "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "uint32": "I", "uint64": "Q",
@@ -38,7 +38,7 @@ _TYPED = {
 def read_numbers(
     type: Type | None, data: object, resources: Mapping[str, bytes | memoryview]
 ) -> tuple[Number, ...] | None:
-    """Return the elements of a small tensor; None if they are elsewhere or no plain numbers."""
+    """Return the elements of a small tensor; None unless the model has them as numbers."""
     if not isinstance(type, TensorType) or type.shape is None:
         return None
     if isinstance(data, Blob):

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MODULES = (
-    "calls", "code_actions", "completion", "folding", "formatting", "graphs", "hover",
-    "inlay_hints", "links", "navigation", "rename", "requests", "selection", "semantic_tokens",
-    "signature_help", "symbols",
+    "call_hierarchy", "code_actions", "completion", "folding", "formatting", "graph_requests",
+    "hover", "inlay_hints", "document_links", "navigation", "rename", "binary_model_requests",
+    "selection", "semantic_tokens", "signature_help", "symbols",
 )  # fmt: skip
 
 

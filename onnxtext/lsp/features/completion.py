@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.features.section_completion import argument_items, escaped, section_items
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
+from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.operators import (
@@ -27,7 +28,6 @@ from onnxtext.lsp.index.operators import (
     signature_text,
 )
 from onnxtext.lsp.index.positions import Lines
-from onnxtext.lsp.index.project import schemas_of
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.parameters import data_field
 from onnxtext.printer.strings import quoted, value_name, word

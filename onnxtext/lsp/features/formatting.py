@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.engine.partial import read_partial
+from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.diagnostics import Edit, OnnxTextError
 from onnxtext.lsp.features.edits import minimal_edits, text_edits
 from onnxtext.lsp.index.document import Document

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.cursor import CursorTarget, target_at
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.explanations import explanation_at
+from onnxtext.lsp.index.keyword_documentation import explanation_at
 from onnxtext.lsp.index.operators import (
     attribute_documentation,
     documentation,
@@ -26,8 +26,8 @@ from onnxtext.lsp.index.operators import (
     signature_text,
 )
 from onnxtext.lsp.index.section_scopes import node_labels
-from onnxtext.lsp.index.tensors import statistics
-from onnxtext.lsp.index.type_stories import story_lines
+from onnxtext.lsp.index.tensor_statistics import statistics
+from onnxtext.lsp.index.type_origins import story_lines
 from onnxtext.printer.strings import word
 
 if TYPE_CHECKING:

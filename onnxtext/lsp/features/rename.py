@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.navigation import occurrences, symbol_under
 from onnxtext.lsp.index.document import Document

@@ -10,8 +10,8 @@ from typing import Any
 from lsprotocol import types as t
 
 from onnxtext.ast.paths import Step
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Schemas, Signature
-from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.explanations import ARGUMENTS, WORDS
+from onnxtext.lsp.index.keyword_documentation import ARGUMENTS, WORDS
 from onnxtext.lsp.index.operator_details import details
 from onnxtext.lsp.index.operators import (
     attribute_line,

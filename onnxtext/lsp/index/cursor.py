@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_scopes import listed_values, section_scope
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names

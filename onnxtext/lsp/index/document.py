@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.engine.partial import read_partial
-from onnxtext.checker.inference.explain import written
-from onnxtext.collector import paused_collector
+from onnxtext.checker.engine.partial_parse import read_partial
+from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.diagnostics import Diagnostic
+from onnxtext.lsp.index.available_operators import schemas_of
+from onnxtext.lsp.index.declared_types import declared_types
 from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
-from onnxtext.lsp.index.project import schemas_of
 from onnxtext.lsp.index.reuse import Columns, fill
 from onnxtext.lsp.index.statements import SpanMapCache
-from onnxtext.lsp.index.types import declared_types
+from onnxtext.memory import paused_collector
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Graph, Model, Node
-from onnxtext.ast.values import Attribute, SparseTensor, Tensor
+from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.binary_to_text import lift_placed
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.targets import targets
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.graph_scopes import parse_id
 from onnxtext.lsp.index.graph_stubs import formal_name
 from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.operators import documentation, value_text
-from onnxtext.lsp.index.tensors import statistics
+from onnxtext.lsp.index.tensor_statistics import statistics
 
 _MOST_ROWS = 64
 _MOST_BYTES = 64 << 20

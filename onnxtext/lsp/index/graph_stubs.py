@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from onnxtext.ast.model import Graph, Node
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.targets import targets
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.operators import value_text
 

@@ -19,7 +19,7 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.graph_changes import Changes
-from onnxtext.lsp.index.graph_places import Places
+from onnxtext.lsp.index.graph_node_spans import Places
 from onnxtext.lsp.index.graph_scopes import (
     MOST_VALUES,
     Group,

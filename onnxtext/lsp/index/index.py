@@ -14,21 +14,21 @@ from operator import attrgetter
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.values import Reference
-from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Schemas
-from onnxtext.checker.context.subject import (
+from onnxtext.ast.tensors_and_attributes import Reference
+from onnxtext.checker.context.checked_model import (
     FunctionKey,
     Options,
     Subject,
     function_key,
     plain_domain,
 )
-from onnxtext.checker.context.targets import Target, targets
-from onnxtext.checker.engine.places import TextPlaces
-from onnxtext.lsp.index.extents import find_end, limit_statements
-from onnxtext.lsp.index.project import schemas_of
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Schemas
+from onnxtext.checker.engine.finding_positions import TextPlaces
+from onnxtext.lsp.index.available_operators import schemas_of
+from onnxtext.lsp.index.scope_ends import find_end, limit_statements
 from onnxtext.lsp.index.section_names import SectionName, name_of, section_names
 from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.statements import Located, SpanMapCache

@@ -10,7 +10,7 @@ from typing import Any
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.schemas import FormalAttribute, OperatorSchema
-from onnxtext.ast.values import Float32
+from onnxtext.ast.tensors_and_attributes import Float32
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.printer import print_attribute
 from onnxtext.printer.strings import quoted

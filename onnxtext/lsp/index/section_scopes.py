@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from onnxtext.ast.value_infos import ORDERS
+from onnxtext.ast.list_order import ORDERS
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.subject import plain_domain
 from onnxtext.lsp.index.section_names import SectionName, name_of
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import load_lexer

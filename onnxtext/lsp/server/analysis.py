@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.inference.symbolic.values import Value
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.isolation.pool import Answers
-from onnxtext.collector import paused_collector
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
+from onnxtext.memory import paused_collector
 from onnxtext.source import Source, Span
 
 NEED_VALID_SYNTAX = frozenset(
@@ -67,7 +67,7 @@ def analyse(
         answers: cached results of the inference of onnx; results are added.
         report: called with the diagnostics before the slower inference of types.
     """
-    from onnxtext.checker.engine.partial import read_partial
+    from onnxtext.checker.engine.partial_parse import read_partial
     from onnxtext.checker.inference.value_types import small_values, value_types
 
     source = Source(text, name)
@@ -94,13 +94,14 @@ def _check(
     broken: bool,
     answers: Answers | None,
 ) -> tuple[Subject, list[Diagnostic]]:
+    from onnxtext.checker.context.schema_tables import default_tables, use_tables
+    from onnxtext.checker.engine.check_input import encoded_for_checks
     from onnxtext.checker.engine.config import Settings, SettingsError, find_settings
     from onnxtext.checker.engine.run import diagnose, find_in
     from onnxtext.checker.engine.schema_files import tables_of
-    from onnxtext.checker.engine.sources import encoded_for_checks
 
     found: list[Diagnostic] = []
-    settings, tables = Settings(), None
+    settings, tables = Settings(), default_tables()
     if base_dir is not None:
         try:
             settings = find_settings(base_dir)
@@ -113,15 +114,15 @@ def _check(
     if isinstance(root, Model) and not broken and not root.resources_left_out:
         encoded, refused = encoded_for_checks(root, source, base_dir)
         found += refused
-    subject, findings = find_in(
-        root,
-        base_dir=base_dir,
-        select=settings.select,
-        ignore=settings.ignore,
-        encoded=encoded,
-        answers=answers,
-        tables=tables,
-    )
+    with use_tables(tables):
+        subject, findings = find_in(
+            root,
+            base_dir=base_dir,
+            select=settings.select,
+            ignore=settings.ignore,
+            encoded=encoded,
+            answers=answers,
+        )
     found += diagnose(subject, findings, source=source)
     if broken:
         found = [item for item in found if item.code not in NEED_VALID_SYNTAX]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from onnxtext import ast
-from onnxtext.proto.decode.values import (
+from onnxtext.proto.decode.types_and_tensors import (
     Data,
     doc_decorator,
     lift_sparse_tensor,

@@ -14,10 +14,10 @@ from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
 from onnxtext.wire.writer import LENGTH, VARINT
 
 _MESSAGES = {
-    "GraphProto": ({1, 11, 12}, "onnx.helper.make_model makes a model of it"),
+    "GraphProto": ({1, 11, 12}, "convert it with onnx.helper.make_model"),
     "FunctionProto": ({7}, "a model has its functions beside its graph"),
-    "NodeProto": ({4}, "onnx.helper.make_graph and make_model make a model of it"),
-    "TensorProto": ({2}, "onnx.load_tensor reads it, and onnx.numpy_helper.to_array"),
+    "NodeProto": ({4}, "convert it with onnx.helper.make_graph and make_model"),
+    "TensorProto": ({2}, "read it with onnx.load_tensor and onnx.numpy_helper.to_array"),
     "SparseTensorProto": ({2}, None),
     "TypeProto": ({1, 4, 5}, None),
 }

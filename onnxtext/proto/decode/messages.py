@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from onnxtext import ast
-from onnxtext.ast.assemble import assemble_function, assemble_graph
+from onnxtext.ast.combine_lists import assemble_function, assemble_graph
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
 from onnxtext.proto.decode.residual_fields import residual_decorators
-from onnxtext.proto.decode.values import (
+from onnxtext.proto.decode.types_and_tensors import (
     Data,
     doc_decorator,
     lift_annotation,

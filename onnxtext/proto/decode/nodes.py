@@ -8,10 +8,10 @@ from functools import cached_property
 
 from onnxtext.ast.model import Graph, Node, Presence
 from onnxtext.ast.records import Decorator, Record
-from onnxtext.ast.values import Attribute, AttributeType
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.proto.decode.attributes import AttributeFields, attribute_value
 from onnxtext.proto.decode.residual_fields import residual_decorators
-from onnxtext.proto.decode.values import (
+from onnxtext.proto.decode.types_and_tensors import (
     Data,
     device_decorator,
     doc_decorator,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from onnxtext._core.encode import Encoder
 from onnxtext.ast.model import Function, Graph, Model
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering, own_decorators
 from onnxtext.wire.writer import Piece

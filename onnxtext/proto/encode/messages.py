@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from onnxtext import ast
-from onnxtext.ast import value_infos
-from onnxtext.proto.encode.fields import entry, metadata_fields, text_bytes
+from onnxtext.ast import list_order
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.values import ValueLowering
+from onnxtext.proto.encode.tensors_and_attributes import ValueLowering
+from onnxtext.proto.encode.types_and_metadata import entry, metadata_fields, text_bytes
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
@@ -104,22 +104,22 @@ class Lowering(ValueLowering):
         """Return the initializers of a graph in order, and whether each belongs to an input."""
         inputs = {id(value) for value in graph.inputs}
         try:
-            return [(value, id(value) in inputs) for value in value_infos.with_data(graph)]
-        except value_infos.ValueInfoError as error:
+            return [(value, id(value) in inputs) for value in list_order.with_data(graph)]
+        except list_order.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
 
     def listed_infos(self, graph: ast.Graph) -> Iterator[ast.ValueInfo]:
         """Yield the `value_info` list of a graph, in the order of SPEC 10."""
         metadata = dict(graph.value_metadata)
         try:
-            order = value_infos.order_of(graph)
-            for _, name, type, at, statement in value_infos.entries(graph, order):
+            order = list_order.order_of(graph)
+            for _, name, type, at, statement in list_order.entries(graph, order):
                 if statement is not None:
                     yield statement
                     continue
                 found = metadata.pop(name, ()) if metadata else ()
                 yield ast.ValueInfo(name, type, None, (), found, at)
-        except value_infos.ValueInfoError as error:
+        except list_order.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
         self._all_used(metadata, graph)
 
@@ -216,4 +216,4 @@ class Lowering(ValueLowering):
 
 def own_decorators(graph: ast.Graph) -> list[ast.Decorator]:
     """Return the decorators of the `GraphProto` itself."""
-    return [d for d in graph.decorators if d.name not in value_infos.ORDERS]
+    return [d for d in graph.decorators if d.name not in list_order.ORDERS]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from onnxtext.ast.values import AttributeType
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.proto.official.fields import (
     Data,
     Fields,
@@ -17,20 +17,25 @@ from onnxtext.proto.official.fields import (
     number,
 )
 from onnxtext.proto.official.losses import ItemPath
-from onnxtext.proto.official.values import NANS, STRINGS_OF_DATA, ValueReducer, default_nans
+from onnxtext.proto.official.types_and_tensors import (
+    NANS,
+    STRINGS_OF_DATA,
+    ValueReducer,
+    default_nans,
+)
 from onnxtext.proto.schema import message_spec
-from onnxtext.tensor.lazy import np
+from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import FIXED32, LENGTH, tag, varint
 
 _A = AttributeType
 
-LISTS = "the official parser drops the values of such lists: the list is written empty"
+LISTS = "the official parser drops the values of a list of this type: the list is written empty"
 SPARSE = "a sparse tensor cannot be written as an attribute: the attribute is left out"
 NO_TYPE = "an attribute always has a type in the official syntax: it gets the type of its value"
 NO_KIND = "an attribute with neither a type nor a single value cannot be written: it is left out"
 NO_VALUE = "the value of an attribute cannot be written: the attribute is left out"
-EXTRA_VALUE = "an attribute can have only one value, that of its type: other values are left out"
+EXTRA_VALUE = "an attribute can have only the value of its type: other values are left out"
 
 
 class AttributeReducer(ValueReducer, ABC):

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.records import Decorator, Number
+from onnxtext.ast.tensors_and_attributes import Blob, DataFile, Reference
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Blob, DataFile, Reference
 from onnxtext.syntax.actions.registry import action
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
@@ -61,7 +61,7 @@ def blob(token: str) -> Blob:
     digest = token[5:-1]
     if not 16 <= len(digest) <= 64:
         raise SemanticError(
-            f"a blob's digest has 16 to 64 hexadecimal digits, this one has {len(digest)}",
+            f"a blob's digest has 16 to 64 hexadecimal digits, this digest has {len(digest)}",
             token=token,
             help="write the beginning of the SHA-256 of its bytes",
         )

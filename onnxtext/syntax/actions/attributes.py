@@ -288,7 +288,7 @@ def _empty(many: ast.AttributeType | None) -> ast.AttributeValue:
 
 def _mixed(kind: ast.AttributeType, token: str | None = None) -> None:
     raise SemanticError(
-        f"the items of a list must have the type of the first, here {kind.name.lower()}",
+        f"the items of a list must have the type of the first item, here {kind.name.lower()}",
         token=token,
         code="attribute-type-mismatch",
     )

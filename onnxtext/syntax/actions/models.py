@@ -7,7 +7,7 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence, ValueInfo
 from onnxtext.ast.records import Decorator
-from onnxtext.ast.values import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.syntax.actions.headers import (
     FUNCTION_KEYS,
     MODEL_KEYS,

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from onnxtext.ast.model import Node
 from onnxtext.ast.records import Decorator, Number
 from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSchema, SchemaFile
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.ast.types import MapType, OpaqueType, TensorType, Type
-from onnxtext.ast.values import Attribute, AttributeType, Reference
 from onnxtext.syntax.actions.headers import Header, error_at
 from onnxtext.syntax.actions.registry import action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -154,7 +154,7 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
         if name not in allowed:
             raise SemanticError(
                 f"`@{name}` is not a decorator of {what}",
-                help=f"there are {', '.join(f'@{each}' for each in sorted(allowed))}",
+                help=f"the decorators are {', '.join(f'@{each}' for each in sorted(allowed))}",
             )
         if name in found:
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")

@@ -8,10 +8,10 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any
 
+from onnxtext.ast.list_order import order_first
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import Step, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
-from onnxtext.ast.value_infos import order_first
 from onnxtext.syntax.actions.sections import Block, Pairs, Sections
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import to_bytes

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import (
     Configuration,
     EncodingPatch,
@@ -21,7 +22,6 @@ from onnxtext.ast.model import (
 )
 from onnxtext.ast.paths import Step
 from onnxtext.ast.records import Decorator, Record
-from onnxtext.ast.value_infos import ORDERS
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.resources import Resources
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -98,7 +98,7 @@ class Sections:
         for word, content in sections:
             if word in seen:
                 raise SemanticError(
-                    f"there are two `{word}` sections", token=word, help="join them"
+                    f"there are two `{word}` sections", token=word, help="join the two sections"
                 )
             match str(word):
                 case "training":

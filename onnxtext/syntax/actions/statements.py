@@ -7,8 +7,8 @@ from typing import Any
 
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.ast.values import Attribute
 from onnxtext.syntax.actions.registry import action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.tensor_literals import Pending

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from onnxtext.ast.records import Number
-from onnxtext.ast.values import Blob, DataFile, ExternalData, NoData, TypedBlob
+from onnxtext.ast.tensors_and_attributes import Blob, DataFile, ExternalData, NoData, TypedBlob
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token

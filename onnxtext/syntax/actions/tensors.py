@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import prod
 
 from onnxtext import ast
-from onnxtext.ast.values import EXTERNAL_KEYS, SplatData, is_external_number
+from onnxtext.ast.tensors_and_attributes import EXTERNAL_KEYS, SplatData, is_external_number
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.syntax.actions.tensor_literals import (
@@ -25,7 +25,7 @@ from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_scalar, parse_typed, read_raw
 from onnxtext.tensor.print_elements import is_typed_expressible
-from onnxtext.tensor.repetition import Repetition
+from onnxtext.tensor.repeated_bytes import Repetition
 
 NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
@@ -196,7 +196,7 @@ def _external(calls: list[Call]) -> ast.ExternalData:
         )
     if len(numbers) >= len(EXTERNAL_KEYS):
         raise SemanticError(
-            "external data has a location, an offset and a length, and nothing more here",
+            "external data has a location, an offset and a length, and nothing else",
             token=_token(numbers[2]) or call.name,
             help=_AS_PAIRS,
         )

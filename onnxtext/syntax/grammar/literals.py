@@ -48,8 +48,8 @@ def literal_end(text: str, at: int) -> tuple[int, bool]:
     begin = _BEGIN.match(text, at)
     if begin is None:
         return 0, False
-    from onnxtext.tensor.bulk import sparse_places
-    from onnxtext.tensor.lazy import np
+    from onnxtext.tensor.bulk_numbers import sparse_places
+    from onnxtext.tensor.lazy_numpy import np
 
     opening, closing = b"{}" if text[at] == "{" else b"[]"
     is_nested = begin.end() - 1 > at and text[begin.end() - 1] == "["
@@ -95,7 +95,7 @@ def literal_end(text: str, at: int) -> tuple[int, bool]:
 
 def _count_plain(codes: NDArray[np.uint8]) -> int:
     """Count digits, points, minus signs, commas and blanks."""
-    from onnxtext.tensor.lazy import np
+    from onnxtext.tensor.lazy_numpy import np
 
     count = np.count_nonzero(codes - np.uint8(ord(",")) <= ord("9") - ord(","))
     count -= np.count_nonzero(codes == ord("/"))

@@ -57,7 +57,7 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
     what = "contains only comments" if context.text.strip() else "is empty"
     at = context.at if context.text.strip() else 0
     message = f"the text {what}: a model needs at least a graph"
-    help = "write one, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
+    help = "write a graph, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
     yield Diagnosis("syntax-error", message, Span(at, at), help=help)
 
 

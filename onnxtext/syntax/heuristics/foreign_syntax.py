@@ -178,7 +178,7 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         operator = "Neg" if negated else _OPERATORS[token[0]]
         operands = "…" if negated else f"{context.done[-1]}, …"
-        message = "there are no expressions: every operation is a node"
+        message = "expressions are not supported: every operation is a node"
         help = f"write `{operator} ({operands})`"
         span = Span(token.at, token.at + 1)
         yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)

@@ -27,9 +27,9 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import NODES
 from onnxtext.syntax.heuristics.look_alikes import lookalikes
-from onnxtext.syntax.heuristics.order import ORDER, foreign_words, lone_string
+from onnxtext.syntax.heuristics.misplaced_constructs import ORDER, foreign_words, lone_string
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
-from onnxtext.syntax.heuristics.structure import CUT_SHORT, STRUCTURE
+from onnxtext.syntax.heuristics.strings_and_marks import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.heuristics.tokens import SPELLING
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
@@ -294,7 +294,7 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
     others: tuple[Label, ...] = ()
     opener = _opener(context, name) if name in _CLOSERS else None
     if opener is not None:
-        others = (Label(opener, "this is never closed"),)
+        others = (Label(opener, "this bracket is never closed"),)
     return Diagnosis(
         _MISSING.get(name, "syntax-error"),
         f"expected {sentence([mark, *(word for word in words if word != mark)])}, found {found}",

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from onnxtext.checker.inference.symbolic.call import OperatorCall
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, times
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.quotients import (
     exact,
     greatest_of,
@@ -17,7 +17,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
     lowest,
     quotient,
 )
-from onnxtext.checker.inference.symbolic.values import (
+from onnxtext.checker.inference.symbolic.small_tensors import (
     MOST_ELEMENTS,
     Value,
     joint_shape,
@@ -70,7 +70,7 @@ def _divided(call: OperatorCall) -> Value | None:
 
 
 def _may_be_zero(divisor: Extent) -> bool:
-    """Whether a divisor may be 0: then `x / x` need not be 1."""
+    """Whether a divisor may be 0, so that `x / x` is not always 1."""
     if divisor is None or isinstance(divisor, int):
         return not divisor
     low = lowest(divisor)
@@ -119,7 +119,7 @@ def _compared(judge: Operation) -> Callable[[OperatorCall], Value | None]:
 
 
 def _is_less(left: Extent, right: Extent) -> Extent:
-    """Whether a size is less than another: 1 or 0."""
+    """Return 1 if a size is less than the other, 0 if not, None if unknown."""
     difference = minus(left, right)
     if difference is None:
         return None
@@ -152,7 +152,7 @@ def _either(left: Extent, right: Extent) -> Extent:
 
 
 def where(call: OperatorCall) -> Value | None:
-    """Return the chosen elements; for an unknown choice, the element if both are equal."""
+    """Infer `Where`: if a condition is unknown, the element is known only if both are equal."""
     known = [value for value in call.values if value is not None]
     shape = joint_shape([value.shape for value in known])
     if len(known) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:
@@ -214,4 +214,4 @@ ARITHMETIC: dict[str, Callable[[OperatorCall], Value | None]] = {
     "Or": _compared(_either),
     "Sub": _folded(minus),
 }
-"""The function that follows a value through each such operator."""
+"""The function that computes the value of each arithmetic operator's output."""

@@ -18,12 +18,12 @@ _LARGEST = 1 << 63
 
 
 class Term(NamedTuple):
-    """A quotient, rounded down; or the least or greatest of some sizes.
+    """A quotient rounded down, a minimum or a maximum of sizes.
 
     Attributes:
         kind: `//`, `min` or `max`.
         parts: dividend and divisor, or the compared sizes in order.
-        weight: the number of symbols and terms in it, itself included.
+        weight: the number of symbols and terms in this term, itself included.
     """
 
     kind: str

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxtext.checker.inference.symbolic import computed, layout, windows
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.computed import broadcast_pair
+from onnxtext.checker.inference.symbolic import (
+    convolution_and_pooling,
+    data_dependent_shapes,
+    quantized,
+    reshape_and_slice,
+)
+from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
-from onnxtext.checker.inference.symbolic.following import FOLLOWING, SOURCES, followed
-from onnxtext.checker.inference.symbolic.learning import DOMAIN as LEARNING_DOMAIN
-from onnxtext.checker.inference.symbolic.learning import LEARNING
+from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
+from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents
-from onnxtext.checker.inference.symbolic.values import Value
+from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING, SOURCES, followed
 
 
 def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
@@ -51,7 +56,7 @@ def _spread(call: OperatorCall, index: int, target: Extents) -> None:
     for back in range(1, len(shape) + 1):
         size, wanted = shape[-back], target[-back]
         if isinstance(size, int) and size != 1:
-            names = f"dimension -{back} of {{{index}}}", "that of the result"
+            names = f"dimension -{back} of {{{index}}}", "the same dimension of the result"
             call.equal(wanted, size, names[1], names[0])
         elif isinstance(size, Size) and isinstance(wanted, int):
             call.one_or(size, wanted)
@@ -88,10 +93,17 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 
 def _sloped(call: OperatorCall) -> SymbolicShape:
-    """Infer `PRelu`: the slope is broadcast."""
-    if call.since >= 7:
-        _elementwise(call)
-    return call.shape(0)
+    """Infer `PRelu`: the slope is broadcast to the shape of the data."""
+    shape, slope = call.shape(0), call.shape(1)
+    if call.since < 7 or _elementwise(call) is None or shape is None or slope is None:
+        return shape
+    pairs = zip(reversed(shape), reversed(slope), strict=False)
+    if len(slope) > len(shape) or any(
+        size == 1 and isinstance(other, int) and other != 1 for size, other in pairs
+    ):
+        # onnxruntime broadcasts the data, too.
+        call.reject("the slope {1} cannot be broadcast to the shape of {0}", certain=False)
+    return shape
 
 
 def _matmul(call: OperatorCall) -> SymbolicShape:
@@ -106,14 +118,20 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
         return None
     call.equal(
         left[-1], right[-2] if len(right) > 1 else right[0],
-        "the last dimension of the left matrix", "the number of rows of the right one",
+        "the last dimension of the left matrix", "the number of rows of the right matrix",
     )  # fmt: skip
     rows = left[-2:-1]
     columns = right[-1:] if len(right) > 1 else ()
     return (*broadcast(call, [left[:-2], right[:-2]]), *rows, *columns)
 
 
+def _integer_matmul(call: OperatorCall) -> SymbolicShape:
+    quantized.require_factors(call, 0, (2,), 1, (3,))
+    return _matmul(call)
+
+
 def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
+    quantized.require_factors(call, 0, (1, 2, 6, 7), 3, (4, 5))
     left, right = call.shape(0), call.shape(3)
     return None if left is None or right is None else multiplied(call, left, right)
 
@@ -189,16 +207,6 @@ def _along_axis(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
-def _quantized(call: OperatorCall) -> SymbolicShape:
-    """Infer quantization: a list of scales has one for each index of an axis."""
-    shape, scale = call.shape(0), call.shape(1)
-    if shape and scale is not None and len(scale) == 1 and scale != (1,) and call.since >= 13:
-        axis = call.axis("axis", 1, len(shape))
-        if axis is not None and not call.integer("block_size", 0):
-            call.equal(shape[axis], scale[0], f"dimension {axis} of {{0}}", "the size of {1}")
-    return shape
-
-
 _SAME = """
     Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
     CumSum Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Identity IsInf IsNaN LRN
@@ -218,54 +226,54 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     **dict.fromkeys([f"Reduce{name}" for name in _REDUCTIONS.split()], _reduce),
     "ArgMax": _arg_reduce,
     "ArgMin": _arg_reduce,
-    "AveragePool": windows.pool,
+    "AveragePool": convolution_and_pooling.pool,
     "BatchNormalization": _normalized,
-    "Concat": layout.concat,
-    "Constant": computed.constant_shape,
-    "ConstantOfShape": computed.filled,
-    "Conv": windows.conv,
-    "ConvInteger": windows.conv_integer,
-    "DequantizeLinear": _quantized,
-    "ConvTranspose": windows.transposed_conv,
-    "DepthToSpace": windows.to_space,
-    "Expand": computed.expanded,
-    "Flatten": layout.flatten,
-    "Gather": layout.gather,
-    "GatherElements": computed.indices_shape,
-    "GatherND": computed.gathered,
+    "Concat": reshape_and_slice.concat,
+    "Constant": data_dependent_shapes.constant_shape,
+    "ConstantOfShape": data_dependent_shapes.filled,
+    "Conv": convolution_and_pooling.conv,
+    "ConvInteger": quantized.conv_integer,
+    "DequantizeLinear": quantized.linear,
+    "ConvTranspose": convolution_and_pooling.transposed_conv,
+    "DepthToSpace": convolution_and_pooling.to_space,
+    "Expand": data_dependent_shapes.expanded,
+    "Flatten": reshape_and_slice.flatten,
+    "Gather": reshape_and_slice.gather,
+    "GatherElements": data_dependent_shapes.indices_shape,
+    "GatherND": data_dependent_shapes.gathered,
     "Gemm": _gemm,
-    "GlobalAveragePool": windows.global_pool,
-    "GlobalMaxPool": windows.global_pool,
+    "GlobalAveragePool": convolution_and_pooling.global_pool,
+    "GlobalMaxPool": convolution_and_pooling.global_pool,
     "Hardmax": _along_axis,
     "InstanceNormalization": _normalized,
     "LayerNormalization": _layer_normalized,
     "LogSoftmax": _along_axis,
-    "LpPool": windows.pool,
+    "LpPool": convolution_and_pooling.pool,
     "MatMul": _matmul,
-    "MatMulInteger": _matmul,
-    "MaxPool": windows.pool,
-    "NonZero": computed.found_places,
-    "OneHot": computed.one_hot,
-    "Pad": layout.padded,
+    "MatMulInteger": _integer_matmul,
+    "MaxPool": convolution_and_pooling.pool,
+    "NonZero": data_dependent_shapes.found_places,
+    "OneHot": data_dependent_shapes.one_hot,
+    "Pad": reshape_and_slice.padded,
     "PRelu": _sloped,
-    "QLinearConv": windows.quantized_conv,
+    "QLinearConv": quantized.conv,
     "QLinearMatMul": _quantized_matmul,
-    "QuantizeLinear": _quantized,
-    "Range": computed.ranged,
-    "Reshape": layout.reshape,
-    "Resize": computed.resized,
-    "ScatterElements": computed.scattered,
-    "ScatterND": computed.scattered_slices,
-    "Shape": layout.shape_of,
+    "QuantizeLinear": quantized.linear,
+    "Range": data_dependent_shapes.ranged,
+    "Reshape": reshape_and_slice.reshape,
+    "Resize": data_dependent_shapes.resized,
+    "ScatterElements": data_dependent_shapes.scattered,
+    "ScatterND": data_dependent_shapes.scattered_slices,
+    "Shape": reshape_and_slice.shape_of,
     "Size": lambda call: (),
-    "Slice": layout.sliced,
+    "Slice": reshape_and_slice.sliced,
     "Softmax": _along_axis,
-    "SpaceToDepth": windows.to_depth,
-    "Squeeze": layout.squeeze,
-    "Tile": computed.tiled,
-    "Transpose": layout.transpose,
-    "Unsqueeze": layout.unsqueeze,
-    "Upsample": computed.resized,
+    "SpaceToDepth": convolution_and_pooling.to_depth,
+    "Squeeze": reshape_and_slice.squeeze,
+    "Tile": data_dependent_shapes.tiled,
+    "Transpose": reshape_and_slice.transpose,
+    "Unsqueeze": reshape_and_slice.unsqueeze,
+    "Upsample": data_dependent_shapes.resized,
 }
 """The inference function for the shape of an operator's first output."""
 
@@ -283,8 +291,8 @@ OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
-    "Split": layout.split,
-    "TopK": computed.top,
+    "Split": reshape_and_slice.split,
+    "TopK": data_dependent_shapes.top,
     **LEARNING,
 }
 """The inference function of each supported operator of the standard and of `ai.onnx.ml`."""
@@ -309,8 +317,9 @@ CONSTANT_INPUTS = frozenset(
     )
 ) | {f"Reduce{name}" for name in _REDUCTIONS.split()}
 """Operators whose output shapes depend on the values of their inputs."""
-FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING
-"""Operators for which the values of inputs matter."""
+_INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
+FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
+"""Operators whose output shapes or values depend on the values of their inputs."""
 
 
 def infer(

@@ -13,17 +13,17 @@ from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.subject import Subject
-from onnxtext.checker.context.targets import Target, targets
 from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
 from onnxtext.checker.inference.scope_walk import visit_graphs
-from onnxtext.checker.inference.symbolic.call import SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import symbols
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import (
     FOLLOWING_VALUES,
     SHAPES_ALONE,
@@ -37,10 +37,10 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     unified,
 )
 from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
-from onnxtext.checker.inference.symbolic.values import Value, agreed, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
 
 _MOST_CALLED = 10_000
-"""How many nodes of called functions are visited, plus the nodes of the model."""
+"""The most visits of nodes in called functions; the number of the model's nodes is added."""
 _DEEPEST = 50
 
 F = TypeVar("F")

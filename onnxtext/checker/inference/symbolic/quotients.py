@@ -28,7 +28,7 @@ _HEAVIEST = 60
 
 
 def exact(left: Extent, right: Extent) -> Extent:
-    """Return the quotient of polynomials without a remainder; None if there is one."""
+    """Return the exact quotient of two polynomials; None if the division has a remainder."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -85,7 +85,7 @@ def quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _by_number(left: Size, divisor: int) -> Extent:
-    """Return a quotient by a positive number: terms without a remainder are split off."""
+    """Divide by a positive number, rounded down; divisible terms are divided separately."""
     factor = gcd(divisor, *[n for product, n in left.terms if product])
     terms = {product: n // factor for product, n in left.terms}
     divisor //= factor
@@ -124,7 +124,7 @@ def rounded_up(left: Extent, right: Extent) -> Extent:
 
 
 def opaque(kind: str, parts: tuple[int | Size, ...]) -> Extent:
-    """Return a factor that is not calculated further."""
+    """Return a quotient, minimum or maximum as one factor that is not simplified."""
     weight = 1 + sum([_weight(part) for part in parts])
     return Size((((Term(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None
 
@@ -141,14 +141,14 @@ def _weight(size: int | Size) -> int:
 
 
 def lowest(size: int | Size) -> int | None:
-    """Return a bound that a size is never below; None if unknown."""
+    """Return a lower bound of a size; None if unknown."""
     if isinstance(size, int):
         return size
     return _bound(size, 0)
 
 
 def highest(size: int | Size) -> int | None:
-    """Return a bound that a size is never above; None if unknown."""
+    """Return an upper bound of a size; None if unknown."""
     if isinstance(size, int):
         return size
     return _bound(size, 1)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, times
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
@@ -60,4 +60,4 @@ def _require(call: OperatorCall, index: int, wanted: Extents) -> None:
     if shape is None or not call.has_rank(index, len(wanted)):
         return
     for axis, (size, needed) in enumerate(zip(shape, wanted, strict=True)):
-        call.equal(size, needed, f"dimension {axis} of {{{index}}}", "the size it needs")
+        call.equal(size, needed, f"dimension {axis} of {{{index}}}", "the required size")

@@ -6,22 +6,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Blob, Reference, RepeatedList, TypedBlob
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.values import Blob, Reference, TypedBlob
-from onnxtext.checker.context.declarations import plain_dim
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.targets import Target
-from onnxtext.checker.inference.symbolic import contrib
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.sizes import Sizes
+from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.inference.symbolic.spelling import read_dim
-from onnxtext.checker.inference.symbolic.values import Value
 
+_UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
+"""Values of attributes that inference does not read."""
 Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
-"""The shapes and the small values of outputs; values may be fewer."""
+"""The shapes and the small values of outputs; the list of values may be shorter."""
 
 
 def operator_step(
@@ -32,7 +34,7 @@ def operator_step(
     values: list[Value | None],
     sizes: Sizes,
 ) -> Results:
-    """Return the shapes and values of the outputs of a node without bodies, which is no call.
+    """Return the shapes and values of the outputs of an operator without bodies.
 
     Args:
         node: the node.
@@ -40,14 +42,16 @@ def operator_step(
         wanted: the declared shapes of its outputs.
         inputs: the shapes of its inputs.
         values: the small values of its inputs; may be empty.
-        sizes: the equations, to which this adds.
+        sizes: the equations; this function adds equations.
     """
-    if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
+    if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(wanted), ()  # unknown values are not the defaults
     before = len(sizes.mismatches)
     made: tuple[Value | None, ...] = ()
-    if node.domain == contrib.DOMAIN:
-        shapes = contrib.shapes(OperatorCall(node, inputs, values, sizes, contrib.SINCE))
+    if onnxruntime_operators.has_rule(node.domain, node.op_type):
+        shapes = onnxruntime_operators.shapes(
+            OperatorCall(node, inputs, values, sizes, onnxruntime_operators.SINCE)
+        )
     elif type(target) is not Signature or target.origin or target.domain not in DOMAINS:
         return tuple(wanted), ()
     else:
@@ -123,7 +127,7 @@ def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
 
 
 def either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
-    """Return the dimensions on which two branches agree."""
+    """Return a shape of the dimensions on which two branches agree; others are unknown."""
     if left is None or right is None or len(left) != len(right):
         return None
     return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])

@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import Dim, TensorType, Type
-from onnxtext.ast.values import Reference
-from onnxtext.checker.context.declarations import plain_dim
-from onnxtext.checker.context.elements import type_of, type_text
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.type_strings import type_of, type_text
 from onnxtext.checker.inference.element_types import bind, with_special
-from onnxtext.checker.inference.symbolic import contrib
-from onnxtext.checker.inference.symbolic.call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.sizes import Sizes
+from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.inference.symbolic.spelling import read
-from onnxtext.checker.inference.symbolic.values import Value
 
 Types = tuple[Type | None, ...]
 Values = tuple[Value | None, ...]
 _MOST_CHARACTERS = 120
-"""Longer expressions are unknown dimensions."""
+"""The length of the longest expression that becomes a dimension."""
 
 
 class NoEquations(Sizes):
@@ -115,10 +115,10 @@ class SymbolicStep:
         if known is None:
             found = _bound(signature, node, inputs)
             references = any(type(a.value) is Reference for a in node.attributes)
-            if signature.domain == contrib.DOMAIN and not references:
+            if onnxruntime_operators.has_rule(signature.domain, signature.name) and not references:
                 shapes = list(map(self.shape, inputs))
-                call = OperatorCall(node, shapes, [], self._sizes, contrib.SINCE)
-                made = (*contrib.shapes(call), *(None,) * len(found))
+                call = OperatorCall(node, shapes, [], self._sizes, onnxruntime_operators.SINCE)
+                made = (*onnxruntime_operators.shapes(call), *(None,) * len(found))
                 found = tuple([refined(t, shape) for t, shape in zip(found, made, strict=False)])
             known = self._known[key] = found, ()
             self._kept += (signature, *inputs, *node.attributes)

@@ -8,13 +8,13 @@ from collections import deque
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.inference.symbolic.call import SymbolicShape
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, product_of, symbols
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.symbolic.quotients import exact, replaced
 
 _MOST_VISITED = 100_000
-"""How many values are visited to find all chains."""
+"""The most values that are visited to find all chains."""
 
 
 class Trace:
@@ -52,7 +52,7 @@ class Trace:
     def chain(self, place: Place, symbol: str) -> list[str]:
         """Return the values through which a symbol reaches a node, from an input on.
 
-        The list is empty if they are unknown.
+        The list is empty if the values are unknown.
         """
         node, main = place.item, self._main
         if not isinstance(node, Node) or not self.is_in_main(node):
@@ -107,15 +107,15 @@ class Trace:
     # ---- Constant shapes ------------------------------------------------------------------
 
     def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
-        """Return which number in a constant shape fixes a symbol, and its replacement.
+        """Find the number in a constant shape that fixes the size of a symbol, and its replacement.
 
         Args:
             place: the place that fixes the symbol.
             symbol: the symbol.
-            number: its only size.
+            number: the only size that the symbol may have.
 
         Returns:
-            The index of the number, and `0` or `-1`; None if there is no single one.
+            The index of the number, and `0` or `-1`; None unless exactly one number fixes the size.
         """
         node, environment = place.item, self.shapes.main
         if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:
@@ -145,11 +145,11 @@ class Trace:
         return numbers[index] if numbers is not None else None
 
     def _is(self, size: Size, symbol: str, number: int, wanted: int) -> bool:
-        """Whether a size depends on one symbol and is a number if the symbol is one."""
+        """Whether a size depends on `symbol` alone, and is `wanted` if the symbol is `number`."""
         return symbols(size) == {symbol} and replaced(size, lambda _: number) == wanted
 
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
-        """Return the statement that holds a constant, and the part of it; None if computed."""
+        """Return the statement and the part of it that hold a constant; None if it is computed."""
         at = self._main.position.get(name)
         if at == GIVEN:
             return self._main.given[name], ()

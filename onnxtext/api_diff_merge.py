@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public functions on versions of a model: `diff`, `merge`, `rewrite` and `verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from onnxtext.memory import paused_collector
+from onnxtext.model_arguments import Given, read_given
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.differ import ModelDiff, Side
+    from onnxtext.differ.result import Category
+    from onnxtext.merger import MergeResult
+    from onnxtext.model_arguments import ModelSource
+    from onnxtext.verifier import Verdict
+
+
+def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = ()) -> ModelDiff:
+    """Compare two models.
+
+    Nodes are matched by what they compute and by their names, so renamed values and moved nodes
+    are recognized.
+
+    Args:
+        old: a text (a `str`), bytes of a text or of a binary model, the path of a file with either
+            (a `pathlib.Path`), a message (`ModelProto`, `GraphProto`, `FunctionProto` or
+            `NodeProto`), or an object of `onnx_ir` or `onnxscript`.
+        new: likewise.
+        ignore: differences to leave out: `weights`, `order`, `names`, `metadata`, `doc` and
+            `encoding`.
+
+    Returns:
+        The differences: false if there are none. `str` of it is the text of `onnxtext diff`.
+
+    Raises:
+        OnnxTextError: a model is not valid.
+        OSError: a file cannot be read.
+        TypeError: a source has another type.
+        ValueError: `ignore` has an unknown kind of difference.
+    """
+    from onnxtext.differ import IGNORABLE, compare
+
+    for name in ignore:
+        if name not in IGNORABLE:
+            raise ValueError(f"{name!r} cannot be ignored; choose of {', '.join(IGNORABLE)}")
+    with paused_collector():
+        sides = [_side(read_given(source)) for source in (old, new)]
+        return compare(sides[0], sides[1]).without(frozenset(ignore))
+
+
+def _side(given: Given) -> Side:
+    from onnxtext.differ import Side
+
+    given = given.as_model()
+    if isinstance(given.content, str):
+        return Side.of_text(given.content, label=given.name, base=given.base)
+    return Side.of_binary(given.content, label=given.name, base=given.base)
+
+
+def merge(
+    base: ModelSource,
+    ours: ModelSource,
+    theirs: ModelSource,
+    *,
+    labels: tuple[str, str, str] = ("base", "ours", "theirs"),
+) -> MergeResult:
+    """Merge two versions of a model with their common ancestor, statement by statement.
+
+    A change that only one side made is taken. Different changes of both sides are a conflict. If
+    one side equals the base, the result is the other side, byte for byte.
+
+    Args:
+        base: the common ancestor, as for `diff`; `b""` if there is none.
+        ours: one version.
+        theirs: the other version.
+        labels: names of the base, ours and theirs in the markers of conflicts.
+
+    Returns:
+        The merged model and its number of conflicts: binary if all versions are and there is no
+        conflict, else a text, in which conflicts are marked as by git.
+
+    Raises:
+        OnnxTextError: a file is neither a binary model nor UTF-8.
+        OSError: a file cannot be read.
+        TypeError: a source has another type.
+    """
+    from onnxtext.merger import merge as merge_contents
+
+    given = [read_given(source).as_model().content for source in (base, ours, theirs)]
+    one, two, three = [
+        item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item for item in given
+    ]
+    return merge_contents(one, two, three, labels=labels)
+
+
+def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
+    """Write an edited syntax tree back to its text; comments and the rest of the text stay.
+
+    Only statements that differ are printed. A comment at a statement that was removed is removed,
+    too.
+
+    Args:
+        text: the text.
+        model: the syntax tree that `parse` made of it, after the edit.
+        name: the name of the text in messages.
+
+    Returns:
+        The new text; it parses to the edited tree.
+
+    Raises:
+        OnnxTextError: the text has syntax errors, or the tree cannot be written as a text.
+    """
+    from onnxtext.merger.rewriting import rewrite_text
+
+    return rewrite_text(text, model, name=name)
+
+
+def verify(source: ModelSource) -> Verdict:
+    """Convert a model to the other form and back, and compare.
+
+    Args:
+        source: as for `diff`.
+
+    Returns:
+        The violated laws: true if there are none.
+
+    Raises:
+        OnnxTextError: the model is not valid.
+        OSError: the file cannot be read.
+        TypeError: the source has another type.
+    """
+    from onnxtext.verifier import verify_binary, verify_text
+
+    given = read_given(source).as_model()
+    if isinstance(given.content, str):
+        return verify_text(given.content, base_dir=given.base, name=given.name)
+    return verify_binary(given.content, name=given.name)

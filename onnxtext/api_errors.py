@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Create the errors and warnings of the public functions (`onnxtext.api`)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
+from onnxtext.source import Source, Span
+from onnxtext.wire.writer import MOST_BYTES
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Fragment, Model
+    from onnxtext.proto.decode.lift import LiftError
+    from onnxtext.proto.encode.lower import LowerError
+    from onnxtext.tensor.blob_lookup import Elsewhere
+
+
+def left_out(model: Model, source: Source) -> list[Diagnostic]:
+    """Return the errors of a text that was printed without metadata or weights."""
+    found: list[Diagnostic] = []
+    if model.metadata_left_out:
+        found += missing_metadata_error(source).diagnostics
+    if model.resources_left_out:
+        found += missing_weights_error(model, source).diagnostics
+    return found
+
+
+def missing_metadata_error(source: Source) -> OnnxTextError:
+    """Create the error for a text that was printed without its metadata."""
+    at = source.text.rfind("\nmetadata none") + 1
+    return OnnxTextError(
+        Diagnostic(
+            "metadata-left-out",
+            "this text was printed without its metadata and cannot be converted to a model",
+            source=source,
+            labels=(Label(Span(at, at + len("metadata none"))),),
+            help="print it again without --metadata none; or remove this line, for a model "
+            "without metadata",
+        )
+    )
+
+
+def missing_weights_error(model: Model, source: Source) -> OnnxTextError:
+    """Create the error for a text that was printed without its weights."""
+    from onnxtext.weights.blob_owners import blob_owners
+
+    at = source.text.rfind("\nresources none") + 1
+    owners = blob_owners(model)
+    more = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
+    shown = ", ".join(owners[:_SHOWN]) + more
+    return OnnxTextError(
+        Diagnostic(
+            "weights-left-out",
+            "this text was printed without its weights and cannot be converted to a model",
+            source=source,
+            labels=(Label(Span(at, at + len("resources none"))),),
+            notes=(f"missing: {shown}",) if owners else (),
+            help="print it again without --weights none",
+        )
+    )
+
+
+_SHOWN = 20
+"""Maximum number of missing blobs, or of spans, in one diagnostic."""
+
+
+def check_declared_size(model: Model | Fragment, source: Source) -> None:
+    """Check that a model fits into a protobuf message, before its weights are read.
+
+    Raises:
+        OnnxTextError: it would be too large.
+    """
+    from onnxtext.weights.declared_sizes import declared_size
+
+    total, at = declared_size(model)
+    check_encoded_size(total, "weights of this model take", source, at)
+
+
+def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> None:
+    """Check that a size fits into a protobuf message.
+
+    Args:
+        size: the size in bytes.
+        subject: subject and verb of the message, such as "model would take".
+        source: the text.
+        at: offset of the largest statement.
+
+    Raises:
+        OnnxTextError: it is too large.
+    """
+    if size > MOST_BYTES:
+        raise OnnxTextError(
+            Diagnostic(
+                "model-too-large",
+                f"the {subject} {size:,} bytes: protobuf reads and writes no message of more than "
+                f"{MOST_BYTES:,}",
+                source=source,
+                labels=(Label(Span(at, min(at + 1, len(source.text)))),),
+                help="`onnxtext to-binary --externalize` writes weights to a file of external data",
+            )
+        )
+
+
+def lowering_error(error: LowerError, source: Source) -> OnnxTextError:
+    """Create the error for a text that cannot be lowered."""
+    return OnnxTextError(combined_diagnostic([error], source))
+
+
+def lowering_errors(
+    root: Model | Fragment, first: LowerError, source: Source, elsewhere: Elsewhere | None = None
+) -> list[Diagnostic]:
+    """Find all statements that cannot be lowered, and all missing blobs.
+
+    Args:
+        root: the syntax tree of the text.
+        first: the error of lowering it.
+        source: the text.
+        elsewhere: finds blobs that are not in the text.
+    """
+    from onnxtext.proto.encode.lowering_errors import find_errors
+
+    same: dict[tuple[str, str], list[LowerError]] = {}
+    for error in find_errors(root, elsewhere) or [first]:
+        same.setdefault((error.code, error.mark or error.message), []).append(error)
+    return [combined_diagnostic(errors, source) for errors in same.values()]
+
+
+def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnostic:
+    """Create one diagnostic for the same error at several statements."""
+    first = errors[0]
+    spans = dict.fromkeys([_error_span(error, source) for error in errors[:_SHOWN]])
+    help = _HELPS.get(first.code)
+    labels = tuple(map(Label, spans))
+    return Diagnostic(first.code, first.message, source=source, labels=labels, help=help)
+
+
+_HELPS = {
+    "blob-missing": "print the text again from its model, or copy the blob into `resources`",
+    "blob-damaged": "print the text again from its model: the original bytes are lost",
+    "blob-ambiguous": "write more digits of the digest",
+    "weights-ambiguous": "write more digits of the digest",
+    "blob-size": "correct the type of the tensor, or the digest of the blob",
+}
+
+
+def _error_span(error: LowerError, source: Source) -> Span:
+    """Return the span of an error in a statement; its first token if unknown."""
+    from onnxtext.syntax.grammar.lexer import load_lexer
+
+    text, at = source.text, max(error.at, 0)
+    marked = text.find(f'"{error.mark}', at) if error.mark else -1
+    if marked >= 0:
+        return Span(marked + 1, marked + 1 + len(error.mark))
+    token = load_lexer().token(text, at)
+    end = at + 1 if token is None else token.at + len(token)
+    return Span(min(at if token is None else token.at, len(text)), min(end, len(text)))
+
+
+def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
+    """Create the error for bytes that are not a model; other errors pass through."""
+    from onnxtext.proto.decode.invalid_models import diagnose_invalid
+
+    diagnostic = diagnose_invalid(data, name)
+    return error if diagnostic is None else OnnxTextError(diagnostic)
+
+
+def warn_if_suspicious(data: bytes, name: str) -> None:
+    """Warn of a suspicious model."""
+    from onnxtext.proto.decode.invalid_models import warn_suspicious
+
+    said = warn_suspicious(data, name)
+    if said is not None:
+        warnings.warn(said, OnnxTextWarning, stacklevel=3)
+
+
+def other_message_error(message: str, wanted: str, source: Source) -> OnnxTextError:
+    """Create the error for the text of a message of another type than the wanted one."""
+    labels = (Label(Span(0, len(source.text))),)
+    said = f"this text is a {message}, not a {wanted}"
+    return OnnxTextError(Diagnostic("not-a-message", said, source=source, labels=labels))
+
+
+def invalid_message_error(error: LiftError, message: str, name: str) -> OnnxTextError:
+    """Create the error for bytes that are not a message of the wanted type."""
+    return OnnxTextError(
+        Diagnostic(
+            "not-a-model" if message == "ModelProto" else "not-a-message",
+            f"these bytes are not a valid {message}: {error.message}",
+            offset=error.offset,
+            file=name,
+        )
+    )

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Combine the lists of a decoded graph into the compact form of the text (SPEC 10).
+
+An initializer of an input becomes the input's default value, a `value_info` entry of a node's
+output becomes the type before that output, but only if lowering restores the same lists.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from onnxtext.ast.inline_output_types import place_all_types, place_types
+from onnxtext.ast.list_order import INITIALIZERS, Order, decorator_of, is_dense, order_of
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.value_info_order import place_infos
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def assemble_graph(
+    graph: Graph, initializers: list[ValueInfo], infos: list[ValueInfo]
+) -> list[Decorator]:
+    """Set the `values`, defaults and typed outputs of a graph.
+
+    Args:
+        graph: a graph with inputs, outputs and nodes.
+        initializers: the initializers in order, dense ones before sparse ones.
+        infos: the `value_info` list.
+
+    Returns:
+        The decorators with which the graph keeps the order of its lists.
+    """
+    rest, order = _make_defaults(graph.inputs, initializers)
+    graph.values = rest
+    graph.decorators = order
+    if not order and infos and place_all_types(graph.nodes, infos, (*graph.inputs, *rest)):
+        return []
+    described = {i.name for i in infos for item in i.decorators if item.name == "meta"}
+    values = (*graph.inputs, *graph.outputs, *rest)
+    if described and not described.isdisjoint([value.name for value in values]):
+        graph.values = rest + place_types(graph.nodes, infos)  # `regroup` does the others
+        return [*order]
+    decorator, infos = place_infos(graph, infos, any_order=not described)
+    graph.values = rest + infos
+    return [*order] if decorator is None else [*order, decorator]
+
+
+def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
+    """Set the types of a function's inputs, outputs and nodes, and its `values`."""
+    taken = 0
+    for value in (*function.inputs, *function.outputs):
+        if taken < len(infos):
+            info = infos[taken]
+            if info.name == value.name and info.type is not None:
+                value.type = info.type
+                value.decorators = info.decorators
+                taken += 1
+    function.values = place_types(function.nodes, infos[taken:])
+
+
+def _make_defaults(
+    inputs: list[ValueInfo], initializers: list[ValueInfo]
+) -> tuple[list[ValueInfo], tuple[Decorator, ...]]:
+    """Convert initializers with the names of inputs to the defaults of these inputs.
+
+    Returns:
+        The other initializers, and the decorator for the order of all initializers.
+    """
+    places = {value.name: place for place, value in enumerate(inputs)}
+    if places.keys().isdisjoint([value.name for value in initializers]):
+        return initializers, ()
+    once = {name for name, count in Counter([v.name for v in initializers]).items() if count == 1}
+    if len(places) < len(inputs):
+        once -= {name for name, count in Counter([v.name for v in inputs]).items() if count > 1}
+    rest: list[ValueInfo] = []
+    keys: list[tuple[int, int]] = []  # the places by default
+    for initializer in initializers:
+        place = places.get(initializer.name, -1)
+        if place >= 0 and initializer.name in once and _is_default(inputs[place], initializer):
+            keys.append((0, place))
+        else:
+            keys.append((1, len(rest)))
+            rest.append(initializer)
+    order = _order_of_initializers(initializers, keys)
+    if order is None:
+        return initializers, ()
+    for initializer, (part, place) in zip(initializers, keys, strict=True):
+        if not part:
+            value = inputs[place]
+            value.data = initializer.data
+            own = [Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators]
+            value.decorators += tuple(own)
+    decorator = decorator_of(Order(order), (), INITIALIZERS)
+    return rest, (decorator,) if order else ()
+
+
+def _order_of_initializers(
+    initializers: list[ValueInfo], keys: list[tuple[int, int]]
+) -> tuple[Word | str, ...] | None:
+    """Return the arguments of `@initializers(…)`; None if names are ambiguous.
+
+    Args:
+        initializers: all initializers, in order.
+        keys: for each initializer, 0 and the index of its input, or 1 and its index in `<…>`.
+    """
+    if keys == sorted(keys):
+        return ()
+    swapped = [(1 - part, place) for part, place in keys]
+    if swapped == sorted(swapped):
+        return (Word("values"),)
+    dense = [(v.name, key) for v, key in zip(initializers, keys, strict=True) if is_dense(v)]
+    last = len(dense)
+    while last and (last == len(dense) or dense[last - 1][1] < dense[last][1]):
+        last -= 1
+    names = [name for name, _ in dense[:last]]
+    if len({value.name for value in initializers}) < len(initializers):
+        return None
+    return tuple(names)
+
+
+def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
+    """Whether an initializer can be written as the default of an input."""
+    return (
+        value.type is not None
+        and value.type == initializer.type
+        and is_dense(initializer)
+        and all(item.name != "meta" for item in initializer.decorators)
+    )
+
+
+def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
+    """Combine value infos again after their metadata is moved to a section, or removed.
+
+    Args:
+        owner: a graph or function with a unique path, by which the section can name its values.
+        removed: whether metadata of its value infos was removed.
+    """
+    infos = [value for value in owner.values if value.data is None]
+    if not infos:
+        return
+    described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
+    if not described and not removed:
+        return  # they were combined when they were lifted
+    entries = _sole_metadata(owner, infos)
+    plain = [ValueInfo(i.name, i.type) if i.name in entries else i for i in infos]
+    order = order_of(owner) if isinstance(owner, Graph) else None
+    if isinstance(owner, Graph) and order is None:
+        decorator, rest = place_infos(owner, plain)
+        if decorator is not None:
+            owner.decorators = (decorator, *owner.decorators)
+    elif order is None or not {Word("values"), Word("nodes")} & set(order.items):
+        rest = place_types(owner.nodes, plain)
+    else:  # the order says where the entries in `<…>` are
+        rest = plain
+    statements = {id(info) for info in rest}
+    kept = []
+    for info, stripped in zip(infos, plain, strict=True):
+        if id(stripped) in statements:
+            kept.append(info)
+        elif info.name in entries:
+            owner.value_metadata[info.name] = entries[info.name]
+    owner.values = [v for v in owner.values if v.data is not None] + kept
+
+
+def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
+    """Return the metadata of value infos with unique names and no other decorators."""
+    names = Counter(value.name for value in infos)
+    entries: dict[str, Pairs] = {}
+    for info in infos:
+        if names[info.name] > 1:
+            continue
+        if info.metadata and not info.decorators:
+            entries[info.name] = info.metadata
+        elif len(info.decorators) == 1 and info.decorators[0].name == "meta" and not info.metadata:
+            entries[info.name] = decorator_entries(info.decorators[0])
+    return entries
+
+
+def decorator_entries(meta: Decorator) -> Pairs:
+    """Return the entries of a `@meta` decorator."""
+    return tuple(
+        [
+            (str(field.key), field.value.decode("utf-8", "surrogateescape"))
+            for field in meta.arguments
+            if isinstance(field.value, bytes)
+        ]
+    )
+
+
+def inline_metadata(node: Node) -> None:
+    """Convert a node's metadata to a `@meta` decorator."""
+    places = [at for at, item in enumerate(node.decorators) if item.name in _BEHIND_METADATA]
+    at = places[0] if places else len(node.decorators)
+    meta = meta_of(node.metadata)
+    node.decorators = (*node.decorators[:at], meta, *node.decorators[at:])
+    node.metadata = ()
+
+
+def meta_of(entries: Pairs) -> Decorator:
+    """Create the `@meta` decorator of some entries."""
+    return Decorator(
+        "meta",
+        tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in entries]),
+    )
+
+
+_BEHIND_METADATA = ("device", "set", "unset")

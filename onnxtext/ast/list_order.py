@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read and write the order of a graph's lists: `@value_info(…)`, `@initializers(…)` (SPEC 10)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from onnxtext.ast.model import Graph, Model, ValueInfo
+from onnxtext.ast.records import Decorator, Field, FieldValue, Word
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.types import Type
+
+DECORATOR = "value_info"
+"""The decorator of the `value_info` list."""
+
+INITIALIZERS = "initializers"
+"""The decorator of the initializers."""
+
+ORDERS = frozenset((DECORATOR, INITIALIZERS))
+"""The decorators that define the order of a list; no field of the `GraphProto` has them."""
+
+LONGEST = 72
+"""The longest order of the main graph's lists, in characters, outside of a section `order`."""
+
+PARTS = {
+    DECORATOR: ("initializers", "inputs", "outputs", "values", "nodes"),
+    INITIALIZERS: ("inputs", "values"),
+}
+"""The parts of each list, in default order: kinds of values, and `nodes` for typed outputs."""
+
+_BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
+
+_BY_NAME = {
+    DECORATOR: ("values", "initializers", "nodes", "inputs", "outputs"),
+    INITIALIZERS: ("inputs", "values"),
+}
+"""The parts in which a name is searched, in this order."""
+
+_COPIES = PARTS[DECORATOR][:3]
+
+
+class ValueInfoError(ValueError):
+    """The arguments of `@value_info(…)` or `@initializers(…)` are invalid."""
+
+
+class Order(NamedTuple):
+    """The arguments of a decorator.
+
+    Attributes:
+        items: parts of the list (as words), and names of single values (as strings).
+        without: the initializers, inputs and outputs that have no entry.
+    """
+
+    items: tuple[Word | str, ...]
+    without: frozenset[str] = frozenset()
+
+
+class Entry(NamedTuple):
+    """An entry of a list.
+
+    Attributes:
+        part: the part of the list that has the entry.
+        name: the value.
+        type: its type; None if none is stored.
+        at: the offset of the statement that has the type.
+        statement: the value in `<…>` that is the entry, or the value with the data of the
+            initializer; otherwise None.
+    """
+
+    part: str
+    name: str
+    type: Type | None
+    at: int
+    statement: ValueInfo | None = None
+
+
+def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
+    """Return the arguments of a graph's decorator; None if it has none.
+
+    Raises:
+        ValueInfoError: they are invalid.
+    """
+    found = [item for item in graph.decorators if item.name == decorator]
+    if not found:
+        return None
+    items: list[Word | str] = []
+    without: list[str] = []
+    for field in [field for item in found for field in item.arguments]:
+        match field:
+            case Field(None, Word(part) as word) if part in PARTS[decorator]:
+                items.append(word)
+            case Field(None, bytes(name)):
+                items.append(_text(name))
+            case Field("without", tuple(names)) if decorator == DECORATOR:
+                without += [_text(name) for name in names if isinstance(name, bytes)]
+            case _:
+                raise ValueInfoError(_HELP[decorator])
+    if not found[0].arguments:
+        raise ValueInfoError(_HELP[decorator])
+    parts = [item for item in items if isinstance(item, Word)]
+    if len(set(parts)) < len(parts):
+        raise ValueInfoError(f"@{decorator} names a part twice")
+    return Order(tuple(items), frozenset(without))
+
+
+_HELP = {
+    DECORATOR: (
+        "write @value_info(initializers), with initializers, inputs, outputs, values, nodes or "
+        'names in their order, and without: ["name"]'
+    ),
+    INITIALIZERS: (
+        'write @initializers("name"), with the names of initializers, inputs or values in the '
+        "order of the initializers"
+    ),
+}
+
+
+def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECORATOR) -> Decorator:
+    """Return the decorator of an order.
+
+    Args:
+        order: the order.
+        names: all names; values without an entry are written in this order.
+        decorator: the name of the decorator.
+    """
+    fields = [Field(None, _bytes(i) if isinstance(i, str) else i) for i in order.items]
+    if order.without:
+        left_out = tuple([_bytes(name) for name in names if name in order.without])
+        fields.append(Field("without", left_out))
+    return Decorator(decorator, tuple(fields))
+
+
+def place_order(model: Model) -> None:
+    """Move long decorators for the order of the main graph's lists to the section `order`."""
+    for decorator in model.graph.decorators:
+        if decorator.name in ORDERS:
+            names: list[FieldValue] = []
+            for field in decorator.arguments:
+                names += field.value if isinstance(field.value, tuple) else [field.value]
+            length = sum([len(name) + 4 for name in names if isinstance(name, bytes)])
+            model.has_order = model.has_order or length > LONGEST
+    if model.has_order:
+        model.graph.decorators = order_first(model.graph.decorators)
+
+
+def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
+    """Return decorators of a graph; the decorators for the order of its lists come first."""
+    found = [*decorators]
+    return (
+        *[item for item in found if item.name in ORDERS],
+        *[item for item in found if item.name not in ORDERS],
+    )
+
+
+def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
+    """Yield the entries of a graph's `value_info` list in their order.
+
+    Unknown names in the order are ignored, so that a value can be removed from the graph.
+    """
+    without = frozenset[str]() if order is None else order.without
+    lists = {part: list(_LISTS[part](graph)) for part in _needed(order)}
+    for entry in _arranged(DECORATOR, order, lists):
+        if not (entry.part in _COPIES and entry.name in without):
+            yield entry
+
+
+def _needed(order: Order | None) -> Sequence[str]:
+    """Return the parts that an order of `value_info` refers to."""
+    if order is not None and (order.without or any(isinstance(i, str) for i in order.items)):
+        return PARTS[DECORATOR]
+    words = [item.text for item in order.items if isinstance(item, Word)] if order else []
+    return [*words, *_BY_DEFAULT[DECORATOR]]
+
+
+def _arranged(
+    decorator: str, order: Order | None, lists: Mapping[str, Sequence[Entry]]
+) -> Iterator[Entry]:
+    """Yield the entries of all parts in an order; named entries are not repeated in their part.
+
+    The first mention of a name stands for its first entry in the part, the second mention for
+    its second entry.
+    """
+    items = () if order is None else order.items
+    rest = [Word(part) for part in _BY_DEFAULT[decorator] if Word(part) not in items]
+    words = [item for item in items if isinstance(item, Word)]
+    if len(words) == len(items):
+        for word in (*words, *rest):
+            yield from lists[word.text]
+        return
+    names = Counter([item for item in items if isinstance(item, str)])
+    places: dict[str, list[tuple[str, int]]] = {}
+    for part in _BY_NAME[decorator]:
+        for at, entry in enumerate(lists[part]):
+            if entry.name in names:
+                found = places.setdefault(entry.name, [])
+                if decorator == INITIALIZERS or not found or found[0][0] == part:
+                    found.append((part, at))
+    taken = {place for name, found in places.items() for place in found[: names[name]]}
+    seen: Counter[str] = Counter()
+    for item in (*items, *rest):
+        if isinstance(item, str):
+            if seen[item] < len(places.get(item, ())):
+                part, at = places[item][seen[item]]
+                yield lists[part][at]
+            seen[item] += 1
+            continue
+        for at, entry in enumerate(lists[item.text]):
+            if (item.text, at) not in taken:
+                yield entry
+
+
+def with_data(graph: Graph) -> list[ValueInfo]:
+    """Return the initializers of a graph in their order.
+
+    Raises:
+        ValueInfoError: `@initializers(…)` is invalid.
+    """
+    inputs = [value for value in graph.inputs if value.data is not None]
+    values = [value for value in graph.values if value.data is not None]
+    order = order_of(graph, INITIALIZERS) if graph.decorators else None
+    if order is None:
+        return [*inputs, *values]
+    lists = {"inputs": _statements("inputs", inputs), "values": _statements("values", values)}
+    found = _arranged(INITIALIZERS, order, lists)
+    return [entry.statement for entry in found if entry.statement is not None]
+
+
+def known_with_data(graph: Graph) -> list[ValueInfo]:
+    """Return `with_data`; in the order of the text if `@initializers(…)` is invalid."""
+    try:
+        return with_data(graph)
+    except ValueInfoError:
+        return [value for value in (*graph.inputs, *graph.values) if value.data is not None]
+
+
+def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
+    """Yield the decorators for the order of lists, each with its names that are no values.
+
+    Raises:
+        ValueInfoError: the arguments of a decorator are invalid.
+    """
+    for decorator in (INITIALIZERS, DECORATOR):
+        order = order_of(graph, decorator)
+        if order is None:
+            continue
+        if decorator == DECORATOR:
+            known = {entry.name for list_of in _LISTS.values() for entry in list_of(graph)}
+        else:
+            known = {value.name for value in known_with_data(graph)}
+        for name in (*order.items, *sorted(order.without)):
+            if isinstance(name, str) and name not in known:
+                yield decorator, name
+
+
+def _statements(part: str, values: Sequence[ValueInfo]) -> list[Entry]:
+    return [Entry(part, value.name, value.type, value.at, value) for value in values]
+
+
+def _initializers(graph: Graph) -> Iterator[Entry]:
+    for value in known_with_data(graph):
+        yield Entry("initializers", value.name, value.type, value.at)
+
+
+def _inputs(graph: Graph) -> Iterator[Entry]:
+    for value in graph.inputs:
+        yield Entry("inputs", value.name, value.type, value.at)
+
+
+def _outputs(graph: Graph) -> Iterator[Entry]:
+    for value in graph.outputs:
+        yield Entry("outputs", value.name, value.type, value.at)
+
+
+def _values(graph: Graph) -> Iterator[Entry]:
+    yield from _statements("values", [value for value in graph.values if value.data is None])
+
+
+def _nodes(graph: Graph) -> Iterator[Entry]:
+    for node in graph.nodes:
+        if node.output_types:
+            for name, type in zip(node.outputs, node.output_types, strict=True):
+                if type is not None:
+                    yield Entry("nodes", name, type, node.at)
+
+
+_LISTS: dict[str, Callable[[Graph], Iterator[Entry]]] = {
+    "initializers": _initializers,
+    "inputs": _inputs,
+    "outputs": _outputs,
+    "values": _values,
+    "nodes": _nodes,
+}
+
+
+def is_dense(value: ValueInfo) -> bool:
+    """Whether an initializer is in the list of dense ones."""
+    return not isinstance(value.data, SparseTensor)
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")

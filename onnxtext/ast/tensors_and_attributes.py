@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data classes of attributes and tensors: immutable and shared."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Union
+
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.tensor.repeated_bytes import Repetition
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Graph
+
+
+class AttributeType(IntEnum):
+    """`AttributeProto.AttributeType`; in the text the names are in lower case."""
+
+    FLOAT = 1
+    INT = 2
+    STRING = 3
+    TENSOR = 4
+    GRAPH = 5
+    FLOATS = 6
+    INTS = 7
+    STRINGS = 8
+    TENSORS = 9
+    GRAPHS = 10
+    SPARSE_TENSOR = 11
+    SPARSE_TENSORS = 12
+    TYPE_PROTO = 13
+    TYPE_PROTOS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Float32:
+    """A float32 by its bits, so that -0.0 and every NaN compare exactly.
+
+    Attributes:
+        bits: the IEEE 754 pattern, 0 <= bits < 2**32.
+    """
+
+    bits: int
+
+    @classmethod
+    def of(cls, value: float) -> Float32:
+        """Return the float32 nearest to a Python float, which must not overflow."""
+        return cls(int.from_bytes(struct.pack("<f", value), "little"))
+
+    def __float__(self) -> float:
+        value: float = struct.unpack("<f", self.bits.to_bytes(4, "little"))[0]
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Floats:
+    """A list of float32 as little-endian bytes, four per element."""
+
+    data: bytes
+
+    def __len__(self) -> int:
+        return len(self.data) // 4
+
+
+@dataclass(frozen=True, slots=True)
+class RawData:
+    """`raw_data`: little-endian elements, packed if they are narrower than a byte."""
+
+    data: bytes | memoryview
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RawData) and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash(bytes(self.data[:64])) ^ len(self.data)
+
+
+class SplatData(RawData):
+    """`[0, ...]` of many elements. The bytes are computed at each access.
+
+    Attributes:
+        repetition: the repeated bytes.
+    """
+
+    __slots__ = ("repetition",)
+    repetition: Repetition
+
+    def __init__(self, repetition: Repetition) -> None:
+        object.__setattr__(self, "repetition", repetition)
+
+    @property
+    def data(self) -> bytes:
+        """All bytes."""
+        return self.repetition.expand()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, SplatData) and self.repetition == other.repetition:
+            return True
+        return isinstance(other, RawData) and self.repetition.equals(other.data)
+
+    def __hash__(self) -> int:
+        head = b"".join([self.repetition.start[:64], self.repetition.unit * 64])
+        return hash(head[:64]) ^ len(self.repetition)
+
+    def __repr__(self) -> str:
+        return f"SplatData({self.repetition!r})"
+
+    def __reduce__(self) -> tuple[type[SplatData], tuple[Repetition]]:
+        return SplatData, (self.repetition,)
+
+
+@dataclass(frozen=True, slots=True)
+class TypedData:
+    """The typed field that belongs to the element type: `{1, 2}`.
+
+    Attributes:
+        entries: the field's entries as a little-endian array of the field's own width
+            (`float_data` 4, `double_data` 8, `int32_data` 4, `int64_data` 8, `uint64_data` 8).
+    """
+
+    entries: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StringData:
+    """`string_data`: `{"a", "b"}`."""
+
+    values: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalData:
+    """`external_data` with `data_location` EXTERNAL: `external("w.bin", 0)`.
+
+    Attributes:
+        entries: keys and values, in order.
+    """
+
+    entries: tuple[tuple[str, str], ...]
+
+    def arguments(self) -> tuple[str, ...] | None:
+        """Return the values without their keys; None if `external(…)` cannot express the entries.
+
+        `external(…)` requires the keys `location`, `offset` and `length`, of which `length` can be
+        missing, and decimal numbers without a sign or leading zeros.
+        """
+        keys = tuple([key for key, _ in self.entries])
+        values = tuple([value for _, value in self.entries])
+        if not keys or keys != EXTERNAL_KEYS[: len(keys)]:
+            return None
+        return values if all(map(is_external_number, values[1:])) else None
+
+
+EXTERNAL_KEYS = ("location", "offset", "length")
+"""The keys of the arguments of `external(…)`."""
+
+
+def is_external_number(text: str) -> bool:
+    """Whether a text is a number for `external(…)`: decimal, without a sign or leading zeros."""
+    return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
+
+
+@dataclass(frozen=True, slots=True)
+class NoData:
+    """No data at all: `float[2] w =`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldData:
+    """Tensor data in fields that do not fit its type: `raw_data(b"…") float_data{1}`.
+
+    Attributes:
+        fields: field name and its bytes (as in `RawData` or `TypedData`) or its strings.
+    """
+
+    fields: tuple[tuple[str, bytes | tuple[bytes, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A reference to bytes that are stored elsewhere: `blob"9f2c…"`.
+
+    In a tensor, the bytes are its `raw_data`. In an attribute, the bytes are a string, or the
+    little-endian elements of a list of floats or ints.
+
+    Attributes:
+        digest: the first 16 or more hexadecimal digits of the SHA-256 of the bytes.
+    """
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypedBlob:
+    """A reference to a list that is stored elsewhere: `{blob"9f2c…"}`.
+
+    In a tensor, the list is the typed field; in an attribute, a list of floats, ints or strings.
+    The bytes are encoded as in a packed field: integers as varints, each string after its length.
+
+    Attributes:
+        digest: as in `Blob`.
+    """
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedList:
+    """A list in an attribute whose last item is repeated: `a: ints[64] = [0, ...]`.
+
+    Attributes:
+        items: the items before `...`.
+        count: the length of the list, at least that of `items`.
+    """
+
+    items: tuple[int, ...] | tuple[Float32, ...] | tuple[bytes, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A reference to an array in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
+
+    Attributes:
+        path: relative to the directory of the text, with `/` between its parts.
+        entry: the name of the array in a file with several; None for a file with one.
+    """
+
+    path: str
+    entry: str | None = None
+
+
+TensorData = (
+    Blob
+    | TypedBlob
+    | DataFile
+    | RawData
+    | TypedData
+    | StringData
+    | ExternalData
+    | NoData
+    | FieldData
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A `TensorProto` in an attribute: `float[2] t = {1, 2}`.
+
+    Attributes:
+        type: element type and dims; every dim is an int.
+        data: the elements and how they are stored.
+        name: None if the text omits it.
+        decorators: the decorators before it.
+    """
+
+    type: TensorType
+    data: TensorData
+    name: str | None = None
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SparseTensor:
+    """A `SparseTensorProto`: `sparse_tensor(float[4]) sparse(float[1] [7], int64[1] [2])`.
+
+    Attributes:
+        dims: the shape of the sparse tensor.
+        values: the stored elements, which have the element type of the sparse tensor.
+        indices: the positions of the stored elements.
+        decorators: the decorators before it.
+    """
+
+    dims: tuple[int, ...]
+    values: Tensor
+    indices: Tensor
+    decorators: tuple[Decorator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference to an attribute parameter of the enclosing function: `@alpha`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An `AttributeProto`: `axis = 1`.
+
+    Attributes:
+        name: the attribute's name.
+        type: None if no type is stored (a reference without one) or if `value` is a record.
+        value: None for a type alone (`a: int`); the element type of the lists follows `type`;
+            a `Record` has all fields except the name, for states without their own syntax.
+        decorators: the decorators before it.
+    """
+
+    name: str
+    type: AttributeType | None
+    value: AttributeValue | None
+    decorators: tuple[Decorator, ...] = ()
+
+
+PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
+"""The classes of numbers and strings in attributes, and of lists of floats."""
+
+AttributeValue = Union[
+    int,
+    Float32,
+    bytes,
+    Blob,
+    TypedBlob,
+    RepeatedList,
+    Tensor,
+    SparseTensor,
+    "Graph",
+    Type,
+    Reference,
+    Record,
+    Floats,
+    "tuple[int, ...]",
+    "tuple[bytes | Blob, ...]",
+    "tuple[Tensor, ...]",
+    "tuple[SparseTensor, ...]",
+    "tuple[Graph, ...]",
+    "tuple[Type, ...]",
+]

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold the model or fragment to check, and the scopes that all rules share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from onnxtext.ast.list_order import DECORATOR, ValueInfoError, entries, order_of
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.types import SparseTensorType
+from onnxtext.ast.visit import rich_lists
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
+from onnxtext.checker.context.schema_tables import default_tables
+from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
+from onnxtext.checker.context.signatures import Schemas, Table
+from onnxtext.checker.isolation.pool import Inference
+from onnxtext.suggestions import nearest
+
+FunctionKey = tuple[str, str, str]
+"""Domain, name and overload."""
+
+
+@dataclass(slots=True)
+class Options:
+    """The settings and services of one check.
+
+    Attributes:
+        base_dir: the directory of external data; None if unknown.
+        active: the slugs of the enabled rules.
+        selected: the slugs of the rules that the user selected.
+        encoded: returns the encoded model; None if it cannot be encoded.
+        assumed: the operator sets to assume for a fragment, because fragments have no imports.
+        inference: the shape inference of onnx.
+        tables: the schema files.
+    """
+
+    base_dir: Path | None = None
+    active: frozenset[str] = field(default_factory=frozenset)
+    selected: frozenset[str] = field(default_factory=frozenset)
+    encoded: Callable[[], bytes | None] | None = None
+    assumed: Opsets | None = None
+    inference: Inference = field(default_factory=Inference)
+    tables: tuple[Table, ...] = field(default_factory=default_tables)
+
+
+_MOST_SEARCHES = 200
+"""The most searches for suggestions in one model."""
+
+
+class Subject:
+    """A model or a fragment of one, and its scopes.
+
+    Attributes:
+        root: the model or fragment.
+        model: the model; None for a fragment.
+        ir_version: 0 if unknown.
+        options: the settings and services of the check.
+        resolved: statements with their decorators applied.
+        scopes: all graphs and function bodies, outer ones first.
+        main: the scope of the main graph; None if there is none.
+        functions: by domain, name and overload; the first of duplicates.
+        memo: results that several families share.
+        found: the findings of earlier families.
+        cascades: the findings that are not reported because they follow from others.
+    """
+
+    def __init__(self, root: Model | Fragment, options: Options) -> None:
+        self.root = root
+        self.model = root if isinstance(root, Model) else None
+        self.options = options
+        self.resolved = ResolvedFields(self.model.resources if self.model else {})
+        self.ir_version = (self.model.ir_version or 0) if self.model else 0
+        self.scopes: list[Scope] = []
+        self.main: Scope | None = None
+        self.functions: dict[FunctionKey, Scope] = {}
+        self.memo: dict[str, Any] = {}
+        self.found: list[Finding] = []
+        self.cascades: list[Finding] = []
+        self._searches = 0
+        if self.model is not None:
+            self._add_model(self.model)
+        elif isinstance(root, Fragment):
+            self._add_fragment(root)
+
+    @cached_property
+    def schemas(self) -> Schemas:
+        """The operator schemas of the installed onnx and of schema files."""
+        return Schemas(self.options.tables)
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the model has a graph at all."""
+        return self.model is None or "graph" not in changed_fields(self.model.decorators)
+
+    def nodes(self) -> Iterator[tuple[Scope, Node]]:
+        """Yield every node with its scope."""
+        for scope in self.scopes:
+            for node in scope.nodes:
+                yield scope, node
+
+    def active(self, *slugs: str) -> bool:
+        """Whether one of these rules is enabled."""
+        return not self.options.active.isdisjoint(slugs)
+
+    def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
+        """Return the most similar candidate; None after `_MOST_SEARCHES`, because it is slow."""
+        if self._searches >= _MOST_SEARCHES:
+            return None
+        self._searches += 1
+        return nearest(name, candidates)
+
+    @property
+    def may_suggest(self) -> bool:
+        """Whether fewer than `_MOST_SEARCHES` suggestions were searched."""
+        return self._searches < _MOST_SEARCHES
+
+    def is_selected(self, slug: str) -> bool:
+        """Whether the user selected a rule; a selected rule reports minor cases, too."""
+        return slug in self.options.selected
+
+    # ---- Building ---------------------------------------------------------------------------
+
+    def _add_model(self, model: Model) -> None:
+        opsets = Opsets.of(model.opset_imports)
+        if self.ir_version in (1, 2) and not model.opset_imports:
+            opsets = Opsets({"": 1})  # before IR 3 there was one operator set
+        if self.has_graph:
+            self.main = self._add_graph(model.graph, "main", None, None, opsets)
+        for training in model.training:
+            for graph, kind in (
+                (training.initialization, "initialization"),
+                (training.algorithm, "algorithm"),
+            ):
+                if graph is not None:
+                    scope = self._add_graph(graph, kind, None, None, opsets)  # type: ignore[arg-type]
+                    scope.main_graph = self.main if kind == "algorithm" else None
+        for function in model.functions:
+            scope = self._add_function(function)
+            self.functions.setdefault(function_key(scope.owner), scope)
+
+    def _add_fragment(self, fragment: Fragment) -> None:
+        match fragment.item:
+            case Graph() as graph:
+                self._add_graph(graph, "fragment", None, None, self.options.assumed)
+            case Function() as function:
+                scope = self._add_function(function)
+                self.functions[function_key(scope.owner)] = scope
+            case Node() as node:
+                self._add_nodes([node])
+            case list() as nodes:
+                self._add_nodes(nodes)
+            case _:
+                pass
+
+    def _add_nodes(self, nodes: list[Node]) -> None:
+        """Add a graph for a list of nodes; names that no node defines become its inputs."""
+        defined = {name for node in nodes for name in node.outputs}
+        used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
+        graph = Graph("nodes", nodes=nodes)
+        graph.inputs = [ValueInfo(name) for name in used if name not in defined]
+        self._add_graph(graph, "nodes", None, None, self.options.assumed)
+
+    def _add_graph(
+        self, tree: Graph, kind: Kind, parent: Scope | None, holder: Node | None,
+        opsets: Opsets | None,
+    ) -> Scope:  # fmt: skip
+        resolved = self.resolved
+        graph = resolved.graph(tree) if tree.decorators else tree
+        scope = Scope(tree, kind, graph.name, parent=parent, holder=holder, opsets=opsets)
+        scope.quantization = graph.quantization
+        if parent is not None:
+            scope.function = parent.function
+            scope.depth = parent.depth + 1
+        for value in graph.inputs:
+            made = self._value(value)
+            scope.inputs.append(made)
+            if value.data is not None:
+                scope.initializers.append(self._initializer(value, is_input=True))
+        scope.outputs = [self._value(value) for value in graph.outputs]
+        self._add_values(scope, graph.values)
+        if any(d.name == DECORATOR for d in tree.decorators):
+            scope.infos = [*_copied_infos(tree, scope.initializers), *scope.infos]
+        self._finish(scope, graph.nodes)
+        return scope
+
+    def _add_function(self, tree: Function) -> Scope:
+        function = self.resolved.function(tree) if tree.decorators else tree
+        scope = Scope(function, "function", function.name, opsets=Opsets.of(function.opset_imports))
+        scope.tree = tree
+        scope.function = function
+        scope.inputs = [self._value(value) for value in function.inputs]
+        scope.outputs = [self._value(value) for value in function.outputs]
+        self._add_values(scope, function.values)
+        self._finish(scope, function.nodes)
+        return scope
+
+    def _add_values(self, scope: Scope, values: Iterable[ValueInfo]) -> None:
+        for value in values:
+            if value.data is None:
+                scope.infos.append(self._value(value))
+            else:
+                scope.initializers.append(self._initializer(value, is_input=False))
+
+    def _value(self, value: ValueInfo) -> ValueInfo:
+        return self.resolved.value(value) if value.decorators else value
+
+    def _initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
+        if value.decorators:
+            return self.resolved.initializer(value, is_input=is_input)
+        return value
+
+    def _finish(self, scope: Scope, nodes: list[Node]) -> None:
+        if any(node.decorators for node in nodes):
+            make = self.resolved.node
+            nodes = [make(node) if node.decorators else node for node in nodes]
+        held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
+        whole = self.resolved.whole_lists(nodes, held)
+        if whole is not nodes:
+            nodes, held = whole, rich_lists(whole)
+        scope.nodes = nodes
+        scope.find_definitions()
+        self.scopes.append(scope)
+        rich = set(map(id, held))
+        for index, node in enumerate(nodes) if rich else ():
+            if id(node.attributes) in rich:
+                for place, graph in attribute_graphs(node):
+                    child = self._add_graph(graph, "nested", scope, node, scope.opsets)
+                    child.holder_index = index
+                    child.attribute = place
+                    scope.children.setdefault(index, []).append(child)
+
+
+def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
+    """Return the `value_info` entries of initializers, inputs and outputs (SPEC 10)."""
+    try:
+        order = order_of(graph)
+        copied = [e for e in entries(graph, order) if e.part not in ("values", "nodes")]
+    except ValueInfoError:  # encoding reports it
+        return []
+    known = {value.name: value for value in initializers}
+    return [
+        _declaration(known.get(entry.name, ValueInfo(entry.name, entry.type, at=entry.at)))
+        if entry.part == "initializers"
+        else ValueInfo(entry.name, entry.type, at=entry.at)
+        for entry in copied
+    ]
+
+
+def _declaration(value: ValueInfo) -> ValueInfo:
+    """Return the `value_info` entry of an initializer (SPEC 10)."""
+    type = value.type
+    if isinstance(value.data, SparseTensor) and not isinstance(type, SparseTensorType):
+        type = SparseTensorType(value.data.values.type.element, value.data.dims)
+    return ValueInfo(value.name, type, at=value.at)
+
+
+def plain_domain(domain: str | None) -> str:
+    """Return a domain's short name: "" for `ai.onnx` (IR spec, Operator sets)."""
+    return "" if domain is None or domain == "ai.onnx" else domain
+
+
+def function_key(function: Graph | Function) -> FunctionKey:
+    """Return the key that identifies a function."""
+    assert isinstance(function, Function)
+    return plain_domain(function.domain), function.name, function.overload or ""

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect declared types, tensors and distinct attributes once for several families."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from onnxtext import ast
+from onnxtext.ast.visit import odd_lists
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import Scope
+
+MOST_PLACES = 12
+"""The most places of one type that are kept."""
+
+
+class TypeUse(NamedTuple):
+    """A type and where it is declared.
+
+    Attributes:
+        type: the type.
+        places: its first places.
+        names: the names of the values declared there.
+    """
+
+    type: ast.Type
+    places: list[Place]
+    names: list[str]
+
+
+def type_uses(subject: Subject) -> list[TypeUse]:
+    """Return every distinct declared type, in the order of first use."""
+    known: list[TypeUse] | None = subject.memo.get("types")
+    if known is not None:
+        return known
+    found: dict[int, TypeUse] = {}
+    full: set[int] = set()  # types with `MOST_PLACES` places
+
+    def add(type: ast.Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
+        use = found.get(id(type))
+        if use is None:
+            use = found[id(type)] = TypeUse(type, [], [])
+        use.places.append(Place(item, part))
+        use.names.append(name)
+        if len(use.places) == MOST_PLACES:
+            full.add(id(type))
+
+    for scope in subject.scopes:
+        for value in declared_values(scope):
+            if value.type is not None and id(value.type) not in full:
+                add(value.type, value.name, value, ("type",))
+        for node in scope.nodes:
+            types = node.output_types
+            if types and not full.issuperset(map(id, types)):
+                for index, type in enumerate(types):
+                    if type is not None and id(type) not in full:
+                        add(type, node.outputs[index], node, ("output_types", index))
+    for node, index, attribute in rich_attributes(subject):
+        value_types = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
+        for item in value_types:
+            if isinstance(item, TYPES) and id(item) not in full:
+                add(item, attribute.name, node, ("attributes", index, "value"))
+    subject.memo["types"] = list(found.values())
+    return subject.memo["types"]  # type: ignore[no-any-return]
+
+
+TYPES = (ast.TensorType, ast.SparseTensorType, ast.SequenceType, ast.OptionalType, ast.MapType)
+"""The classes of types that contain element types."""
+
+
+def declared_values(scope: Scope) -> Iterator[ast.ValueInfo]:
+    """Yield the inputs, outputs and value infos of a scope."""
+    yield from scope.inputs
+    yield from scope.outputs
+    yield from scope.infos
+
+
+def inner_types(type: ast.Type) -> Iterator[ast.Type]:
+    """Yield a type and all types nested in it."""
+    stack = [type]
+    while stack:
+        item = stack.pop()
+        yield item
+        if isinstance(item, (ast.SequenceType, ast.OptionalType)):
+            stack.append(item.element)
+        elif isinstance(item, ast.MapType):
+            stack.append(item.value)
+
+
+_A = ast.AttributeType
+NUMERIC = frozenset((_A.FLOAT, _A.INT, _A.FLOATS, _A.INTS))
+_SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
+
+
+def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
+    """Return the distinct attributes of nodes that have more than named numbers.
+
+    Each attribute comes with the first node that has it, and its index in the node. Most
+    attributes are named numbers, to which no rule on attributes alone applies.
+    """
+    known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("odd-attributes")
+    if known is None:
+        seen: set[int] = set()
+        known = subject.memo["odd-attributes"] = []
+        for scope in subject.scopes:
+            odd = {id(held) for held in odd_lists(scope.nodes)}
+            for node in scope.nodes if odd else ():
+                if id(node.attributes) in odd:
+                    for index, attribute in enumerate(node.attributes):
+                        if id(attribute) not in seen:
+                            seen.add(id(attribute))
+                            known.append((node, index, attribute))
+    return known
+
+
+def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
+    """Return the distinct attributes with values other than numbers and strings."""
+    known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("rich-attributes")
+    if known is None:
+        known = [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
+        subject.memo["rich-attributes"] = known
+    return known
+
+
+Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo
+"""Statements that can have decorators and metadata."""
+
+
+def decorated(subject: Subject) -> list[Decorated]:
+    """Return every statement with decorators or metadata."""
+    found: list[Decorated] | None = subject.memo.get("decorated")
+    if found is None:
+        found = subject.memo["decorated"] = []
+        for scope in subject.scopes:
+            for values in (
+                (scope.place,), scope.inputs, scope.outputs, scope.infos, scope.initializers,
+                scope.nodes,
+            ):  # fmt: skip
+                found += [item for item in values if item.decorators or item.metadata]
+    return found
+
+
+class TensorUse(NamedTuple):
+    """A tensor.
+
+    Attributes:
+        name: its name; "" if it has none.
+        type: its element type and dims.
+        data: its data as stored.
+        decorators: its own decorators.
+        place: its place.
+        sparse: the sparse tensor that contains the tensor; None otherwise.
+    """
+
+    name: str
+    type: ast.TensorType
+    data: ast.TensorData
+    decorators: tuple[ast.Decorator, ...]
+    place: Place
+    sparse: ast.SparseTensor | None = None
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The dims; all dims of a tensor are numbers."""
+        return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
+
+    def describe(self) -> str:
+        """Return the description of the tensor in messages."""
+        return f"the tensor `{self.name}`" if self.name else "this tensor"
+
+
+_ORDINARY = frozenset(
+    {"float", "double", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+     "uint64"}
+)  # fmt: skip
+"""Element types that every IR version has, and for which all bytes are valid."""
+
+
+def tensors(subject: Subject) -> list[TensorUse]:
+    """Return the tensors of initializers, attributes and sparse tensors that may break a rule.
+
+    Skips initializers with raw data of an ordinary type, whose size the parser has checked.
+    """
+    known: list[TensorUse] | None = subject.memo.get("tensors")
+    if known is None:
+        known = subject.memo["tensors"] = list(_tensors(subject))
+    return known
+
+
+def _tensors(subject: Subject) -> Iterator[TensorUse]:
+    for scope in subject.scopes:
+        for value in scope.initializers:
+            type = value.type
+            ordinary = isinstance(type, ast.TensorType) and type.element in _ORDINARY
+            if ordinary and isinstance(value.data, ast.RawData) and not value.decorators:
+                continue
+            place = Place(value, ("data",))
+            if isinstance(value.data, ast.SparseTensor):
+                yield from _parts(subject, value.data, place, value.name)
+            elif isinstance(value.type, ast.TensorType) and value.data is not None:
+                yield TensorUse(value.name, value.type, value.data, value.decorators, place)
+    for node, index, attribute in rich_attributes(subject):
+        items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
+        place = Place(node, ("attributes", index, "value"))
+        for item in items:
+            if isinstance(item, ast.Tensor):
+                yield _use(subject, item, place, item.name or "", None)
+            elif isinstance(item, ast.SparseTensor):
+                yield from _parts(subject, item, place, "")
+
+
+def _parts(
+    subject: Subject, sparse: ast.SparseTensor, place: Place, name: str
+) -> Iterator[TensorUse]:
+    yield _use(subject, sparse.values, place, name or sparse.values.name or "", sparse)
+    yield _use(subject, sparse.indices, place, sparse.indices.name or "", sparse)
+
+
+def _use(
+    subject: Subject, tensor: ast.Tensor, place: Place, name: str, sparse: ast.SparseTensor | None
+) -> TensorUse:
+    if tensor.decorators:
+        tensor = subject.resolved.tensor(tensor)
+    return TensorUse(name, tensor.type, tensor.data, tensor.decorators, place, sparse)
+
+
+def sparse_tensors(subject: Subject) -> Iterator[tuple[str, ast.SparseTensor, Place]]:
+    """Yield every sparse tensor with its name and place."""
+    for scope in subject.scopes:
+        for value in scope.initializers:
+            if isinstance(value.data, ast.SparseTensor):
+                yield value.name, value.data, Place(value, ("data",))
+    for node, index, attribute in rich_attributes(subject):
+        items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
+        for item in items:
+            if isinstance(item, ast.SparseTensor):
+                place = Place(node, ("attributes", index, "value"))
+                yield item.values.name or attribute.name, item, place

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the declared types of one value."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.types import (
+    DecoratedDim,
+    Dim,
+    MapType,
+    OpaqueType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+
+
+def contradiction(left: Type, right: Type) -> str | None:
+    """Describe how two types of one value contradict each other; None if they agree."""
+    match left, right:
+        case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
+            return _tensors(left, right)  # type: ignore[arg-type]
+        case (TensorType(), SparseTensorType()) | (SparseTensorType(), TensorType()):
+            # Real models declare the dense type of a sparse initializer.
+            return _tensors(left, right)  # type: ignore[arg-type]
+        case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
+            return contradiction(a, b)
+        case MapType(key_a, a), MapType(key_b, b):
+            if key_a != key_b:
+                return f"the key types are `{key_a}` and `{key_b}`"
+            return contradiction(a, b)
+        case OpaqueType(), OpaqueType():
+            return None
+    return f"{_kind(left)} and {_kind(right)}"
+
+
+def _kind(type: Type) -> str:
+    """Name the kind of a type for a message."""
+    names = {
+        TensorType: "a tensor",
+        SparseTensorType: "a sparse tensor",
+        SequenceType: "a sequence",
+        OptionalType: "an optional",
+        MapType: "a map",
+    }
+    return names.get(type.__class__, "an opaque type")
+
+
+def _tensors(
+    left: TensorType | SparseTensorType, right: TensorType | SparseTensorType
+) -> str | None:
+    if left.element != right.element and "undefined" not in (left.element, right.element):
+        return f"the element types are `{left.element}` and `{right.element}`"
+    if left.shape is None or right.shape is None:
+        return None
+    if len(left.shape) != len(right.shape):
+        return f"the ranks are {len(left.shape)} and {len(right.shape)}"
+    for index, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
+        one, other = plain_dim(a), plain_dim(b)
+        if (
+            isinstance(one, int)
+            and isinstance(other, int)
+            and one != other
+            and min(one, other) >= 0
+        ):
+            return f"dimension {index} is {one} and {other}"
+    return None
+
+
+def declared_type(value: ValueInfo) -> Type | None:
+    """Return the type of a value; that of a sparse initializer is sparse."""
+    if isinstance(value.data, SparseTensor):
+        return SparseTensorType(value.data.values.type.element, value.data.dims)
+    return value.type
+
+
+def plain_dim(dim: Dim) -> int | str | None:
+    """Return a dimension without its decorators."""
+    return dim.value if isinstance(dim, DecoratedDim) else dim

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resolve the target of each node: an operator with a schema, or a function of the model."""
+
+from __future__ import annotations
+
+from onnxtext.checker.context.checked_model import Subject, plain_domain
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+
+Target = Signature | Scope | None
+"""The signature of an operator, the body of a function, or None if unknown."""
+
+
+def targets(subject: Subject) -> dict[int, list[Target]]:
+    """Return the targets of the nodes of each scope (by id)."""
+    known: dict[int, list[Target]] | None = subject.memo.get("targets")
+    if known is None:
+        known = subject.memo["targets"] = {
+            id(scope): _targets(subject, scope) for scope in subject.scopes
+        }
+    return known
+
+
+def _targets(subject: Subject, scope: Scope) -> list[Target]:
+    found: list[Target] = []
+    memo: dict[tuple[str | None, str, str | None], Target] = {}
+    for node in scope.nodes:
+        key = node.domain, node.op_type, node.overload
+        try:
+            found.append(memo[key])
+        except KeyError:
+            target = memo[key] = _target(subject, scope, *key)
+            found.append(target)
+    return found
+
+
+def _target(
+    subject: Subject, scope: Scope, domain: str | None, name: str, overload: str | None
+) -> Target:
+    domain = plain_domain(domain)
+    function = subject.functions.get((domain, name, overload or ""))
+    if function is not None:
+        return function
+    version = scope.opsets.versions.get(domain) if scope.opsets is not None else None
+    if version is None:
+        return None
+    return subject.schemas.find(domain, name, version)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert types to and from the strings of operator schemas: `seq(tensor(int64))`."""
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.ast.types import (
+    MapType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.tensor.elements import ELEMENTS
+
+_DEEPEST = 49
+"""The deepest nesting of types that protobuf can read."""
+_CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
+
+
+def type_text(type: Type | None) -> str | None:
+    """Return a type in the spelling of schemas; None if any part of the type is unknown."""
+    match type:
+        case TensorType(element):
+            return None if element == "undefined" else f"tensor({element})"
+        case SparseTensorType(element):
+            return None if element == "undefined" else f"sparse_tensor({element})"
+        case SequenceType(element):
+            return _around("seq", type_text(element))
+        case OptionalType(element):
+            return _around("optional", type_text(element))
+        case MapType(key, value):
+            inner = type_text(value)
+            return None if inner is None else f"map({key},{inner})"
+    return None
+
+
+def _around(name: str, inner: str | None) -> str | None:
+    return None if inner is None else f"{name}({inner})"
+
+
+def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
+    """Parse a type in the spelling of schemas; None if the language has no such type.
+
+    Args:
+        text: the type in the spelling of schemas.
+        shape: the shape of its tensors: None for an unknown one.
+    """
+    text = text.replace(" ", "")
+    around: list[tuple[str, str]] = []
+    while len(around) < _DEEPEST:
+        found = _CONTAINER.fullmatch(text)
+        if found is None:
+            break
+        around.append((found[1], ""))
+        text = found[2]
+        if found[1] == "map":
+            key, comma, text = text.partition(",")
+            around[-1] = ("map", key)
+            if not comma or key not in ELEMENTS:
+                return None
+    if text not in ELEMENTS:
+        return None
+    made: Type = TensorType(text, shape)
+    for kind, key in reversed(around):
+        match kind:
+            case "seq":
+                made = SequenceType(made)
+            case "optional":
+                made = OptionalType(made)
+            case "map":
+                made = MapType(key, made)
+            case "sparse_tensor":
+                made = SparseTensorType(text, shape)
+    return made
+
+
+def element_of(text: str | None, container: str) -> str | None:
+    """Return the element type of a sequence (`seq`) or an optional; None for other types."""
+    prefix = f"{container}("
+    return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None
+
+
+def shown(text: str) -> str:
+    """Convert a schema's type to the spelling of the language: `float` for `tensor(float)`."""
+    return text[7:-1] if text.startswith("tensor(") else text

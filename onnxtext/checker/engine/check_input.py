@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check the input of a user: a text, bytes, a path or a message of onnx."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from onnxtext.api_errors import check_declared_size
+from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.engine.run import check_tree
+from onnxtext.checker.isolation.strip_weights import LARGE
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.filetype import is_binary
+from onnxtext.memory import paused_collector
+from onnxtext.model_arguments import read_given
+from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
+from onnxtext.source import Source
+
+
+def check_any(
+    source: Any,
+    *,
+    name: str | None = None,
+    base_dir: Path | None = None,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+) -> list[Diagnostic]:
+    """Check a text, a binary model, a file or a message.
+
+    Args:
+        source: as for `onnxtext.model_arguments.read_given`.
+        name: its name in messages.
+        base_dir: the directory of external data; by default that of the file.
+        select: rules to enable besides those enabled by default; `all` is every rule.
+        ignore: rules to disable.
+
+    Raises:
+        OSError: the file cannot be read.
+        TypeError: the source has another type.
+        UnknownRule: a slug names no rule.
+    """
+    with paused_collector():
+        try:
+            options = {"base_dir": base_dir, "select": select, "ignore": ignore}
+            return _check(source, name, options)
+        except RecursionError:
+            return [too_deep(name)]
+
+
+def too_deep(name: str | None) -> Diagnostic:
+    """Return the diagnostic for a model that is nested too deeply to be read."""
+    message = "graphs or types are nested too deeply to be checked"
+    return Diagnostic("too-deep", message, file=name or "<string>", path="model")
+
+
+def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagnostic]:
+    try:
+        given = read_given(source, name)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    if options["base_dir"] is None:
+        options["base_dir"] = given.base
+    if isinstance(given.content, str):
+        return check_text(given.content, name=given.name, **options)
+    if given.message == "ModelProto":
+        return check_binary(given.content, name=given.name, **options)
+    if given.message in ("GraphProto", "FunctionProto", "NodeProto"):
+        fragment = lift_fragment(given.content, given.message)
+        return check_tree(fragment, file=given.name, **options)
+    raise TypeError(f"cannot check a {given.message}: pass a model, graph, function or node")
+
+
+def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
+    """Check the content of a file, which is binary or text according to its name, else content."""
+    from onnxtext.filetype import decode_text
+
+    if is_binary(data, name):
+        return check_binary(data, name=name, **options)
+    try:
+        text = decode_text(data, name)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    return check_text(text, name=name, **options)
+
+
+def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
+    """Check a text: a model, a graph, a function or nodes.
+
+    Syntax errors are returned as findings.
+    """
+    source = Source(text, name)
+    try:
+        root = parse_any(source)
+        check_declared_size(root, source)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+
+    if not isinstance(root, Model):
+        refused = refuse_fragment(root, source)
+        if refused:
+            options.pop("then", None)
+        return _in_order(refused, check_tree(root, source=source, **options))
+    encoded, refused = encoded_for_checks(root, source, options.get("base_dir"))
+    if refused:
+        options.pop("then", None)
+    return _in_order(refused, check_tree(root, source=source, encoded=encoded, **options))
+
+
+def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagnostic]:
+    """Merge the errors of the encoder and the findings of the rules in the order of the text."""
+    if not refused:
+        return found
+    return sorted([*refused, *found], key=lambda item: item.span.start if item.span else -1)
+
+
+def encoded_for_checks(
+    model: Model, source: Source, base_dir: Path | None
+) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
+    """Encode a model for onnx's inference.
+
+    Returns:
+        A function that returns the bytes, or None if the model cannot be encoded; and the errors
+        that `to_binary` would raise.
+    """
+    from onnxtext.api_errors import left_out, lowering_errors
+    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+    from onnxtext.text_to_binary import FilesBeside, lower_checked
+
+    refused = left_out(model, source)
+    if model.resources_left_out:
+        return lambda: None, refused
+    elsewhere = FilesBeside(model, base_dir)
+    try:
+        pieces = lower_checked(model, source, elsewhere)
+        if sum(map(len, pieces)) < LARGE:
+            return lambda: b"".join(pieces), refused
+        # Large weights would be copied, but onnx's inference does not read them.
+        return lambda: lower_without_weights(model, elsewhere), refused
+    except LowerError as error:
+        return lambda: None, [*refused, *lowering_errors(model, error, source, elsewhere)]
+    except OnnxTextError as error:
+        return lambda: None, [*refused, *error.diagnostics]
+
+
+def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
+    """Return the errors for everything in a fragment that cannot be encoded."""
+    from onnxtext.api_errors import lowering_errors
+    from onnxtext.proto.encode.lower import LowerError, lower_fragment
+
+    try:
+        lower_fragment(fragment)
+    except LowerError as error:
+        return lowering_errors(fragment, error, source)
+    return []
+
+
+def parse_any(source: Source) -> Model | Fragment:
+    """Parse a model, or else a graph, a function or nodes as a fragment.
+
+    A graph also parses as a model without a header. A function also parses as a model whose header
+    has a domain, but no `ir_version`, and whose graph has untyped inputs and outputs.
+
+    Raises:
+        OnnxTextError: none of them parses; the errors are for the kind that the start suggests.
+    """
+    from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
+
+    model: Model | None = None
+    failure: OnnxTextError | None = None
+    try:
+        model = parse_model(source)
+    except OnnxTextError as error:
+        failure = error
+    if model is not None:
+        maybe_function = looks_like_function(model)
+    else:
+        maybe_function = failure is not None and _may_be_function(source.text, failure)
+    if maybe_function:
+        function = try_fragment(source, "function")
+        if function is not None:
+            return function
+    if model is None and _begins_with_node(source.text):
+        return parse_fragment(source, "nodes")
+    if model is None:
+        assert failure is not None
+        raise failure
+    return Fragment(model.graph, model.presence) if _is_graph(model, source.text) else model
+
+
+def _may_be_function(text: str, failure: OnnxTextError) -> bool:
+    """Whether a text may be a function: the error of parsing a model is not in the body."""
+    labels = failure.diagnostics[0].labels
+    body = _BODY.match(text)
+    return "=>" in text and not (body and labels and labels[0].span.start >= body.end())
+
+
+_BODY = re.compile(r'[^"#{]*=>[^"#{]*\{')
+"""Everything up to the body of a graph or function."""
+
+
+def _begins_with_node(text: str) -> bool:
+    """Whether a text starts like a node: with outputs and `=`."""
+    return _NODE.match(text) is not None
+
+
+_NODE = re.compile(
+    r'(?:\s|#[^\n]*(?:\n|\Z))*(?:\[[^\]\n]*\]\s*)?(?:"[^"\n]*"|[\w.]+)\s*(?:=(?!>)|,)'
+)
+
+
+def _is_graph(model: Model, text: str) -> bool:
+    """Whether a text is only a graph, without a header or sections."""
+    from onnxtext.syntax.grammar.lexer import load_lexer
+
+    if model != Model(model.graph, presence=model.presence):
+        return False
+    first = load_lexer().token(text, 0)
+    return first is not None and first != "<"
+
+
+def looks_like_function(model: Model) -> bool:
+    """Whether a text that parses as a model is a function."""
+    values = (*model.graph.inputs, *model.graph.outputs)
+    untyped = bool(values) and all(value.type is None for value in values)
+    return untyped and model.ir_version is None and bool(model.domain) and not model.functions
+
+
+def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
+    """Check a binary model; report a file of another kind as a finding."""
+    from onnxtext.proto.decode.invalid_models import diagnose_invalid
+
+    try:
+        model = lift_model(data)
+    except (LiftError, ValueError) as error:
+        diagnostic = diagnose_invalid(data, name)
+        if diagnostic is None:
+            raise error
+        return [diagnostic]
+    return check_tree(model, file=name, encoded=lambda: data, **options)

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the places of findings in the text.
+
+Rules point to statements of the tree. Only statements with a reported finding are parsed again to
+find the spans of their parts (`syntax.span_map`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from onnxtext.ast.model import (
+    Annotation,
+    Configuration,
+    Function,
+    Graph,
+    Model,
+    Node,
+    Training,
+    ValueInfo,
+)
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Place
+from onnxtext.source import Source, Span
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
+from onnxtext.syntax.span_map import NODE_PARTS, SpanMap, map_spans
+
+_ELEMENT = re.compile(r"[-+]?\w+")
+_OPENING = ("(", "[", "{", "<")
+_CLOSING = (")", "]", "}", ">")
+_MOST_TOKENS = 20_000
+_MOST_PARAMETERS = 2_000
+_MOST_OF_A_STATEMENT = 40_000
+"""The length of the longest statement that is parsed again; of others, the first token is shown."""
+
+
+class TextPlaces:
+    """Finds places in a text.
+
+    Attributes:
+        budget: how many statements may still be parsed again to find a part; at 0, the span of a
+            place is the first token of its statement.
+    """
+
+    def __init__(self, source: Source, subject: Subject, budget: int = 500) -> None:
+        self.budget = budget
+        self._source = source
+        self._subject = subject
+        self._located: dict[tuple[int, str], SpanMap | None] = {}
+        self._headers: dict[int, list[Token]] = {}
+        self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
+        self._sections: dict[str, list[int]] = {}
+        self._whole_headers: dict[int, Span | None] = {}
+
+    def span(self, place: Place) -> Span:
+        """Return the span of a place."""
+        item = self._subject.resolved.original(place.item)
+        match item:
+            case Node():
+                return self._node(item, place.part)
+            case ValueInfo():
+                return self._value(item, place.part)
+            case Graph() | Function():
+                if item.at < 0:
+                    return self._token_span(0)
+                if isinstance(item, Function) and place.part[:1] in (
+                    ("opset_imports",),
+                    ("domain",),
+                ):
+                    return self._function_header(item, place.part)
+                if isinstance(item, Function) and place.part[:1] == ("attributes",):
+                    return self._parameter(item, place.part[1:])
+                return self._name_span(item.at)
+            case Model():
+                return self._header(item, place.part)
+        return self._section(item, place.part)
+
+    def start(self, place: Place) -> int:
+        """Return the offset at which the statement of a place starts."""
+        item = self._subject.resolved.original(place.item)
+        at = getattr(item, "at", -1)
+        return at if at >= 0 else self.span(place).start
+
+    def statement(self, place: Place) -> Span | None:
+        """Return the span of a place's whole statement; None for statements other than nodes."""
+        item = self._subject.resolved.original(place.item)
+        if isinstance(item, Node) and item.at >= 0:
+            found = self._locate(item.at, "node")
+            return None if found is None else found.span
+        return None
+
+    def _locate(self, at: int, kind: str) -> SpanMap | None:
+        key = at, kind
+        if key not in self._located:
+            if self.budget <= 0:
+                return None
+            self.budget -= 1
+            try:
+                self._located[key] = map_spans(self._source, at, kind, _MOST_OF_A_STATEMENT)
+            except ValueError:
+                self._located[key] = None
+        return self._located[key]
+
+    def _node(self, node: Node, part: tuple[str | int, ...]) -> Span:
+        found = self._locate(node.at, "node") if node.at >= 0 else None
+        if found is None:
+            return self._token_span(max(node.at, 0))
+        steps: list[str | int] = []
+        match part:
+            case ("attributes", int() as index, "element", int() as number):
+                attribute = self._node(node, ("attributes", index, "value"))
+                return self._element(attribute, number)
+            case ("outputs" | "inputs" | "attributes" as name, int() as index, *rest):
+                steps = [NODE_PARTS[name], index]
+                if name != "inputs":
+                    steps += rest or ["name"]
+            case ("output_types", int() as index):
+                steps = ["outputs", index, "type"]
+            case ("name",):
+                steps = ["label"]
+            case ("inputs",):
+                steps = ["names"]
+            case ("outputs",):
+                steps = ["outputs"]
+            case _:
+                steps = ["operator"]
+        for tried in (steps, steps[:2], ["operator"]):
+            try:
+                return found.find(*tried).span
+            except (LookupError, IndexError):
+                continue
+        return found.span
+
+    def _value(self, value: ValueInfo, part: tuple[str | int, ...]) -> Span:
+        if value.at < 0:
+            return self._token_span(0)
+        found = self._locate(value.at, "value_info")
+        if found is None:
+            return self._token_span(value.at)
+        match part:
+            case ("element", int() as number):
+                return self._element(found.span, number)
+        for tried in (part[:1], ("name",)):
+            try:
+                return found.find(*tried).span
+            except (LookupError, IndexError):
+                continue
+        return found.span
+
+    def _element(self, statement: Span, number: int) -> Span:
+        """Return an element of the list of numbers at the end of a statement."""
+        text, end = self._source.text, statement.end
+        start = max(text.rfind(bracket, statement.start, end) for bracket in "[{")
+        elements = _ELEMENT.finditer(text, max(start, statement.start) + 1, end)
+        found = next(islice(elements, number, None), None)
+        return statement if found is None else Span(found.start(), found.end())
+
+    def _token_span(self, at: int) -> Span:
+        token = load_lexer().token(self._source.text, at)
+        if token is None:
+            return Span(at, at)
+        return Span(token.at, token.at + len(token))
+
+    def _tokens(self, at: int) -> Iterator[Token]:
+        lexer = load_lexer()
+        while (token := lexer.token(self._source.text, at)) is not None:
+            yield token
+            at = token.at + len(token)
+
+    def _name_span(self, at: int) -> Span:
+        """Return the span of the name of a graph or function: the token before its first list."""
+        before: Token | None = None
+        depth = 0
+        for token in islice(self._tokens(at), _MOST_TOKENS):
+            if token in _OPENING or (token.startswith("@") and token.endswith("(")):
+                if not depth and before is not None and before not in _CLOSING:
+                    return Span(before.at, before.at + len(before))
+                depth += 1
+            elif token in _CLOSING:
+                depth -= 1
+            before = token
+        return self._token_span(at)
+
+    # ---- Headers and sections ---------------------------------------------------------------
+
+    def _header(self, model: Model, part: tuple[str | int, ...]) -> Span:
+        end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
+        found = self._key(0, end, part)
+        if found is None and part:  # the key is missing
+            if end not in self._whole_headers:
+                self._whole_headers[end] = self._whole_header(end)
+            found = self._whole_headers[end]
+        return found or self._name_span(max(model.graph.at, 0))
+
+    def _whole_header(self, end: int) -> Span | None:
+        """Return the model's header, or its opening bracket if the header spans several lines."""
+        tokens = self._header_tokens(0, end)
+        if tokens[:1] != ["<"]:
+            return None
+        start, last = tokens[0].at, _closing(tokens)
+        stop = start + 1 if last is None else tokens[last].at + len(tokens[last])
+        one_line = "\n" not in self._source.text[start:stop]
+        return Span(start, stop if one_line else start + 1)
+
+    def _function_header(self, function: Function, part: tuple[str | int, ...]) -> Span:
+        name = self._name_span(function.at)
+        return self._key(function.at, name.start, part) or name
+
+    def _parameter(self, function: Function, part: tuple[str | int, ...]) -> Span:
+        """Return the span of an attribute parameter in the list after a function's name."""
+        name = self._name_span(function.at)
+        tokens = list(islice(self._tokens(name.end), _MOST_PARAMETERS))
+        if tokens[:1] == ["<"] and part and isinstance(part[0], int):
+            end = _closing(tokens)
+            items = _items(tokens[1:end]) if end is not None else []
+            if part[0] < len(items):
+                found = items[part[0]]
+                return Span(found[0].at, found[-1].at + len(found[-1]))
+        return name
+
+    def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
+        """Return the span of a header key's value, or of one item of the value."""
+        self.budget -= 1
+        if not part or self.budget < 0:
+            return None
+        key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
+            str(part[0]), str(part[0])
+        )
+        entries = self._entries.get(start)
+        if entries is None:
+            entries = self._entries[start] = _entries(self._header_tokens(start, end))
+        if key not in entries:
+            return None
+        value, items = entries[key]
+        if len(part) > 1 and isinstance(part[1], int) and part[1] < len(items):
+            value = items[part[1]]
+        return Span(value[0].at, value[-1].at + len(value[-1]))
+
+    def _header_tokens(self, start: int, end: int) -> list[Token]:
+        known = self._headers.get(start)
+        if known is None:
+            tokens = islice(self._tokens(start), _MOST_TOKENS)
+            known = self._headers[start] = [token for token in tokens if token.at < end]
+        return known
+
+    def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
+        """Return the span of a place in a section; sections have no offset: search the keyword."""
+        keywords = {"Annotation": "quantization", "Configuration": "configuration"}
+        keyword = keywords.get(type(item).__name__, "training")
+        text = self._source.text
+        starts = self._sections.get(keyword)
+        if starts is None:
+            found = re.finditer(rf"^[ \t]*({keyword})\b", text, re.MULTILINE)
+            starts = self._sections[keyword] = [match.start(1) for match in found]
+        if not starts:
+            return self._token_span(
+                max(self._subject.main.owner.at, 0) if self._subject.main else 0
+            )
+        at = starts[-1]
+        name = ""
+        match item:
+            case Annotation():
+                name = item.tensor_name
+            case Configuration() | str():
+                at, name = starts[0], item if isinstance(item, str) else item.name
+            case Training():
+                at = starts[min(self._index(item), len(starts) - 1)]
+                for step in part:
+                    if isinstance(step, str):
+                        at = max(text.find(step, at), at)
+                return self._token_span(at)
+        self.budget -= 1
+        if self.budget > 0 and name:
+            for spelled in (json.dumps(name, ensure_ascii=False), name):
+                where = re.compile(rf"(?<![\w\"]){re.escape(spelled)}(?![\w\"])").search(text, at)
+                if where is not None:
+                    return Span(where.start(), where.end())
+        return self._token_span(at)
+
+    def _index(self, training: Training) -> int:
+        model = self._subject.model
+        assert model is not None
+        return next((i for i, item in enumerate(model.training) if item is training), 0)
+
+
+def _closing(tokens: list[Token]) -> int | None:
+    """Return the index of the bracket that closes the first token."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token in _OPENING) - (token in _CLOSING)
+        if not depth:
+            return index
+    return None
+
+
+def _until_comma(tokens: list[Token]) -> Iterator[Token]:
+    depth = 0
+    for token in tokens:
+        if token in _OPENING:
+            depth += 1
+        elif token in _CLOSING:
+            depth -= 1
+            if depth < 0:
+                return
+        elif token == "," and not depth:
+            return
+        yield token
+
+
+def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
+    """Return the tokens of each header key's first value, and of the items in the value."""
+    found: dict[str, tuple[list[Token], list[list[Token]]]] = {}
+    depth = 0
+    for index, token in enumerate(tokens):
+        if token in _OPENING:
+            depth += 1
+        elif token in _CLOSING:
+            depth -= 1
+        elif depth == 1 and tokens[index + 1 : index + 2] == [":"] and token not in found:
+            value = list(_until_comma(tokens[index + 2 :]))
+            found[str(token)] = value or [token], _items(value[1:-1])
+    return found
+
+
+def _items(tokens: list[Token]) -> list[list[Token]]:
+    """Split the tokens inside of a list's brackets into items."""
+    items: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token in _OPENING) - (token in _CLOSING)
+        if token == "," and not depth:
+            items.append([])
+        else:
+            items[-1].append(token)
+    return [item for item in items if item]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parse as much as possible of a text with errors, for editors and for reading."""
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.engine.check_input import looks_like_function
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.source import Source, Span
+from onnxtext.syntax.parse import parse_partial
+
+_MOST_SALVAGES = 4
+
+
+def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
+    """Parse a model or a function with error recovery; return the tree, if any, and the errors.
+
+    If recovery fails, the lines with errors are replaced by spaces, and the rest is parsed.
+    """
+    root, diagnostics = parse_partial(source, "model")
+    if root is None or looks_like_function(root):
+        function, wrong = parse_partial(source, "function_fragment")
+        if function is not None and (
+            not wrong or (root is not None and diagnostics) or _first(wrong) > _first(diagnostics)
+        ):
+            return function, wrong
+        if root is None:
+            root = _salvage(source, diagnostics)
+    return root, diagnostics
+
+
+def _first(diagnostics: tuple[Diagnostic, ...]) -> int:
+    """Return the offset of the first error."""
+    return min((item.span.start for item in diagnostics if item.span is not None), default=0)
+
+
+def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | None:
+    """Parse a text without the lines that have errors; offsets do not change."""
+    text = source.text
+    if diagnostics and diagnostics[0].code == "invalid-character":
+        return None
+    for _ in range(_MOST_SALVAGES):
+        span = next((item.span for item in diagnostics if item.span is not None), None)
+        if span is None:
+            return None
+        blanked = _blank(text, span)
+        if blanked == text:
+            return None
+        text = blanked
+        root, diagnostics = parse_partial(Source(text, source.name), "model")
+        if root is not None:
+            return root  # type: ignore[no-any-return]
+    return None
+
+
+def _blank(text: str, span: Span) -> str:
+    """Return a text whose lines of a span are replaced by spaces."""
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.start)
+    end = len(text) if end < 0 else end
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

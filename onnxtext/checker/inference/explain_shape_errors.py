@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain onnx's shape errors in terms of the values of the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import (
+    MapType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.finding import Place, quoted
+from onnxtext.printer.strings import word
+
+Explanation = tuple[str, tuple[Place, ...]]
+_NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
+
+
+def written(type: Type) -> str:
+    """Return a type as the language writes it."""
+    match type:
+        case TensorType(element, shape):
+            return element + _shape(shape)
+        case SparseTensorType(element, shape):
+            return f"sparse_tensor({element}{_shape(shape)})"
+        case SequenceType(element):
+            return f"seq({written(element)})"
+        case OptionalType(element):
+            return f"optional({written(element)})"
+        case MapType(key, value):
+            return f"map({key}, {written(value)})"
+    return "opaque"
+
+
+def _shape(shape: tuple[object, ...] | None) -> str:
+    if shape is None:
+        return "[]"
+    if not shape:
+        return ""
+    dims = [plain_dim(dim) for dim in shape]  # type: ignore[arg-type]
+    return f"[{', '.join(map(_dim, dims))}]"
+
+
+def _dim(dim: int | str | None) -> str:
+    if isinstance(dim, str):
+        return word(dim)
+    return "?" if dim is None else str(dim)
+
+
+def explain(
+    node: Node,
+    objection: str,
+    inputs: list[Type | None],
+    place: Callable[[str], Place | None],
+) -> Explanation:
+    """Return a message and places for onnx's error about a node.
+
+    Args:
+        node: the node.
+        objection: onnx's error message.
+        inputs: the types of its inputs.
+        place: returns where the type of a value is declared.
+    """
+    shapes = [_plain_shape(type) for type in inputs]
+    if node.op_type == "MatMul" and len(shapes) == 2:
+        found = _product(node, shapes, place, False, False)
+        if found is not None:
+            return found
+    if node.op_type == "Gemm" and len(shapes) >= 2:
+        transposed = [
+            any(a.name == name and a.value == 1 for a in node.attributes)
+            for name in ("transA", "transB")
+        ]
+        found = _product(node, shapes[:2], place, *transposed)
+        if found is not None:
+            return found
+    message = _NOISE.sub(" ", objection).strip().removesuffix(".")
+    places = [Place(node, ("op_type",))]
+    for index, type in enumerate(inputs):
+        if type is not None:
+            places.append(Place(node, ("inputs", index), f"`{written(type)}`"))
+    return f"the inputs of `{node.op_type}` do not fit: {message}", tuple(places)
+
+
+def _plain_shape(type: Type | None) -> list[int | str | None] | None:
+    shape = getattr(type, "shape", None)
+    return None if shape is None else [plain_dim(dim) for dim in shape]
+
+
+def _product(
+    node: Node,
+    shapes: list[list[int | str | None] | None],
+    place: Callable[[str], Place | None],
+    left_transposed: bool,
+    right_transposed: bool,
+) -> Explanation | None:
+    """Explain two matrices whose inner dimensions differ; None if the dimensions agree."""
+    left, right = shapes
+    if not left or not right:
+        return None
+    columns = left[-2] if left_transposed and len(left) > 1 else left[-1]
+    rows = right[-1] if right_transposed or len(right) == 1 else right[-2]
+    if not isinstance(columns, int) or not isinstance(rows, int) or columns == rows:
+        return None
+    kinds = ("rows" if left_transposed else "columns"), ("columns" if right_transposed else "rows")
+    x, w = quoted(node.inputs[0]), quoted(node.inputs[1])
+    places = [Place(node, ("op_type",))]
+    for name, count, kind in ((1, rows, kinds[1]), (0, columns, kinds[0])):
+        declared = place(node.inputs[name])
+        label = f"{quoted(node.inputs[name])} has {count} {kind}"
+        places.append((declared or Place(node, ("inputs", name)))._replace(label=label))
+    message = f"{w} has {rows} {kinds[1]}, but {x} has {columns} {kinds[0]}"
+    return message, tuple(places)

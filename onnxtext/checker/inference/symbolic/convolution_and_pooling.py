@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer symbolic shapes of convolutions and pooling, and their requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, times
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.quotients import quotient, rounded_up
+from onnxtext.checker.inference.symbolic.sizes import Extents
+
+
+def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
+    """Return the spatial output dimensions of a convolution or pooling."""
+    count = len(spatial)
+    strides = call.listed("strides", (1,) * count)
+    dilations = call.listed("dilations", (1,) * count)
+    pads = call.listed("pads", (0,) * (2 * count))
+    mode = call.attribute("auto_pad") or b"NOTSET"
+    if len(strides) != count or len(dilations) != count or min(strides, default=1) < 1:
+        return (None,) * count
+    if mode in (b"SAME_UPPER", b"SAME_LOWER"):
+        return tuple([rounded_up(e, by) for e, by in zip(spatial, strides, strict=True)])
+    if len(kernel) != count or len(pads) != 2 * count:
+        return (None,) * count
+    made: list[Extent] = []
+    for axis, (extent, window) in enumerate(zip(spatial, kernel, strict=True)):
+        first, last = (pads[axis], pads[axis + count]) if mode == b"NOTSET" else (0, 0)
+        span = times(plus(window, -1), dilations[axis])
+        steps = minus(plus(extent, first + last - 1), span)
+        by = strides[axis]
+        # In onnxruntime the results of pooling may be empty, those of a convolution may not.
+        least = 0 if call.node.op_type == "Conv" else 1 - 2 * by
+        if isinstance(steps, int) and steps < least:
+            call.reject(f"the window is larger than dimension {axis + 2} of {{0}} with its pads")
+        if call.integer("ceil_mode", 0):
+            made.append(_rounded_up(steps, by, plus(extent, first)))
+        else:
+            made.append(plus(quotient(steps, by), 1))
+    return tuple(made)
+
+
+def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
+    """Return the number of windows, rounded up; no window starts in the padding at the end."""
+    count = plus(rounded_up(steps, by), 1)
+    if not isinstance(count, int) or not isinstance(end, int):
+        return None
+    return count - 1 if (count - 1) * by >= end else count
+
+
+_NONE = 1 << 10
+"""An index beyond the inputs of every node: the operator has no such input."""
+
+
+def _of_weights(data: int, weights: int, bias: int) -> Callable[[OperatorCall], SymbolicShape]:
+    """Return the function of a convolution.
+
+    Args:
+        data: the index of the input with the data.
+        weights: the index of the weights.
+        bias: the index of the bias.
+    """
+
+    def infer(call: OperatorCall) -> SymbolicShape:
+        shape, kernel = call.shape(data), call.shape(weights)
+        if shape is None or kernel is None or not call.has_rank(data, len(kernel)):
+            return None
+        if len(kernel) < 3:
+            return None
+        groups = call.integer("group", 1)
+        channels = f"dimension 1 of {{{data}}}", f"dimension 1 of {{{weights}}} times `group`"
+        if isinstance(kernel[1], int):
+            call.equal(shape[1], kernel[1] * groups, *channels)
+        elif groups == 1:
+            call.equal(shape[1], kernel[1])
+        _require_bias(call, bias, kernel[0], f"dimension 0 of {{{weights}}}")
+        count = kernel[0]
+        if isinstance(count, int) and groups > 0 and count % groups:
+            call.reject(f"dimension 0 of {{{weights}}} is {count}, no multiple of `group` {groups}")
+        _require_kernel(call, kernel[2:], weights)
+        return (shape[0], count, *_windowed(call, shape[2:], kernel[2:]))
+
+    return infer
+
+
+def _require_bias(call: OperatorCall, index: int, size: Extent, name: str) -> None:
+    bias = call.shape(index)
+    if bias is not None and call.has_rank(index, 1):
+        call.equal(bias[0], size, f"the size of {{{index}}}", name)
+
+
+def _require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
+    given = call.listed("kernel_shape", ())
+    if given and len(given) == len(kernel):
+        for axis, (wanted, size) in enumerate(zip(given, kernel, strict=True)):
+            names = f"`kernel_shape` {axis}", f"dimension {axis + 2} of {{{weights}}}"
+            call.equal(size, wanted, names[1], names[0])
+
+
+conv = _of_weights(0, 1, 2)
+conv_integer = _of_weights(0, 1, _NONE)
+quantized_conv = _of_weights(0, 3, 8)
+
+
+def pool(call: OperatorCall) -> SymbolicShape:
+    """Infer `MaxPool`, `AveragePool` and `LpPool`."""
+    shape = call.shape(0)
+    if shape is None or len(shape) < 3:
+        return None
+    return (*shape[:2], *_windowed(call, shape[2:], call.listed("kernel_shape", ())))
+
+
+def global_pool(call: OperatorCall) -> SymbolicShape:
+    """Infer `GlobalAveragePool` and the like: each spatial dimension becomes 1."""
+    shape = call.shape(0)
+    return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
+
+
+def transposed_conv(call: OperatorCall) -> SymbolicShape:
+    """Infer `ConvTranspose`."""
+    shape, weights = call.shape(0), call.shape(1)
+    if shape is None or weights is None or not call.has_rank(0, len(weights)):
+        return None
+    if len(weights) < 3:
+        return None
+    count = len(shape) - 2
+    strides = call.listed("strides", (1,) * count)
+    dilations = call.listed("dilations", (1,) * count)
+    pads = call.listed("pads", (0,) * (2 * count))
+    more = call.listed("output_padding", (0,) * count)
+    call.equal(shape[1], weights[0], "dimension 1 of {0}", "dimension 0 of {1}")
+    channels = times(weights[1], call.integer("group", 1))
+    _require_bias(call, 2, channels, "dimension 1 of {1} times `group`")
+    _require_kernel(call, weights[2:], 1)
+    if len(strides) != count or len(dilations) != count or len(more) != count:
+        return None
+    spans = [plus(times(plus(weights[a + 2], -1), dilations[a]), 1) for a in range(count)]
+    for axis, (step, by, added) in enumerate(zip(strides, dilations, more, strict=True)):
+        if added >= step > 0:
+            wrong = f"`output_padding` {axis} is {added}, not less than the stride {step}"
+            call.reject(wrong, certain=added >= by)
+    wanted = call.listed("output_shape", ())
+    if len(wanted) == count:
+        for axis, output in enumerate(wanted):
+            _require_output(call, axis, output, strides[axis], spans[axis], more[axis])
+        return (shape[0], channels, *wanted)
+    known = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
+    if not known or call.attribute("output_shape") is not None or len(pads) != 2 * count:
+        return (shape[0], channels, *(None,) * count)
+    made: list[Extent] = []
+    for axis in range(count):
+        size = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
+        made.append(plus(size, more[axis] - pads[axis] - pads[axis + count]))
+    return (shape[0], channels, *made)
+
+
+def _require_output(
+    call: OperatorCall, axis: int, wanted: int, stride: int, span: Extent, added: int
+) -> None:
+    """Require that pads exist that give a size in `output_shape`; they may not be negative."""
+    shape = call.shape(0)
+    size = shape[axis + 2] if shape is not None else None
+    if not isinstance(size, int) or not isinstance(span, int) or stride < 1:
+        return
+    whole = stride * (size - 1) + span
+    if (max(whole + added, wanted) - span) // stride + 1 != size:
+        # onnxruntime says so; the specification does not tell what negative pads mean.
+        call.reject(
+            f"`output_shape` {axis} is {wanted}, but dimension {axis + 2} of {{0}} gives at most "
+            f"{whole + stride - 1}",
+            certain=False,
+        )
+
+
+def to_depth(call: OperatorCall) -> SymbolicShape:
+    """Infer `SpaceToDepth`: blocks become channels."""
+    shape, block = call.shape(0), call.integer("blocksize", 0)
+    if shape is None or not call.has_rank(0, 4) or block < 1:
+        return None
+    for axis in (2, 3):
+        _require_multiple(call, shape, axis, block)
+    area = block * block
+    height, width = quotient(shape[2], block), quotient(shape[3], block)
+    return shape[0], times(shape[1], area), height, width
+
+
+def to_space(call: OperatorCall) -> SymbolicShape:
+    """Infer `DepthToSpace`, which moves channels to height and width."""
+    shape, block = call.shape(0), call.integer("blocksize", 0)
+    if shape is None or not call.has_rank(0, 4) or block < 1:
+        return None
+    _require_multiple(call, shape, 1, block * block)
+    return (
+        shape[0],
+        quotient(shape[1], block * block),
+        times(shape[2], block),
+        times(shape[3], block),
+    )
+
+
+def _require_multiple(call: OperatorCall, shape: Extents, axis: int, number: int) -> None:
+    size = shape[axis]
+    if isinstance(size, int) and size % number:
+        call.reject(f"dimension {axis} of {{0}} is {size}, no multiple of {number}")

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer symbolic shapes of operators whose output shapes depend on the elements of inputs."""
+
+from __future__ import annotations
+
+from onnxtext.ast.tensors_and_attributes import Tensor
+from onnxtext.checker.inference.symbolic.expressions import (
+    Extent,
+    Size,
+    Term,
+    minus,
+    times,
+)
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.quotients import (
+    greatest_of,
+    rounded_up,
+    sole_factor,
+)
+from onnxtext.checker.inference.symbolic.reshape_and_slice import require_indices
+from onnxtext.checker.inference.symbolic.sizes import Extents
+
+
+def broadcast_pair(left: Extent, right: Extent) -> Extent:
+    """Return the size to which two known sizes are broadcast; None if it depends on symbols."""
+    if left == right:
+        return left
+    for one, other in ((left, right), (right, left)):
+        if one == 1:
+            return other
+        # Unless the sizes differ, or one is 1, the node is wrong.
+        if isinstance(one, int):
+            return one
+        if _is_least_of(one, other):
+            return other
+    return None
+
+
+def _is_least_of(least: Extent, size: Extent) -> bool:
+    """Whether the size `least` is a minimum of several sizes, one of which is `size`."""
+    term = sole_factor(least) if isinstance(least, Size) else None
+    return isinstance(term, Term) and term.kind == "min" and size in term.parts
+
+
+def expanded(call: OperatorCall) -> SymbolicShape:
+    """Infer `Expand`: a shape is broadcast against the input."""
+    shape, wanted = call.shape(0), call.symbolic("shape", 1)
+    if shape is None or wanted is None or not call.has_rank(1, 1):
+        return None
+    rank = max(len(shape), len(wanted))
+    one: Extents = (*(1,) * (rank - len(shape)), *shape)
+    other: Extents = (*(1,) * (rank - len(wanted)), *wanted)
+    return tuple([_expanded(call, a, b) for a, b in zip(one, other, strict=True)])
+
+
+def _expanded(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
+    if isinstance(size, int) and isinstance(wanted, int) and 1 not in (size, wanted):
+        call.equal(size, wanted, "a dimension of {0}", "the expanded dimension")
+    if size is None or wanted is None:
+        known = wanted if size is None else size
+        return known if isinstance(known, int) and known != 1 else None
+    return broadcast_pair(size, wanted)
+
+
+def tiled(call: OperatorCall) -> SymbolicShape:
+    """Infer `Tile`: sizes are multiplied."""
+    shape, repeats = call.shape(0), call.symbolic("repeats", 1)
+    if shape is not None and repeats is not None and call.since >= 6:
+        call.equal(len(repeats), len(shape), "the length of {1}", "the rank of {0}")
+    if shape is None or repeats is None or len(repeats) != len(shape) or call.since < 6:
+        return None if shape is None or call.since < 6 else (None,) * len(shape)
+    return tuple([times(size, count) for size, count in zip(shape, repeats, strict=True)])
+
+
+def ranged(call: OperatorCall) -> SymbolicShape:
+    """Infer `Range`: the number of steps from the start to the end."""
+    length, step = minus(call.scalar(1), call.scalar(0)), call.scalar(2)
+    if not isinstance(step, int) or not step:
+        return (None,)
+    count = rounded_up(length if step > 0 else times(length, -1), abs(step))
+    return (greatest_of(count, 0),)
+
+
+def constant_shape(call: OperatorCall) -> SymbolicShape:
+    """Infer `Constant`: the shape of the attribute."""
+    for attribute in call.node.attributes:
+        value = attribute.value
+        if isinstance(value, Tensor):
+            shape = value.type.shape
+            plain = tuple([dim for dim in shape or () if isinstance(dim, int)])
+            return plain if shape is not None and len(plain) == len(shape) else None
+        if attribute.name in ("value_ints", "value_floats", "value_strings"):
+            return (len(value),) if isinstance(value, tuple) else None
+        if attribute.name in ("value_int", "value_float", "value_string"):
+            return ()
+    return None
+
+
+def filled(call: OperatorCall) -> SymbolicShape:
+    """Infer `ConstantOfShape`: the input is the shape."""
+    call.has_rank(0, 1)
+    return call.symbolic("shape", 0)
+
+
+def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+    """Infer `TopK`: one dimension becomes k."""
+    shape = call.shape(0)
+    axis = call.axis("axis", -1, len(shape)) if shape is not None else None
+    if shape is None or axis is None:
+        return ()
+    given = call.attribute("k")
+    count = given if isinstance(given, int) else call.scalar(1)
+    size = shape[axis]
+    if isinstance(count, int) and isinstance(size, int) and not 0 <= count <= size:
+        call.reject(f"the {count} greatest of {size}: dimension {axis} of {{0}} is {size}")
+    made = (*shape[:axis], count, *shape[axis + 1 :])
+    return made, made
+
+
+def one_hot(call: OperatorCall) -> SymbolicShape:
+    """Infer `OneHot`: a dimension of size `depth` is inserted."""
+    shape = call.shape(0)
+    axis = call.integer("axis", -1)
+    if shape is None or not -len(shape) - 1 <= axis <= len(shape):
+        return None
+    axis %= len(shape) + 1
+    return (*shape[:axis], call.scalar(1), *shape[axis:])
+
+
+def resized(call: OperatorCall) -> SymbolicShape:
+    """Infer `Resize` and `Upsample`: the sizes are given, or factors."""
+    shape = call.shape(0)
+    if shape is None:
+        return None
+    rank = len(shape)
+    axes = call.listed("axes", tuple(range(rank)))
+    plain = call.attribute("keep_aspect_ratio_policy") in (None, b"stretch")
+    crops = call.attribute("coordinate_transformation_mode") == b"tf_crop_and_resize"
+    given = None
+    scaled = True
+    if call.node.op_type == "Resize" and call.since >= 11:
+        _require_scales_or_sizes(call)
+    if call.node.op_type == "Resize" and call.since >= 11 and call.has_input(3):
+        given, scaled = call.symbolic("sizes", 3), False
+    else:
+        index = 2 if call.node.op_type == "Resize" and call.since >= 11 else 1
+        value = call.value(index)
+        given = None if value is None else value.items
+    if given and len(given) != len(axes):
+        call.reject(f"there are {len(given)} sizes or scales, but {{0}} has {rank} dimensions")
+    if given is None or len(given) != len(axes) or not plain or (crops and scaled):
+        return (None,) * rank
+    made = list(shape)
+    for axis, size in zip(axes, given, strict=True):
+        if not -rank <= axis < rank:
+            return None
+        made[axis] = times(made[axis], size) if scaled else size
+    return tuple(made)
+
+
+def _require_scales_or_sizes(call: OperatorCall) -> None:
+    scales, sizes = _is_given(call, 2), _is_given(call, 3)
+    if scales and sizes:
+        call.reject("both scales and sizes are given")
+    elif scales and call.has_input(3) and sizes is False:
+        call.reject("sizes are given, too, but empty; onnxruntime refuses them", certain=False)
+    elif scales is False and sizes is False:
+        call.reject("neither scales nor sizes are given")
+
+
+def _is_given(call: OperatorCall, index: int) -> bool | None:
+    """Whether an input is passed that is not empty; None if unknown."""
+    shape = call.shape(index)
+    if not call.has_input(index):
+        return False
+    return shape[0] > 0 if shape and isinstance(shape[0], int) else None
+
+
+def indices_shape(call: OperatorCall) -> SymbolicShape:
+    """Infer `GatherElements`: the shape of the indices."""
+    shape, chosen = call.shape(0), call.shape(1)
+    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    if shape is None or axis is None or not call.has_rank(1, len(shape)):
+        return chosen
+    for index, (size, count) in enumerate(zip(shape, chosen or (), strict=False)):
+        numbers = isinstance(size, int) and isinstance(count, int)
+        if index != axis and numbers and count > size:  # type: ignore[operator]
+            call.reject(f"dimension {index} of {{1}} is {count}, more than the {size} of {{0}}")
+    require_indices(call, (shape[axis],))
+    return chosen
+
+
+def scattered(call: OperatorCall) -> SymbolicShape:
+    """Infer `ScatterElements`: indices and updates have one shape, and the rank of the data."""
+    shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
+    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    if shape is None or axis is None:
+        return shape
+    require_indices(call, (shape[axis],))
+    for index in (1, 2):
+        call.has_rank(index, len(shape))
+    if chosen is not None and updates is not None and len(chosen) == len(updates):
+        for axis, (one, other) in enumerate(zip(chosen, updates, strict=True)):
+            call.equal(one, other, f"dimension {axis} of {{1}}", f"dimension {axis} of {{2}}")
+    return shape
+
+
+def scattered_slices(call: OperatorCall) -> SymbolicShape:
+    """Infer `ScatterND`: each index selects in the first dimensions; updates have the others."""
+    shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
+    depth = chosen[-1] if chosen else None
+    if shape is None or not chosen or not isinstance(depth, int) or updates is None:
+        return shape
+    if depth > len(shape):
+        call.reject(f"the last dimension of {{1}} is {depth}, but {{0}} has rank {len(shape)}")
+        return shape
+    require_indices(call, shape[:depth])
+    wanted = (*chosen[:-1], *shape[depth:])
+    if call.has_rank(2, len(wanted)):
+        for axis, (size, needed) in enumerate(zip(updates, wanted, strict=True)):
+            call.equal(size, needed, f"dimension {axis} of {{2}}", "the size of the slices")
+    return shape
+
+
+def gathered(call: OperatorCall) -> SymbolicShape:
+    """Infer `GatherND`: each index selects in the first dimensions; the result has the others."""
+    data, chosen = call.shape(0), call.shape(1)
+    batch = call.integer("batch_dims", 0)
+    if data is None or not chosen or not isinstance(chosen[-1], int):
+        return None
+    if batch + chosen[-1] > len(data):
+        call.reject(f"the last dimension of {{1}} is {chosen[-1]}, but {{0}} has rank {len(data)}")
+        return None
+    require_indices(call, data[batch : batch + chosen[-1]])
+    return (*chosen[:-1], *data[batch + chosen[-1] :])
+
+
+def found_places(call: OperatorCall) -> SymbolicShape:
+    """Infer `NonZero`: a row per dimension; the number of columns depends on the elements."""
+    shape = call.shape(0)
+    return None if shape is None else (max(len(shape), 1) if call.since >= 9 else None, None)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Provide an operator's inference function with a node, its shapes and small values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size
+from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
+from onnxtext.checker.inference.symbolic.small_tensors import Value
+
+SymbolicShape = Extents | None
+
+
+@dataclass(slots=True)
+class OperatorCall:
+    """A node and the known facts about its inputs.
+
+    Attributes:
+        node: the node.
+        shapes: the shapes of its inputs.
+        values: the known small integer values of its inputs.
+        sizes: the known equations between symbols.
+        since: the version of the operator's schema.
+    """
+
+    node: Node
+    shapes: list[SymbolicShape]
+    values: list[Value | None]
+    sizes: Sizes
+    since: int
+
+    def attribute(self, name: str) -> object:
+        """Return the value of an attribute; None if missing."""
+        return next((a.value for a in self.node.attributes if a.name == name), None)
+
+    def integer(self, name: str, default: int) -> int:
+        """Return the value of an integer attribute."""
+        found = self.attribute(name)
+        return found if isinstance(found, int) else default
+
+    def listed(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the value of an attribute that is a list of integers."""
+        found = self._list(name)
+        return default if found is None else found
+
+    def _list(self, name: str) -> tuple[int, ...] | None:
+        found = self.attribute(name)
+        if isinstance(found, tuple) and all(isinstance(item, int) for item in found):
+            return found
+        return None
+
+    def integers(self, name: str, index: int) -> tuple[int, ...] | None:
+        """Return a list that is an attribute in older versions and an input in newer ones."""
+        if self.attribute(name) is not None:
+            return self._list(name)
+        value = self.value(index)
+        return None if value is None else value.numbers()
+
+    def symbolic(self, name: str, index: int) -> Extents | None:
+        """Return the list of `integers` with symbolic elements; None if its length is unknown."""
+        if self.attribute(name) is not None:
+            return self._list(name)
+        value, shape = self.value(index), self.shape(index)
+        if value is not None:
+            return value.items if len(value.shape) <= 1 else None
+        if shape is not None and len(shape) == 1 and isinstance(shape[0], int):
+            return (None,) * shape[0] if 0 <= shape[0] <= MOST_UNKNOWN else None
+        return None
+
+    def value(self, index: int) -> Value | None:
+        """Return the value of an input; None if unknown or omitted."""
+        return self.values[index] if index < len(self.values) else None
+
+    def scalar(self, index: int) -> Extent:
+        """Return the only element of an input; None if unknown."""
+        value = self.value(index)
+        return value.items[0] if value is not None and len(value.items) == 1 else None
+
+    def has_input(self, index: int) -> bool:
+        """Whether an optional input is passed."""
+        return index < len(self.node.inputs) and bool(self.node.inputs[index])
+
+    def shape(self, index: int) -> SymbolicShape:
+        """Return the shape of an input; None if unknown or omitted."""
+        return self.shapes[index] if index < len(self.shapes) else None
+
+    def rank(self, index: int) -> int | None:
+        """Return the number of dimensions of an input; None if unknown or omitted."""
+        shape = self.shape(index)
+        return None if shape is None else len(shape)
+
+    # ---- Requirements -----------------------------------------------------------------------
+
+    def equal(self, left: Extent, right: Extent, one: str = "", other: str = "") -> None:
+        """Require two dimensions to be equal.
+
+        Args:
+            left: the size of a dimension.
+            right: the size of the other dimension.
+            one: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
+                stands for the first input. Without a name, onnx reports different numbers.
+            other: the name of the second dimension.
+        """
+        if isinstance(left, int) and isinstance(right, int):
+            if left != right and one:
+                self.reject(f"{one} is {left}, but {other} is {right}")
+            return
+        self.sizes.equal(left, right, Place(self.node, ("op_type",)))
+
+    def reject(self, message: str, *, certain: bool = True) -> None:
+        """Record that the node does not accept its inputs.
+
+        Args:
+            message: the mismatch; `{0}` stands for the first input.
+            certain: whether the specification forbids it, and not only runtimes.
+        """
+        self.sizes.reject(self.node, message, self.shapes, certain=certain)
+
+    def has_rank(self, index: int, *ranks: int) -> bool:
+        """Require that an input has one of these ranks; return whether its rank can be one."""
+        rank = self.rank(index)
+        if rank is None or rank in ranks:
+            return True
+        wanted = " or ".join(map(str, ranks))
+        self.reject(f"{{{index}}} has {_dimensions(rank)}, but needs {wanted}")
+        return False
+
+    def axis(self, name: str, default: int, rank: int, *, beyond: int = 0) -> int | None:
+        """Return an attribute that is an axis, counted from the front; None if out of range.
+
+        Args:
+            name: the attribute.
+            default: its default.
+            rank: the number of dimensions.
+            beyond: 1 if the axis after the last one is allowed.
+        """
+        axis = self.integer(name, default)
+        if -rank <= axis < rank + beyond:
+            return axis if axis >= 0 else axis + rank
+        self.reject(f"`{name}` is {axis}, but {{0}} has {_dimensions(rank)}")
+        return None
+
+    def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
+        """Return axes counted from the front; None if one is out of range."""
+        found = []
+        for axis in axes:
+            if not -rank <= axis < rank:
+                self.reject(f"axis {axis} is out of range for {_dimensions(rank)}")
+                return None
+            found.append(axis % rank)
+        return found
+
+    def one_or(self, extent: Size, size: int) -> None:
+        """Require a dimension to be 1 or a size, because the node broadcasts it."""
+        self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))
+
+
+def _dimensions(count: int) -> str:
+    return "1 dimension" if count == 1 else f"{count} dimensions"
+
+
+MOST_UNKNOWN = 64
+"""The most dimensions of a shape whose length alone is known."""

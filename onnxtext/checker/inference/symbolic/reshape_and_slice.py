@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer symbolic shapes of operators that move, join and cut tensors."""
+
+from __future__ import annotations
+
+from onnxtext.checker.inference.symbolic.expressions import (
+    Extent,
+    Size,
+    minus,
+    plus,
+    product_of,
+    sized,
+    symbols,
+    text,
+    times,
+    total,
+)
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.quotients import (
+    greatest_of,
+    is_positive_or_zero,
+    least_of,
+    quotient,
+    rounded_up,
+    simplified,
+)
+from onnxtext.checker.inference.symbolic.sizes import Extents
+
+_INFINITE = (1 << 31) - 1
+
+
+def transpose(call: OperatorCall) -> SymbolicShape:
+    """Infer `Transpose`: the dimensions in another order."""
+    shape = call.shape(0)
+    if shape is None:
+        return None
+    order = call.listed("perm", tuple(reversed(range(len(shape)))))
+    if sorted(order) != list(range(len(shape))):
+        call.reject(f"`perm` orders {len(order)} dimensions, but {{0}} has {len(shape)}")
+        return None
+    return tuple([shape[axis] for axis in order])
+
+
+def flatten(call: OperatorCall) -> SymbolicShape:
+    """Infer `Flatten`: a matrix of products."""
+    shape = call.shape(0)
+    if shape is None:
+        return None
+    axis = call.axis("axis", 1, len(shape), beyond=1)
+    if axis is None:
+        return None
+    return product_of(shape[:axis]), product_of(shape[axis:])
+
+
+def squeeze(call: OperatorCall) -> SymbolicShape:
+    """Infer `Squeeze`: removed dimensions are 1."""
+    shape = call.shape(0)
+    axes = call.integers("axes", 1)
+    if shape is not None and axes is None and not call.has_input(1):
+        # All dimensions of size 1 are removed; a symbolic one may be 1.
+        known = all(isinstance(extent, int) for extent in shape)
+        return tuple([extent for extent in shape if extent != 1]) if known else None
+    if shape is None or axes is None:
+        return None
+    if not axes and 1 in shape:
+        # The specification says nothing; onnxruntime removes them, onnx does not.
+        call.reject("`axes` is empty, but {0} has dimensions of size 1", certain=False)
+        return None
+    removed = call.axes(axes, len(shape))
+    if removed is None:
+        return None
+    for axis in removed:
+        call.equal(shape[axis], 1, f"dimension {axis} of {{0}}", "the size of a removed dimension")
+    return tuple([extent for axis, extent in enumerate(shape) if axis not in removed])
+
+
+def unsqueeze(call: OperatorCall) -> SymbolicShape:
+    """Infer `Unsqueeze`: added dimensions are 1."""
+    shape = call.shape(0)
+    axes = call.integers("axes", 1)
+    if shape is None or axes is None:
+        return None
+    rank = len(shape) + len(axes)
+    added = call.axes(axes, rank)
+    if added is None or len(set(added)) != len(axes):
+        return None
+    rest = iter(shape)
+    return tuple([1 if axis in added else next(rest) for axis in range(rank)])
+
+
+def concat(call: OperatorCall) -> SymbolicShape:
+    """Infer `Concat`: sizes add up along one axis, and are equal along the others."""
+    shapes = [shape for shape in call.shapes if shape is not None]
+    ranks = sorted({len(shape) for shape in shapes})
+    if len(ranks) > 1:
+        call.reject(f"one input has {ranks[0]} dimensions and another has {ranks[1]}")
+    if len(shapes) != len(call.shapes) or len(ranks) != 1:
+        return None
+    rank = ranks[0]
+    axis = call.axis("axis", 1, rank)
+    if axis is None:
+        return None
+    made: list[Extent] = []
+    for index in range(rank):
+        extents = [shape[index] for shape in shapes]
+        if index == axis:
+            made.append(total(extents))
+            continue
+        known = next((e for e in extents if e is not None), None)
+        for number, extent in enumerate(extents):
+            names = f"dimension {index} of {{0}}", f"dimension {index} of {{{number}}}"
+            call.equal(known, extent, *names)
+        made.append(next((e for e in extents if isinstance(e, int)), known))
+    return tuple(made)
+
+
+def reshape(call: OperatorCall) -> SymbolicShape:
+    """Infer `Reshape`: the number of elements stays the same."""
+    shape = call.shape(0)
+    wanted = call.symbolic("shape", 1)
+    if wanted is None:
+        call.has_rank(1, 1)
+        return None
+    if wanted.count(-1) > 1 or any(isinstance(size, int) and size < -1 for size in wanted):
+        call.reject(f"the shape is {list(map(_shown, wanted))}; only one size may be -1")
+        return None
+    if call.integer("allowzero", 0) and 0 in wanted:
+        return None
+    # A size that may be negative may also be -1.
+    wanted = tuple([None if isinstance(size, Size) and not is_positive_or_zero(size) else size
+                    for size in wanted])  # fmt: skip
+    made = list(wanted)
+    known = None if shape is None else _named(shape)
+    for index, size in enumerate(wanted):
+        if size == 0:
+            if known is not None and index >= len(known):
+                call.reject(f"size {index} of the shape is 0, but {{0}} has {len(known)}")
+            made[index] = known[index] if known is not None and index < len(known) else None
+    rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
+    for index in rest:
+        made[index] = None
+    if known is not None and (None not in made or len(rest) == 1) and 0 not in known:
+        others = [size for index, size in enumerate(made) if index not in rest]
+        if rest:
+            whole, part = product_of(known), product_of(others)
+            if isinstance(whole, int) and isinstance(part, int) and part and whole % part:
+                call.reject(f"{{0}} has {whole} elements, no multiple of {part}")
+            made[rest[0]] = quotient(whole, part)
+        else:
+            _equal_products(call, known, tuple(made))
+    return tuple([_unnamed(size) for size in made])
+
+
+def _shown(size: Extent) -> str:
+    return "?" if size is None else text(size)
+
+
+_UNKNOWN = "\0?"
+"""The prefix of the temporary names of unknown dimensions."""
+
+
+def _named(shape: Extents) -> Extents:
+    """Return a shape whose unknown dimensions have temporary names."""
+    return tuple([sized(f"{_UNKNOWN}{index}") if size is None else size
+                  for index, size in enumerate(shape)])  # fmt: skip
+
+
+def _unnamed(size: Extent) -> Extent:
+    """Return None for a size that depends on unknown dimensions."""
+    return None if any(name.startswith(_UNKNOWN) for name in symbols(size)) else size
+
+
+def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
+    """Equate the numbers of elements, unless unknown dimensions remain."""
+    one, other = product_of(left), product_of(right)
+    if isinstance(one, int) and isinstance(other, int):
+        call.equal(one, other, "the number of elements of {0}", "the number for the shape")
+    difference = minus(one, other)
+    if isinstance(difference, Size):
+        rest = simplified(difference)
+        if _unnamed(rest) is not None:
+            call.equal(rest, 0)
+
+
+def gather(call: OperatorCall) -> SymbolicShape:
+    """Infer `Gather`: the dimensions of the indices replace an axis."""
+    shape, indices = call.shape(0), call.shape(1)
+    if shape is None or indices is None:
+        return None
+    axis = call.axis("axis", 0, len(shape))
+    if axis is None:
+        return None
+    require_indices(call, (shape[axis],))
+    return (*shape[:axis], *indices, *shape[axis + 1 :])
+
+
+def require_indices(call: OperatorCall, sizes: Extents) -> None:
+    """Require known indices in the second input to be in range.
+
+    Args:
+        call: the node.
+        sizes: the sizes of the dimensions that the last dimension of the indices stands for.
+    """
+    chosen = call.value(1)
+    for number, item in enumerate(chosen.items if chosen is not None and sizes else ()):
+        size = sizes[number % len(sizes)]
+        if isinstance(item, int) and isinstance(size, int) and not -size <= item < size:
+            call.reject(f"there is no index {item}: the dimension of {{0}} is {size}")
+            return
+
+
+def sliced(call: OperatorCall) -> SymbolicShape:
+    """Infer `Slice`: starts and ends are cut to the size of their dimension."""
+    shape = call.shape(0)
+    for index in range(1, len(call.shapes)):
+        call.has_rank(index, 1)
+    starts, ends = call.symbolic("starts", 1), call.symbolic("ends", 2)
+    if shape is None or starts is None or ends is None:
+        return None if shape is None else (None,) * len(shape)
+    axes = call.integers("axes", 3) or tuple(range(len(starts)))
+    steps = call.integers("steps", 4) or (1,) * len(starts)
+    if (call.has_input(3) and call.integers("axes", 3) is None) or (
+        call.has_input(4) and call.integers("steps", 4) is None
+    ):
+        return (None,) * len(shape)
+    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
+        call.reject("starts, ends, axes and steps differ in number, or a step is 0")
+        return (None,) * len(shape)
+    if call.axes(axes, len(shape)) is None:
+        return None
+    made = list(shape)
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        made[axis] = _cut(made[axis], start, end, step)
+    return tuple(made)
+
+
+def _cut(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
+    """Return the number of elements from a start to an end."""
+    if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
+        last = None if step < 0 and end < -size else end
+        return len(range(*slice(start, last, step).indices(size))) if step else None
+    if step < 0:
+        whole = step == -1 and start in (-1, _INFINITE) and isinstance(end, int)
+        return size if whole and isinstance(end, int) and end <= -_INFINITE else None
+    if not step or start is None or end is None:
+        return None
+    if isinstance(end, int) and end >= _INFINITE:
+        end = size
+    elif isinstance(end, int) and end < 0:
+        end = plus(size, end)
+    elif is_positive_or_zero(end):
+        end = least_of(end, size)
+    else:
+        return None
+    if isinstance(start, int) and start < 0:
+        # The last elements: at most as many as there are.
+        removed = minus(size, end)
+        length = minus(least_of(-start, size), removed)
+    elif is_positive_or_zero(start):
+        length = minus(end, start)
+    else:
+        return None
+    length = greatest_of(length, 0)
+    return length if step == 1 else rounded_up(length, step)
+
+
+def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+    """Infer `Split`: the parts add up."""
+    shape = call.shape(0)
+    parts = call.integers("split", 1)
+    count = len(call.node.outputs)
+    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    if shape is None or axis is None:
+        return ()
+    if parts is not None:
+        call.equal(len(parts), count, "the number of parts", "the number of outputs")
+    if parts is not None and len(parts) == count:
+        call.equal(shape[axis], sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
+        return tuple([(*shape[:axis], part, *shape[axis + 1 :]) for part in parts])
+    parts_left = call.integer("num_outputs", 0)
+    if call.has_input(1) or parts is not None:
+        size: Extent = None
+    elif parts_left and parts_left == count:
+        # The last part is smaller if the size is no multiple.
+        size = rounded_up(shape[axis], count)
+        last = minus(shape[axis], times(size, count - 1))
+        whole = (*shape[:axis], size, *shape[axis + 1 :])
+        return (*(whole,) * (count - 1), (*shape[:axis], last, *shape[axis + 1 :]))
+    else:
+        size = quotient(shape[axis], count)
+        whole_size = shape[axis]
+        if isinstance(whole_size, int) and whole_size % count:
+            call.reject(f"dimension {axis} of {{0}} is {whole_size}, no multiple of {count}")
+    return ((*shape[:axis], size, *shape[axis + 1 :]),) * count
+
+
+def shape_of(call: OperatorCall) -> SymbolicShape:
+    """Infer `Shape`: a list whose length is the rank."""
+    shape = call.shape(0)
+    if shape is None:
+        return (None,)
+    start, end = call.attribute("start"), call.attribute("end")
+    first = start if isinstance(start, int) else 0
+    return (len(shape[first : end if isinstance(end, int) else None]),)
+
+
+def padded(call: OperatorCall) -> SymbolicShape:
+    """Infer `Pad`: pads are added to the sizes."""
+    shape, pads = call.shape(0), call.symbolic("pads", 1)
+    if shape is None:
+        return None
+    axes = call.integers("axes", 3) if call.has_input(3) else tuple(range(len(shape)))
+    if pads is not None and axes is not None:
+        call.equal(len(pads), 2 * len(axes), "the number of pads", "twice the number of axes")
+    if pads is None or axes is None or len(pads) != 2 * len(axes):
+        return (None,) * len(shape)
+    if call.axes(axes, len(shape)) is None:
+        return None
+    made = list(shape)
+    for index, axis in enumerate(axes):
+        first, last = pads[index], pads[index + len(axes)]
+        _require_source(call, axis, shape[axis], first, last)
+        made[axis] = total([made[axis], first, last])
+    return tuple(made)
+
+
+def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
+    """Require enough elements beside the edge to pad with; onnxruntime reflects them only once."""
+    size, first, last = sizes
+    mode = call.attribute("mode") or b"constant"
+    if not (isinstance(size, int) and isinstance(first, int) and isinstance(last, int)):
+        return
+    kept, wanted = size + min(first, 0) + min(last, 0), max(first, last)
+    if mode == b"constant" or wanted < 1:
+        return
+    if kept < 1:
+        call.reject(f"dimension {axis} of {{0}} has no elements to pad with", certain=False)
+    elif mode == b"reflect" and wanted >= kept:
+        call.reject(
+            f"dimension {axis} of {{0}} is padded by {wanted}, but onnxruntime can reflect only "
+            f"{kept - 1}",
+            certain=False,
+        )

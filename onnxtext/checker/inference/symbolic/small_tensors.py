@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold the elements of small tensors as symbolic integers, such as the shape `[batch, seq, 64]`."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from onnxtext.ast.tensors_and_attributes import RawData, TypedData
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.tensor.elements import ELEMENTS
+
+MOST_ELEMENTS = 64
+"""The most elements of a tensor whose elements are tracked."""
+
+_MOST_REAL = 8
+"""The most elements of a float tensor that is tracked: scales, but no weights."""
+_CODES = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
+_REAL = frozenset(("float", "double", "float16", "bfloat16"))
+_EXACT = 1 << 24
+"""32-bit floats represent all integers up to this number exactly."""
+
+
+class Value(NamedTuple):
+    """A small tensor of integers, truth values (0 and 1), or floats that are integers.
+
+    Attributes:
+        shape: its shape.
+        items: its elements; None where unknown.
+        real: whether it holds floats.
+    """
+
+    shape: tuple[int, ...]
+    items: tuple[Extent, ...]
+    real: bool = False
+
+    def numbers(self) -> tuple[int, ...] | None:
+        """Return the elements of a number or list, if they are all known numbers."""
+        numbers = tuple([item for item in self.items if isinstance(item, int)])
+        known = len(numbers) == len(self.items) and len(self.shape) <= 1
+        return numbers if known else None
+
+    def is_useful(self) -> bool:
+        """Whether any element is known."""
+        return any(item is not None for item in self.items)
+
+
+Index = tuple[int, ...]
+
+
+def indices(shape: Sequence[int]) -> list[Index]:
+    """Return the indices of all elements, in order."""
+    return list(product(*map(range, shape)))
+
+
+def picked(value: Value, shape: Sequence[int], at: Callable[[Index], Index]) -> Value | None:
+    """Return a tensor whose elements come from another one; None if it is large.
+
+    Args:
+        value: the other tensor.
+        shape: the shape of the tensor.
+        at: returns the index in `value` for an index.
+    """
+    if prod(shape) > MOST_ELEMENTS:
+        return None
+    items = [value.items[position(at(index), value.shape)] for index in indices(shape)]
+    return Value(tuple(shape), tuple(items), value.real)
+
+
+def position(index: Index, shape: Sequence[int]) -> int:
+    """Return the position of an index among all elements."""
+    found = 0
+    for one, size in zip(index, shape, strict=True):
+        found = found * size + one
+    return found
+
+
+def spread(value: Value, shape: Sequence[int]) -> Value | None:
+    """Return a tensor broadcast to a shape."""
+    back = len(shape) - len(value.shape)
+    if value.shape == tuple(shape):
+        return value
+    return picked(
+        value,
+        shape,
+        lambda index: tuple(
+            [0 if size == 1 else index[back + axis] for axis, size in enumerate(value.shape)]
+        ),
+    )
+
+
+def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """Return the shape to which shapes are broadcast; None if they do not fit."""
+    made: list[int] = []
+    for back in range(1, max(map(len, shapes), default=0) + 1):
+        sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
+        if len(sizes) > 1:
+            return None
+        made.append(sizes.pop() if sizes else 1)
+    return tuple(reversed(made))
+
+
+def stored_value(type: Type | None, data: object) -> Value | None:
+    """Return the value of a small constant tensor."""
+    if not isinstance(type, TensorType) or type.shape is None or type.element not in _CODES:
+        return None
+    most = _MOST_REAL if type.element in _REAL else MOST_ELEMENTS
+    shape = tuple([dim for dim in type.shape if isinstance(dim, int)])
+    if len(shape) != len(type.shape) or not 0 <= prod(shape) <= most or min(shape, default=0) < 0:
+        return None
+    code = _CODES[type.element]
+    if isinstance(data, RawData):
+        stored: bytes | memoryview = data.data
+    elif isinstance(data, TypedData):
+        stored, code = data.entries, "i" if code == "?" else code
+    else:
+        return None
+    if len(stored) != struct.calcsize(f"<{code}") * prod(shape):
+        return None
+    numbers = struct.unpack(f"<{prod(shape)}{code}", stored)
+    return made_value(shape, numbers, type.element in _REAL)
+
+
+def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> Value | None:
+    """Return the value with these elements; floats that are not integers are unknown."""
+    items: list[Extent] = [_whole(number) for number in numbers]
+    value = Value(shape, tuple(items), real)
+    return value if value.is_useful() or not items else None
+
+
+def _whole(number: float) -> int | None:
+    if isinstance(number, int):
+        return int(number)
+    return int(number) if abs(number) <= _EXACT and number == int(number) else None
+
+
+def is_real(number: object) -> bool | None:
+    """Whether an element type, by its number, holds floats; None for types without tracking."""
+    element = _NUMBERED.get(number) if isinstance(number, int) else None
+    if element is None:
+        return None
+    return element in _REAL
+
+
+_NUMBERED = {ELEMENTS[name].number: name for name in ("int64", "int32", "bool", "float", "double")}
+
+
+def is_boolean(number: object) -> bool:
+    """Whether an element type, by its number, holds truth values."""
+    return number == ELEMENTS["bool"].number
+
+
+def agreed(one: Value | None, other: Value | None) -> Value | None:
+    """Return a value of the elements on which two values agree; others are unknown."""
+    if one is None or other is None or one.shape != other.shape:
+        return None
+    items = [a if a == b else None for a, b in zip(one.items, other.items, strict=True)]
+    found = Value(one.shape, tuple(items), one.real)
+    return found if found.is_useful() else None

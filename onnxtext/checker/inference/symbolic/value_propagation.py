@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compute small integer values through operators: shapes, axes and slices that a model computes.
+
+Each function takes a node's `OperatorCall` and returns the value of its first output; None if it is
+unknown or has too many elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from onnxtext.ast.tensors_and_attributes import Tensor
+from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, summed, where
+from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, product_of, times
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
+from onnxtext.checker.inference.symbolic.small_tensors import (
+    MOST_ELEMENTS,
+    Value,
+    indices,
+    is_boolean,
+    is_real,
+    joint_shape,
+    made_value,
+    picked,
+    position,
+    spread,
+    stored_value,
+)
+from onnxtext.tensor.elements import ELEMENTS
+
+
+def constant(call: OperatorCall) -> Value | None:
+    """Return the value of a `Constant`."""
+    for attribute in call.node.attributes:
+        value = attribute.value
+        if isinstance(value, Tensor):
+            return stored_value(value.type, value.data)
+        numbers = value if isinstance(value, tuple) else (value,)
+        if len(numbers) > MOST_ELEMENTS:
+            return None
+        if attribute.name in ("value_ints", "value_int"):
+            whole = tuple([number for number in numbers if isinstance(number, int)])
+            shape = (len(whole),) if attribute.name == "value_ints" else ()
+            return made_value(shape, whole, False)
+    return None
+
+
+def _shape(call: OperatorCall) -> Value | None:
+    shape = call.shape(0)
+    if shape is None:
+        return None
+    start, end = call.attribute("start"), call.attribute("end")
+    kept = shape[start if isinstance(start, int) else 0 : end if isinstance(end, int) else None]
+    return Value((len(kept),), kept)
+
+
+def _size(call: OperatorCall) -> Value | None:
+    shape = call.shape(0)
+    return None if shape is None else Value((), (product_of(shape),))
+
+
+def _same(call: OperatorCall) -> Value | None:
+    return call.value(0)
+
+
+def _cast(call: OperatorCall) -> Value | None:
+    value, to = call.value(0), call.attribute("to")
+    real = is_real(to)
+    if value is None or real is None:
+        return None
+    if is_boolean(to):
+        return Value(value.shape, tuple([_truth(item) for item in value.items]))
+    largest = _LARGEST.get(to)  # type: ignore[call-overload]
+    items = tuple([None if isinstance(item, int) and largest and abs(item) > largest else item
+                   for item in value.items])  # fmt: skip
+    return Value(value.shape, items, real)
+
+
+_LARGEST = {ELEMENTS["float"].number: 1 << 24, ELEMENTS["int32"].number: (1 << 31) - 1}
+"""The largest integer that conversion to each element type keeps exactly."""
+
+
+def _truth(item: Extent) -> Extent:
+    return int(item != 0) if isinstance(item, int) else None
+
+
+def _axis(axis: int, rank: int) -> int | None:
+    return axis % rank if -rank <= axis < rank else None
+
+
+def _gather(call: OperatorCall) -> Value | None:
+    value, chosen = call.value(0), call.value(1)
+    axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
+    if value is None or chosen is None or axis is None:
+        return None
+    size = value.shape[axis]
+    if not all(isinstance(item, int) and -size <= item < size for item in chosen.items):
+        return None
+    depth = len(chosen.shape)
+    shape = (*value.shape[:axis], *chosen.shape, *value.shape[axis + 1 :])
+
+    def at(index: tuple[int, ...]) -> tuple[int, ...]:
+        item = chosen.items[position(index[axis : axis + depth], chosen.shape)]
+        assert isinstance(item, int)
+        return (*index[:axis], item % size, *index[axis + depth :])
+
+    return picked(value, shape, at)
+
+
+def _slice(call: OperatorCall) -> Value | None:
+    value = call.value(0)
+    starts, ends = call.integers("starts", 1), call.integers("ends", 2)
+    if value is None or starts is None or ends is None or len(starts) != len(ends):
+        return None
+    axes, steps = call.integers("axes", 3), call.integers("steps", 4)
+    if (call.has_input(3) and axes is None) or (call.has_input(4) and steps is None):
+        return None
+    axes = tuple(range(len(starts))) if axes is None else axes
+    steps = (1,) * len(starts) if steps is None else steps
+    ranges = [range(size) for size in value.shape]
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=False):
+        at = _axis(axis, len(ranges))
+        if at is None or not step:
+            return None
+        size = value.shape[at]
+        last = None if step < 0 and end < -size else end
+        ranges[at] = range(*slice(start, last, step).indices(size))
+    return picked(
+        value,
+        [len(one) for one in ranges],
+        lambda index: tuple([one[at] for one, at in zip(ranges, index, strict=True)]),
+    )
+
+
+def _concat(call: OperatorCall) -> Value | None:
+    parts = [value for value in call.values if value is not None]
+    axis = call.integer("axis", 1)
+    if not parts:
+        return None
+    if len(parts) < len(call.values):
+        return _concat_partly(call, parts[0].real)
+    rank = len(parts[0].shape)
+    at = _axis(axis, rank)
+    if at is None or any(len(part.shape) != rank for part in parts):
+        return None
+    if len({(*part.shape[:at], *part.shape[at + 1 :]) for part in parts}) != 1:
+        return None
+    found: list[Extent] = []
+    outer = prod(parts[0].shape[:at])
+    for number in range(outer):
+        for part in parts:
+            width = len(part.items) // outer
+            found += part.items[number * width : (number + 1) * width]
+    size = sum(part.shape[at] for part in parts)
+    shape = (*parts[0].shape[:at], size, *parts[0].shape[at + 1 :])
+    return Value(shape, tuple(found), parts[0].real) if len(found) <= MOST_ELEMENTS else None
+
+
+def _concat_partly(call: OperatorCall, real: bool) -> Value | None:
+    """Return joined lists with unknown elements."""
+    found: list[Extent] = []
+    for index, value in enumerate(call.values):
+        shape = call.shape(index)
+        if value is not None and len(value.shape) == 1:
+            found += value.items
+        elif shape is not None and len(shape) == 1 and isinstance(shape[0], int):
+            if not 0 <= shape[0] <= MOST_ELEMENTS:
+                return None
+            found += [None] * shape[0]
+        else:
+            return None
+    return Value((len(found),), tuple(found), real) if len(found) <= MOST_ELEMENTS else None
+
+
+def _split(call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+    value = call.value(0)
+    axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
+    if value is None or axis is None:
+        return ()
+    found: list[Value | None] = []
+    start = 0
+    for shape in made:
+        size = shape[axis] if isinstance(shape, tuple) else None
+        if not isinstance(size, int) or start + size > value.shape[axis]:
+            return ()
+        kept = (*value.shape[:axis], size, *value.shape[axis + 1 :])
+        found.append(picked(value, kept, _shifted_by(axis, start)))
+        start += size
+    return tuple(found)
+
+
+def _shifted_by(axis: int, start: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    return lambda index: (*index[:axis], index[axis] + start, *index[axis + 1 :])
+
+
+def _transpose(call: OperatorCall) -> Value | None:
+    value = call.value(0)
+    if value is None:
+        return None
+    rank = len(value.shape)
+    order = call.listed("perm", tuple(reversed(range(rank))))
+    if sorted(order) != list(range(rank)):
+        return None
+    back = [order.index(axis) for axis in range(rank)]
+    return picked(
+        value,
+        [value.shape[axis] for axis in order],
+        lambda index: tuple([index[at] for at in back]),
+    )
+
+
+def _in_shape(call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+    """Return the same elements in the shape of the operator's output."""
+    value, shape = call.value(0), made[0] if made else None
+    if value is None or not isinstance(shape, tuple):
+        return ()
+    sizes = tuple([size for size in shape if isinstance(size, int)])
+    if len(sizes) != len(shape) or prod(sizes) != len(value.items):
+        return ()
+    return (value._replace(shape=sizes),)
+
+
+def _expand(call: OperatorCall) -> Value | None:
+    value, wanted = call.value(0), call.integers("shape", 1)
+    shape = joint_shape((value.shape, wanted)) if value is not None and wanted is not None else None
+    return spread(value, shape) if value is not None and shape is not None else None
+
+
+def _tile(call: OperatorCall) -> Value | None:
+    value, repeats = call.value(0), call.integers("repeats", 1)
+    if value is None or repeats is None or len(repeats) != len(value.shape):
+        return None
+    if min(repeats, default=0) < 0:
+        return None
+    sizes = value.shape
+    return picked(
+        value,
+        [size * count for size, count in zip(sizes, repeats, strict=True)],
+        lambda index: tuple([at % size for at, size in zip(index, sizes, strict=True)]),
+    )
+
+
+def _range(call: OperatorCall) -> Value | None:
+    start, end, step = call.scalar(0), call.scalar(1), call.scalar(2)
+    length = minus(end, start)
+    if not isinstance(length, int) or not isinstance(step, int) or not step:
+        return None
+    count = max(0, -(-length // step))
+    if count > MOST_ELEMENTS:
+        return None
+    first = call.value(0)
+    items = tuple([plus(start, number * step) for number in range(count)])
+    return Value((count,), items, first is not None and first.real)
+
+
+def _filled(call: OperatorCall) -> Value | None:
+    shape, fill = call.integers("shape", 0), call.attribute("value")
+    if shape is None or min(shape, default=0) < 0 or prod(shape) > MOST_ELEMENTS:
+        return None
+    one = Value((1,), (0,), True)
+    if isinstance(fill, Tensor):
+        found = stored_value(fill.type, fill.data)
+        if found is None or len(found.items) != 1:
+            return None
+        one = found
+    return Value(shape, one.items * prod(shape), one.real)
+
+
+def _reduced(fold: Callable[[list[Extent]], Extent]) -> Callable[[OperatorCall], Value | None]:
+    def reduce(call: OperatorCall) -> Value | None:
+        value, axes = call.value(0), call.integers("axes", 1)
+        if value is None or (axes is None and call.has_input(1)):
+            return None
+        if not axes and call.integer("noop_with_empty_axes", 0):
+            return value
+        rank = len(value.shape)
+        found = [_axis(axis, rank) for axis in axes or range(rank)]
+        groups: dict[tuple[int, ...], list[Extent]] = {}
+        for index, item in zip(indices(value.shape), value.items, strict=True):
+            key = tuple([0 if axis in found else at for axis, at in enumerate(index)])
+            groups.setdefault(key, []).append(item)
+        if not value.items or None in found:
+            return None
+        kept = call.integer("keepdims", 1)
+        shape = [1 if axis in found else size for axis, size in enumerate(value.shape)]
+        if not kept:
+            shape = [size for axis, size in enumerate(value.shape) if axis not in found]
+        items = tuple([fold(group) for group in groups.values()])
+        return Value(tuple(shape), items, value.real)
+
+    return reduce
+
+
+def _folded(step: Callable[[Extent, Extent], Extent]) -> Callable[[list[Extent]], Extent]:
+    def fold(items: list[Extent]) -> Extent:
+        found, *rest = items
+        for item in rest:
+            found = step(found, item)
+        return found
+
+    return fold
+
+
+def _pad(call: OperatorCall) -> Value | None:
+    value, pads = call.value(0), call.integers("pads", 1)
+    fill = call.scalar(2) if call.has_input(2) else 0
+    if value is None or pads is None or len(value.shape) != 1 or len(pads) != 2:
+        return None
+    if min(pads) < 0 or sum(pads) > MOST_ELEMENTS or call.has_input(3):
+        return None
+    if call.attribute("mode") not in (None, b"constant"):
+        return None
+    items = (*(fill,) * pads[0], *value.items, *(fill,) * pads[1])
+    return Value((len(items),), items, value.real) if len(items) <= MOST_ELEMENTS else None
+
+
+Follow = Callable[[OperatorCall], Value | None]
+
+FOLLOWED: dict[str, Follow] = {
+    **ARITHMETIC,
+    "Cast": _cast,
+    "Ceil": _same,
+    "Concat": _concat,
+    "Constant": constant,
+    "ConstantOfShape": _filled,
+    "Expand": _expand,
+    "Floor": _same,
+    "Gather": _gather,
+    "Identity": _same,
+    "Pad": _pad,
+    "Range": _range,
+    "ReduceMax": _reduced(_folded(greatest_of)),
+    "ReduceMin": _reduced(_folded(least_of)),
+    "ReduceProd": _reduced(_folded(times)),
+    "ReduceSum": _reduced(_folded(summed)),
+    "Round": _same,
+    "Shape": _shape,
+    "Size": _size,
+    "Slice": _slice,
+    "Tile": _tile,
+    "Transpose": _transpose,
+    "Where": where,
+}
+"""The function that computes the value of each supported operator's output."""
+_RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
+SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
+"""Operators whose output values depend on attributes or input shapes, not on input values."""
+FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
+"""All operators with known output values."""
+
+
+def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+    """Return the values of a node's outputs as far as they are known.
+
+    Args:
+        name: its operator, of the standard.
+        call: the node and its inputs.
+        made: the shapes of its outputs.
+    """
+    if name in _RESHAPING:
+        return _in_shape(call, made)
+    if name == "Split":
+        return _split(call, made)
+    follow = FOLLOWED.get(name)
+    found = follow(call) if follow is not None else None
+    return (found,) if found is not None and found.is_useful() else ()

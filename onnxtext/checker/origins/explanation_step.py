@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Define one step of the explanation of a size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.inference.symbolic.expressions import text
+from onnxtext.checker.origins.inferred_facts import View
+from onnxtext.checker.origins.influences import Part
+
+Kind = Literal["declared", "stored", "inferred", "assumed", "unknown"]
+Wanted = tuple[View, str, Part]
+"""A source of a size: a value and a part of the value."""
+
+
+@dataclass(slots=True)
+class Step:
+    """How one size of one value is known.
+
+    Attributes:
+        view: the graph of the value.
+        name: the value.
+        part: the dimension, element or rank of the value.
+        size: the size as text; None if unknown.
+        kind: `declared` in an input, `stored` in a weight, `inferred` by a node, `assumed` because
+            only a declaration says so, or `unknown`.
+        how: the explanation, such as "`MatMul` takes it from".
+        place: the statement.
+        also: further facts, as sentences.
+        sources: the steps before it.
+    """
+
+    view: View
+    name: str
+    part: Part
+    size: str | None
+    kind: Kind
+    how: str
+    place: Place | None = None
+    also: list[str] = field(default_factory=list)
+    sources: list[Step] = field(default_factory=list)
+
+
+def size_of(view: View, name: str, part: Part) -> str | None:
+    """Return a known size as text; None if unknown."""
+    if part.kind == "element":
+        value = view.value(name)
+        extent = value.items[part.at] if value and part.at < len(value.items) else None
+        return None if extent is None else text(extent)
+    found = part_of(view.type(name), part)
+    return None if found is None else str(found)
+
+
+def part_of(type: Type | None, part: Part) -> int | str | None:
+    """Return the rank or a dimension of a type; None if unknown."""
+    shape = getattr(type, "shape", None)
+    if shape is None or part.kind == "element":
+        return None
+    if part.kind == "rank":
+        return len(shape)
+    found = plain_dim(shape[part.at]) if part.at < len(shape) else None
+    return None if found is None or found == "" or (isinstance(found, int) and found < 0) else found

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain a size by the chain of nodes back to the declaration that it follows from.
+
+For an unknown size, the chain ends at the node that does not determine it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.inference.function_attributes import bound_node
+from onnxtext.checker.inference.objections import errors_of
+from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.checker.inference.symbolic.steps import SymbolicStep
+from onnxtext.checker.origins.bodies import made_by_bodies, passed_to_body
+from onnxtext.checker.origins.explanation_step import Step, Wanted, part_of, size_of
+from onnxtext.checker.origins.inferred_facts import View
+from onnxtext.checker.origins.influences import (
+    RANK,
+    Influence,
+    NodeFacts,
+    Part,
+    computed,
+    influences,
+    missing,
+)
+from onnxtext.checker.origins.unknown_sizes import needs, operator_reason
+
+_MOST_STEPS = 20_000
+"""The most steps of all stories together."""
+_MOST_OTHERS = 3
+_DEEPEST = 30
+"""The most steps with several sources."""
+
+
+@dataclass(slots=True)
+class _Task:
+    """A step whose sources are still to be found."""
+
+    step: Step
+    wanted: list[Wanted]
+    depth: int
+
+
+class Stories:
+    """Explains the sizes of the values of a checked model.
+
+    Args:
+        subject: the model.
+        findings: the findings of its inference.
+        most: the most steps of all stories together.
+    """
+
+    def __init__(
+        self, subject: Subject, findings: list[Finding], *, most: int = _MOST_STEPS
+    ) -> None:
+        self._targets = targets(subject)
+        self._shapes = SymbolicStep()
+        self._errors = {
+            id(finding.places[0].item): finding.message
+            for finding in (*findings, *errors_of(subject))
+            if finding.places
+        }
+        self._left = most
+
+    def story(self, view: View, name: str, part: Part) -> Step:
+        """Return how a size is known, with all steps before it.
+
+        Args:
+            view: the graph of the value, or an inner one.
+            name: the value.
+            part: its dimension, rank, or element.
+        """
+        first = self._task(view, name, part, 0)
+        seen = {(id(view.scope), name, part): first.step}
+        stack = [first]
+        while stack:
+            task = stack.pop()
+            for other, source, of in task.wanted:
+                key = id(other.scope), source, of
+                if key in seen:
+                    task.step.sources.append(
+                        replace(seen[key], how="explained above", also=[], sources=[])
+                    )
+                    continue
+                self._left -= 1
+                if self._left < 0 or task.depth > _DEEPEST:
+                    task.step.also.append("the steps before it are left out: they are too many")
+                    break
+                made = self._task(other, source, of, task.depth + (len(task.wanted) > 1))
+                seen[key] = made.step
+                task.step.sources.append(made.step)
+                stack.append(made)
+        return first.step
+
+    # ---- One step ---------------------------------------------------------------------------
+
+    def _task(self, view: View, name: str, part: Part, depth: int) -> _Task:
+        inner: View | None = view
+        while inner is not None and name not in inner.scope.position:
+            inner = inner.outer()
+        if inner is None:
+            step = Step(view, name, part, None, "unknown", f"nothing defines {quoted(name)}")
+            return _Task(step, [], depth)
+        step = Step(inner, name, part, size_of(inner, name, part), "inferred", "")
+        at = inner.scope.position[name]
+        wanted = self._given(step) if at == GIVEN else self._computed(step, at)
+        return _Task(step, wanted, depth)
+
+    def _given(self, step: Step) -> list[Wanted]:
+        """Explain a size of an input or initializer."""
+        name, scope = step.name, step.view.scope
+        value = scope.given[name]
+        step.place = Place(value, ("type",))
+        if any(other is value for other in scope.initializers) and all(
+            other.name != name for other in scope.inputs
+        ):
+            step.kind = "stored" if step.size is not None else "unknown"
+            step.how = f"the initializer {quoted(name)} stores it"
+            if step.size is None:
+                step.how = f"the elements of {quoted(name)} are not tracked: too many, or no sizes"
+            return []
+        step.place = Place(value, ("name",)) if value.type is None else step.place
+        own = part_of(value.type, step.part)
+        if own is not None and step.part.kind != "element":
+            step.kind, step.how = "declared", f"the input {quoted(name)} declares it"
+            return []
+        index = next((i for i, v in enumerate(scope.inputs) if v.name == name), 0)
+        passed = self._passed(step, index)
+        if passed is not None:
+            return passed
+        step.kind = "unknown" if step.size is None else "declared"
+        whose = f"the input {quoted(name)}"
+        if step.part.kind == "element":
+            step.how = f"the caller chooses the elements of {whose}"
+        elif step.size is not None:
+            step.how = f"{whose} has it"
+        elif step.part == RANK:
+            step.how = f"{whose} is declared without a shape"
+        else:
+            step.how = f"{whose} is declared without this size"
+        return []
+
+    def _passed(self, step: Step, index: int) -> list[Wanted] | None:
+        """Explain an input of a function or nested graph by the value passed to it."""
+        view, scope = step.view, step.view.scope
+        if scope.kind == "function":
+            found = view.caller()
+            if found is None:
+                return None
+            outer, node = found
+            if index >= len(node.inputs) or not node.inputs[index]:
+                step.kind, step.how = "unknown", "the call does not pass this input"
+                return []
+            step.place = Place(node, ("inputs", index))
+            step.how = f"the call of {quoted(scope.name)} passes"
+            step.kind = "inferred" if step.size is not None else "unknown"
+            return [(outer, node.inputs[index], step.part)]
+        around = view.outer()
+        if scope.holder is None or around is None:
+            return None
+        return passed_to_body(step, scope.holder, around, index)
+
+    def _computed(self, step: Step, at: int) -> list[Wanted]:
+        """Explain a size of a node's output."""
+        scope = step.view.scope
+        node = scope.nodes[at]
+        target = self._targets[id(scope)][at]
+        output = node.outputs.index(step.name)
+        step.place = Place(node, ("outputs", output))
+        called = quoted(node.op_type)
+        declared = _declaration(scope, node, output) if step.part.kind != "element" else None
+        made = step.view.made(node)
+        type = made[output] if made is not None and output < len(made) else None
+        confirmed = target is not None if made is None else part_of(type, step.part) is not None
+        if step.size is not None and declared is not None and not confirmed:
+            own, place = declared
+            step.kind, step.place = "assumed", place
+            step.how = (
+                f"it is declared as `{written(own)}`; {called} does not determine it"
+                if target is not None
+                else f"it is declared as `{written(own)}`; {called} is an unknown operator"
+            )
+            return []
+        if step.size is not None and declared is not None:
+            step.also += _disagreement(step, part_of(declared[0], step.part), type, called)
+        step.kind = "unknown" if step.size is None else "inferred"
+        if id(node) in self._errors and step.size is None:
+            step.how = f"{called} has an error: {self._errors[id(node)]}"
+            return []
+        if isinstance(target, Scope):
+            return self._call(step, node, output)
+        children = scope.children.get(at)
+        if children:
+            return made_by_bodies(step, node, output, children)
+        return self._operator(step, node, output, target, scope)
+
+    def _call(self, step: Step, node: Node, output: int) -> list[Wanted]:
+        function = step.view.call(node)
+        if function is None or output >= len(function.scope.outputs):
+            step.how = f"the call of {quoted(node.op_type)} is not analyzed"
+            return []
+        step.how = f"the function {quoted(node.op_type)} gives"
+        return [(function, function.scope.outputs[output].name, step.part)]
+
+    def _operator(
+        self, step: Step, node: Node, output: int, target: object, scope: Scope
+    ) -> list[Wanted]:
+        called = quoted(node.op_type)
+        if not isinstance(target, Signature):
+            step.how = operator_reason(node, scope)
+            return []
+        facts = self._facts(step.view, node, target)
+        if step.size is not None and step.view.made(node) is None:
+            own = _declaration(scope, node, output)
+            if (
+                own is not None
+                and part_of(own[0], step.part) is not None
+                and computed(facts, output, step.part) is None
+            ):
+                step.kind, step.how = "declared", f"it is declared as `{written(own[0])}`"
+                return []
+        if step.size is None:
+            found = missing(facts, output, step.part)
+            wanted = self._sources(step, node, found or [])
+            step.how = operator_reason(node, scope, facts, step.part)
+            if wanted:
+                step.how = needs(called, len(wanted))
+            return wanted
+        if step.part.kind == "rank":
+            step.how = f"{called} computes it"
+            return []
+        found = influences(facts, output, step.part, _extent(step.size, step, self._shapes))
+        sizes = [size_of(step.view, node.inputs[one.input], one.part) for one in found]
+        if not found:
+            given = "its attributes give it" if node.attributes else "computes it"
+            step.how = f"{called}: {given}" if node.attributes else f"{called} {given}"
+            return []
+        if all(size == step.size for size in sizes):
+            step.how = f"{called} takes it from"
+            first, *others = found
+            shown = dict.fromkeys([one.part.of(quoted(node.inputs[one.input])) for one in others])
+            shown.pop(first.part.of(quoted(node.inputs[first.input])), None)
+            step.also += [f"{other} is the same" for other in list(shown)[:_MOST_OTHERS]]
+            return self._sources(step, node, [first])
+        step.how = f"{called} computes it from"
+        return self._sources(step, node, found)
+
+    def _sources(self, step: Step, node: Node, found: list[Influence]) -> list[Wanted]:
+        wanted = [(step.view, node.inputs[one.input], one.part) for one in found]
+        return list({(name, part): (view, name, part) for view, name, part in wanted}.values())
+
+    def _facts(self, view: View, node: Node, target: Signature) -> NodeFacts:
+        shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
+        values = [view.value(name) if name else None for name in node.inputs]
+        parameters = getattr(view, "parameters", None)
+        bound = bound_node(node, parameters) if parameters else node
+        return NodeFacts(target, bound, tuple(shapes), tuple(values))
+
+
+def chain(step: Step) -> Iterator[Step]:
+    """Yield a step and those before it, up to one that does not have exactly one source."""
+    yield step
+    while len(step.sources) == 1:
+        step = step.sources[0]
+        yield step
+
+
+def _disagreement(
+    step: Step, declared: int | str | None, found: Type | None, called: str
+) -> list[str]:
+    """Describe how the spelling of a declared size differs from the computed size."""
+    given = part_of(found, step.part)
+    if declared is None or given is None or declared == given:
+        return []
+    return [f"it is declared as `{declared}`; {called} gives `{given}`"]
+
+
+def _extent(size: str, step: Step, shapes: SymbolicStep) -> Extent:
+    if step.part.kind == "element":
+        value = step.view.value(step.name)
+        return None if value is None else value.items[step.part.at]
+    shape = shapes.shape(step.view.type(step.name))
+    if shape is None:
+        type = step.view.type(step.name)
+        shape = shapes.shape(TensorType("float", getattr(type, "shape", None)))
+    return None if shape is None else shape[step.part.at]
+
+
+def _declaration(scope: Scope, node: Node, output: int) -> tuple[Type, Place] | None:
+    """Return the declared type of an output, and where."""
+    if node.output_types:
+        own = node.output_types[output]
+        if own is not None:
+            return own, Place(node, ("output_types", output))
+    for value in (*scope.infos, *scope.outputs):
+        if value.name == node.outputs[output] and value.type is not None:
+            return value.type, Place(value, ("type",))
+    return None

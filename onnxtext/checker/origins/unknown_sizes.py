@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain why a size of an operator's output is unknown."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.checker.context.finding import quoted
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.symbolic.expressions import text
+from onnxtext.checker.inference.symbolic.operators import SHAPES_ALONE
+from onnxtext.checker.origins.influences import RANK, NodeFacts, Part, broadcast_sizes
+
+DATA_DEPENDENT = {
+    "NonZero": "the number of elements that are not 0",
+    "Unique": "the number of different elements",
+    "Compress": "the number of elements that the condition selects",
+    "NonMaxSuppression": "the number of boxes that are kept",
+    "StringSplit": "the number of parts of the strings",
+    "SequenceAt": "the element of the sequence",
+    "ConcatFromSequence": "the elements of the sequence",
+    "SplitToSequence": "the lengths of the parts",
+    "Optional": "the value",
+    "OptionalGetElement": "the value",
+    "CategoryMapper": "the data",
+}
+"""For operators with data-dependent output sizes, the data that determines the sizes."""
+
+
+def needs(called: str, count: int) -> str:
+    """Begin the sentence that an operator needs unknown sizes; the names of the sizes follow."""
+    return f"{called} needs the unknown" if count == 1 else f"{called} needs unknown sizes:"
+
+
+def operator_reason(
+    node: Node,
+    scope: Scope,
+    facts: NodeFacts | None = None,
+    part: Part = RANK,
+) -> str:
+    """Return why a size of a node's output is unknown.
+
+    Args:
+        node: the node.
+        scope: its graph.
+        facts: the facts about its inputs; None for an unknown operator.
+        part: which size.
+    """
+    called = quoted(node.op_type)
+    domain = plain_domain(node.domain)
+    if facts is None:
+        if scope.opsets is not None and domain not in scope.opsets.versions:
+            return f"{called} is of the domain `{domain or 'ai.onnx'}`, which is not imported"
+        return f"{called} is an unknown operator of the domain `{domain or 'ai.onnx'}`"
+    if not domain and node.op_type in DATA_DEPENDENT:
+        return f"{called} depends on data: {DATA_DEPENDENT[node.op_type]}"
+    if part.kind == "element":
+        return f"the elements that {called} computes are not tracked: they depend on data"
+    if any(name and not shape for name, shape in zip(node.inputs, facts.shapes, strict=True)):
+        return f"neither onnx nor onnxtext infers this size of {called}"
+    sizes = broadcast_sizes(facts, part) if part.kind == "dimension" else []
+    if not domain and node.op_type in SHAPES_ALONE and len(sizes) > 1 and None not in sizes:
+        shown = " and ".join([f"`{text(size)}`" for size in sizes if size is not None])
+        return f"{called} broadcasts {shown}: each may be 1"
+    return f"neither onnx nor onnxtext infers this size of {called}"

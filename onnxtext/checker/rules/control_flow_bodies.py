@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rule for the input and output counts of the bodies of If, Loop and Scan.
+
+What: a body has as many inputs and outputs as its operator passes and expects.
+Why: inputs and outputs are matched by position.
+Fix: add or remove inputs or outputs of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding, Place, counted
+from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Compare the counts of inputs and outputs of bodies with their nodes."""
+    resolved = targets(subject)
+    for scope in subject.scopes:
+        for index, children in scope.children.items():
+            node = scope.nodes[index]
+            target = resolved[id(scope)][index]
+            if type(target) is Signature and target.is_standard:
+                for child in children:
+                    yield from _body(node, target, child, subject.ir_version)
+
+
+def actual_inputs(scope: Scope, ir_version: int) -> list[str]:
+    """Return the inputs of a body that its node passes.
+
+    Before IR version 4, initializers were also inputs, listed after the actual inputs.
+    """
+    names = [value.name for value in scope.inputs]
+    if 0 < ir_version < 4:
+        given = {value.name for value in scope.initializers}
+        names = [name for name in names if name not in given]
+    return names
+
+
+def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Iterator[Finding]:
+    inputs = len(actual_inputs(body, ir_version))
+    outputs = len(body.outputs)
+    match node.op_type:
+        case "If":
+            yield from _counts(node, body, (inputs, 0), (outputs, len(node.outputs)))
+        case "Loop":
+            carried = max(len(node.inputs) - 2, 0)
+            least = max(1 + carried, 1 + len(node.outputs))
+            yield from _counts(node, body, (inputs, 2 + carried), (outputs, None))
+            if outputs < least:
+                yield _wrong(node, body, "output", outputs, f"{least} or more")
+            elif outputs - 1 > len(node.outputs) and outputs - 1 < carried:
+                yield _wrong(node, body, "output", outputs, str(1 + len(node.outputs)))
+        case "Scan":
+            given = len(node.inputs) - (1 if signature.since < 9 else 0)
+            scanned = next((a.value for a in node.attributes if a.name == "num_scan_inputs"), None)
+            least = max(given - scanned, 0) if isinstance(scanned, int) else 0
+            yield from _counts(node, body, (inputs, given), (outputs, None))
+            if outputs < max(least, len(node.outputs)):
+                yield _wrong(
+                    node, body, "output", outputs, f"{max(least, len(node.outputs))} or more"
+                )
+
+
+def _counts(
+    node: Node, body: Scope, inputs: tuple[int, int], outputs: tuple[int, int | None]
+) -> Iterator[Finding]:
+    if inputs[0] != inputs[1]:
+        yield _wrong(node, body, "input", inputs[0], str(inputs[1]))
+    if outputs[1] is not None and outputs[0] != outputs[1]:
+        yield _wrong(node, body, "output", outputs[0], str(outputs[1]))
+
+
+def _wrong(node: Node, body: Scope, kind: str, count: int, wanted: str) -> Finding:
+    return Finding(
+        "subgraph-arity",
+        f"`{body.attribute}` of this `{node.op_type}` has {counted(count, kind)}, not {wanted}",
+        (Place(body.place, ("name",)), Place(node, ("op_type",), "an attribute of this node")),
+        help=f"change the graph so that it has {wanted} {kind}{'' if wanted == '1' else 's'}",
+    )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "subgraph-arity",
+            "error",
+            "graphs in attributes have as many inputs and outputs as their operator needs",
+            "schema",
+        ),
+    ),
+)

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for external data: its location, range, checksum and keys.
+
+What: external data is a range of an existing file below the model's directory.
+Why: any other path could read files that do not belong to the model.
+Fix: put the data beside the model, and use a relative path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from math import prod
+from pathlib import Path
+
+from onnxtext.ast.records import Record, Word
+from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData, TypedData
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
+from onnxtext.checker.context.finding import Finding, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.resolved_fields import changed_fields, field_of
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+
+KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
+_ALIGNMENT = 4096
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Check references to external data, and the files themselves if `base_dir` is known."""
+    digests: dict[Path, str] = {}
+    for tensor in tensors(subject):
+        entries = external_entries(tensor)
+        if entries is None:
+            continue
+        known = dict(entries)
+        if not isinstance(tensor.data, (ExternalData, NoData)) and not _is_empty(tensor):
+            yield _finding(
+                tensor, "external-location-missing", "has both external data and inline data"
+            )
+        for key, _ in entries:
+            if key not in KEYS:
+                yield _finding(
+                    tensor,
+                    "external-key-unknown",
+                    f"has the unknown key {quoted(key)} in its external data",
+                )
+        location = known.get("location")
+        if not location:
+            yield _finding(
+                tensor,
+                "external-location-missing",
+                "has external data without a `location`",
+                'add a `location`, the path of the data file: `"location": "weights.bin"`',
+            )
+            continue
+        problem = unsafe(location)
+        path: Path | None = None
+        if problem is None and subject.options.base_dir is not None:
+            path, problem = _resolve(subject.options.base_dir, location)
+        if problem is not None:
+            yield _finding(
+                tensor, "external-path-unsafe", f"has the location {quoted(location)}, {problem}"
+            )
+            continue
+        if path is not None and not path.is_file():
+            yield _finding(
+                tensor,
+                "external-file-missing",
+                f"has its data in {quoted(location)}, which does not exist",
+            )
+            path = None
+        yield from _range(tensor, known, path)
+        if path is not None and known.get("checksum"):
+            yield from _checksum(tensor, known["checksum"], path, digests)
+
+
+def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:
+    """Return the entries of a tensor's external data; None if its data is not external."""
+    if isinstance(tensor.data, ExternalData):
+        return tensor.data.entries
+    changed = changed_fields(tensor.decorators) | changed_fields(tensor.decorators, "data")
+    location = changed.get("data_location")
+    if not isinstance(location, Word) or location.text != "EXTERNAL":
+        return None
+    records = changed.get("external_data")
+    entries = []
+    for record in records if isinstance(records, tuple) else ():
+        if isinstance(record, Record):
+            key, value = field_of(record, "key"), field_of(record, "value")
+            entries.append((_text(key), _text(value)))
+    return tuple(entries)
+
+
+def _is_empty(tensor: TensorUse) -> bool:
+    data = tensor.data
+    return isinstance(data, (TypedData, StringData)) and data in (TypedData(b""), StringData(()))
+
+
+def _text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
+
+
+def unsafe(location: str) -> str | None:
+    """Return why a location is unsafe, without access to files; None if it is safe."""
+    if location.startswith(("/", "\\")) or _DRIVE.match(location):
+        return "an absolute path"
+    if "\0" in location:
+        return "which contains a NUL"
+    if ".." in re.split(r"[/\\]", location):
+        return "which leaves the model's directory"
+    if not location.strip("./\\"):
+        return "which is not a file name"
+    return None
+
+
+def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
+    """Return the file of a location, or why it must not be read."""
+    root = os.path.realpath(base_dir)
+    path = os.path.realpath(os.path.join(root, location))  # noqa: PTH118 - as realpath
+    if os.path.commonpath([root, path]) != root:
+        return None, "a link that leaves the model's directory"
+    return Path(path), None
+
+
+def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Iterator[Finding]:
+    numbers: dict[str, int] = {}
+    for key in ("offset", "length"):
+        text = known.get(key)
+        if text is None:
+            continue
+        if not (text.isascii() and text.isdigit() and len(text) < 20):
+            yield _finding(
+                tensor,
+                "external-range-invalid",
+                f"has the {key} {quoted(text)}, which is not a non-negative integer",
+            )
+            return
+        numbers[key] = int(text)
+    offset = numbers.get("offset", 0)
+    if offset % _ALIGNMENT:
+        yield _finding(
+            tensor,
+            "external-offset-unaligned",
+            f"has the offset {offset}, which is not a multiple of {_ALIGNMENT}",
+        )
+    element = ELEMENTS.get(tensor.type.element)
+    wanted = None
+    if element is not None and element.bits and all(dim >= 0 for dim in tensor.dims):
+        wanted = raw_size(element, prod(tensor.dims))
+    length = numbers.get("length")
+    if wanted is not None and length is not None and length != wanted:
+        yield _finding(
+            tensor, "external-range-invalid", f"needs {wanted} bytes, but its `length` is {length}"
+        )
+        return
+    if path is None:
+        return
+    size = path.stat().st_size
+    end = offset + (length if length is not None else wanted or 0)
+    if end > size:
+        what = f"ends at byte {end}, but the file has {size}"
+        yield _finding(tensor, "external-range-invalid", what)
+
+
+def _checksum(
+    tensor: TensorUse, checksum: str, path: Path, digests: dict[Path, str]
+) -> Iterator[Finding]:
+    actual = digests.get(path)
+    if actual is None:
+        digest = hashlib.sha1(usedforsecurity=False)
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+        actual = digests[path] = digest.hexdigest()
+    if actual != checksum.lower():
+        yield _finding(
+            tensor,
+            "external-checksum",
+            f"has its data in a file whose SHA-1 is {actual}, not {checksum}",
+        )
+
+
+_HELP = {
+    "external-location-missing": "remove the inline data or the external entries",
+    "external-path-unsafe": "move the file below the model's directory, and use a relative path",
+    "external-file-missing": "put the file at this location, or correct the location",
+    "external-range-invalid": "correct `offset` and `length`, or replace the file",
+    "external-offset-unaligned": "pad the file, so that tensors can be mapped into memory",
+    "external-checksum": "restore the right file, or correct the checksum",
+    "external-key-unknown": "remove the key, or correct its name",
+}
+"""The default help of each rule."""
+
+
+def _finding(tensor: TensorUse, slug: str, what: str, help: str | None = None) -> Finding:
+    return Finding(slug, f"{tensor.describe()} {what}", (tensor.place,), help=help or _HELP[slug])
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "external-location-missing",
+            "error",
+            "a tensor with external data has a `location`, and no inline data",
+            "proto TensorProto.external_data",
+        ),
+        Rule(
+            "external-path-unsafe",
+            "error",
+            "the location is a file below the model's directory",
+            "IR External data",
+        ),
+        Rule("external-file-missing", "error", "the file of external data exists", "checker"),
+        Rule(
+            "external-range-invalid",
+            "error",
+            "offset and length are a range of the file that has the size of the tensor",
+            "proto TensorProto.external_data",
+        ),
+        Rule(
+            "external-offset-unaligned",
+            "lint",
+            "the offset is a multiple of 4096",
+            "proto TensorProto.external_data",
+            "style",
+        ),
+        Rule(
+            "external-checksum",
+            "error",
+            "the SHA-1 of the file equals `checksum`",
+            "proto TensorProto.external_data",
+        ),
+        Rule(
+            "external-key-unknown",
+            "warning",
+            "keys are location, offset, length and checksum",
+            "proto TensorProto.external_data",
+        ),
+    ),
+)

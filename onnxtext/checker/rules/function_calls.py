@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for calls of the model's own functions.
+
+What: a call names an existing function, has no more inputs and outputs than that function, and
+passes all inputs that the body requires and all attributes without a default.
+Why: a runtime replaces the call by the function's body.
+Fix: pass the missing inputs and attributes, or remove the extra ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Function, Node
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
+from onnxtext.checker.context.checked_model import Subject, plain_domain
+from onnxtext.checker.context.finding import Finding, Place, Repair, counted, quoted
+from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
+from onnxtext.checker.rules.operator_attributes import EXAMPLES
+from onnxtext.suggestions import nearest
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Check calls against the functions they call."""
+    if not subject.functions:
+        return
+    resolved = targets(subject)
+    needs = Needs(subject)
+    yield from _conflicts(subject, needs)
+    by_name: dict[tuple[str, str], list[str]] = {}
+    for domain, name, overload in subject.functions:
+        by_name.setdefault((domain, name), []).append(overload)
+    for scope in subject.scopes:
+        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+            if type(target) is Scope:
+                yield from _call(node, target, needs)
+            elif target is None or node.overload:
+                overloads = by_name.get((plain_domain(node.domain), node.op_type))
+                if overloads is not None:
+                    yield _no_overload(node, overloads)
+
+
+def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
+    """Find attribute parameters that a body uses with two types."""
+    declared = {
+        (id(scope.function), item.name)
+        for scope in subject.functions.values()
+        for item in (scope.function.attributes if scope.function else ())
+        if isinstance(item, Attribute) and item.type is not None
+    }
+    for (function, _, name), (first, second) in needs.conflicts.items():
+        if (
+            function,
+            name,
+        ) not in declared:  # otherwise one use already contradicts the declaration
+            one, other = first.type.name.lower(), second.type.name.lower()
+            yield Finding(
+                "attribute-ref-unknown",
+                f"the parameter {quoted(name)} is used as `{other}` here, but as `{one}` elsewhere",
+                (second.place, first.place._replace(label=f"used as `{one}`")),
+                help="declare one parameter for each type",
+            )
+
+
+def _no_overload(node: Node, overloads: list[str]) -> Finding:
+    near = nearest(node.overload or "", overloads)
+    known = ", ".join(f"`{name}`" if name else "an unnamed overload" for name in sorted(overloads))
+    called = f"the overload {quoted(node.overload)}" if node.overload else "no plain overload"
+    return Finding(
+        "function-overload-unknown",
+        f"the function {quoted(node.op_type)} has {called}" if not node.overload
+        else f"the function {quoted(node.op_type)} does not have {called}",
+        (Place(node, ("op_type",)),),
+        help=f"did you mean {quoted(near)}?"
+        if near
+        else "call an overload that exists, or define this overload",
+        notes=(f"its overloads: {known}",),
+    )  # fmt: skip
+
+
+def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
+    owner = function.owner
+    assert isinstance(owner, Function)
+    definition = Place(function.place, ("name",), "defined here")
+    for kind, actual, formal in (
+        ("input", node.inputs, function.inputs),
+        ("output", node.outputs, function.outputs),
+    ):
+        if len(actual) > len(formal):
+            yield Finding(
+                "function-call-arity",
+                f"the call has {counted(len(actual), kind)}, but the function "
+                f"{quoted(owner.name)} has {len(formal)}",
+                (Place(node, (f"{kind}s", len(formal))), definition),
+                help=f"remove the extra {kind}s from the call, or add {kind}s to the function",
+            )
+    needed = needs.inputs(function)
+    for index, value in enumerate(function.inputs):
+        given = index < len(node.inputs) and node.inputs[index]
+        if not given and value.name in needed:
+            yield Finding(
+                "function-call-arity",
+                f"the call lacks the input {quoted(value.name)} of the function "
+                f"{quoted(owner.name)}",
+                (Place(node, ("op_type",)), definition),
+                help=f"pass a value for {quoted(value.name)}",
+            )
+    yield from _attributes(node, owner, definition, needs, function)
+
+
+def _attributes(
+    node: Node, function: Function, definition: Place, needs: Needs, scope: Scope
+) -> Iterator[Finding]:
+    needed = needs.attributes(scope)
+    if not node.attributes and not needed:
+        return
+    parameters = {
+        item if isinstance(item, str) else item.name: item for item in function.attributes
+    }
+    given = set()
+    for index, attribute in enumerate(node.attributes):
+        given.add(attribute.name)
+        formal = parameters.get(attribute.name)
+        place = Place(node, ("attributes", index))
+        if formal is None:
+            near = nearest(attribute.name, parameters)
+            yield Finding(
+                "function-call-attribute",
+                f"the function {quoted(function.name)} has no attribute {quoted(attribute.name)}",
+                (place, definition),
+                help=f"did you mean {quoted(near)}?"
+                if near
+                else "remove the attribute, or add it to the attribute parameters of the function",
+                severity="info" if attribute.name.startswith("__") else None,
+                repair=Repair("respell", node, (attribute.name, near)) if near else None,
+            )
+        else:
+            declared = formal.type if isinstance(formal, Attribute) else None
+            used = needs.type(scope, attribute.name) if declared is None else None
+            finding = _mistyped(node, index, function, definition, declared, used)
+            if finding is not None:
+                yield finding
+    for name, formal in parameters.items():
+        has_default = isinstance(formal, Attribute) and formal.value is not None
+        if name in needed and name not in given and not has_default:
+            yield Finding(
+                "function-call-attribute",
+                f"the function {quoted(function.name)} requires the attribute {quoted(name)}",
+                (Place(node, ("op_type",)), definition),
+                help="add the attribute to the call, or give the parameter a default",
+            )
+
+
+def _mistyped(
+    node: Node,
+    index: int,
+    function: Function,
+    definition: Place,
+    declared: AttributeType | None,
+    used: TypedUse | None,
+) -> Finding | None:
+    """Report an attribute of a call whose type differs from the declaration or the body's use."""
+    attribute = node.attributes[index]
+    wanted = declared or (used.type if used is not None else None)
+    if wanted is None or attribute.type is None or attribute.type == wanted:
+        return None
+    type, given = wanted.name.lower(), attribute.type.name.lower()
+    what = f"the attribute {quoted(attribute.name)} of {quoted(function.name)}"
+    verb = "has type" if used is None else "is used as"
+    place = Place(node, ("attributes", index, "value"))
+    others = [definition]
+    if used is not None:
+        others = [used.place._replace(label=f"used as `{type}` here")]
+    return Finding(
+        "function-call-attribute",
+        f"{what} {verb} `{type}`, not `{given}`",
+        (place, *others),
+        help=f"refer to a parameter of type `{type}`"
+        if isinstance(attribute.value, Reference)
+        else f"write a value of type `{type}`{EXAMPLES.get(type, '')}",
+        repair=float_for_int(node, attribute, wanted),
+    )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "function-call-arity",
+            "error",
+            "calls match the inputs and outputs of the function",
+            "IR Functions",
+        ),
+        Rule(
+            "function-call-attribute",
+            "error",
+            "calls match the attributes of the function",
+            "IR Functions",
+        ),
+        Rule("function-overload-unknown", "error", "the called overload exists", "IR Functions"),
+    ),
+)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules that require types of the inputs and outputs of the main graph.
+
+What: inputs and outputs of the main graph have types, tensors also shapes.
+Why: callers of a model know its inputs and outputs only by their types.
+Fix: write the type: `float[N, 3] x`; for a known rank with unknown sizes `float[?, ?]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import SparseTensorType, TensorType
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.type_records import has_record
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find inputs and outputs without types."""
+    for scope in subject.scopes:
+        if scope.kind == "main":
+            yield from _untyped(scope, "input", scope.inputs)
+            yield from _untyped(scope, "output", scope.outputs)
+
+
+def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Finding]:
+    for value in values:
+        type = value.type
+        if type is None:
+            if value.decorators and has_record(value):
+                continue  # `declared_types` checks that type
+            what = "has no type"
+        elif isinstance(type, (TensorType, SparseTensorType)) and type.shape is None:
+            what = "is a tensor without a shape"
+        else:
+            continue
+        yield Finding(
+            f"graph-{kind}-untyped",
+            f"the {kind} {quoted(value.name)} of {scope.describe()} {what}",
+            (Place(value, ("type",) if type is not None else ("name",)),),
+            help="write `[?, ?]` if only the rank is known"
+            if type is not None
+            else "write its type before its name, such as `float[N, 4] `",
+        )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "graph-input-untyped",
+            "error",
+            "inputs of the main graph have a type, tensors also a shape",
+            "IR Graphs, Static shapes",
+        ),
+        Rule(
+            "graph-output-untyped",
+            "error",
+            "outputs of the main graph have a type, tensors also a shape",
+            "IR Graphs, Static shapes",
+        ),
+    ),
+)

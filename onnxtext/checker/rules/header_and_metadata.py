@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for the model header, metadata and doc strings.
+
+What: a model has a graph, a domain and a producer; metadata keys are distinct.
+Why: tools look up metadata by key; of two entries with one key, one is lost.
+Fix: add the field, or remove one of the entries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Function, Model
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import Decorated, decorated
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+
+_REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
+_HTML = re.compile(
+    r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|ul)\b[^<>]*>"
+)
+STANDARD_KEYS = frozenset(
+    {"model_author", "model_license", "Image.BitmapPixelFormat", "Image.ColorSpaceGamma",
+     "Image.NominalPixelRange"}
+)  # fmt: skip
+"""The keys that the specification defines (IR spec, Metadata; MetadataProps.md)."""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Check the header, metadata and doc strings."""
+    model = subject.model
+    if model is not None:
+        if not subject.has_graph:
+            yield Finding(
+                "graph-missing",
+                "the model has no graph",
+                (Place(model),),
+                help="write a graph after the header: `name (inputs) => (outputs) { nodes }`",
+            )
+        if subject.active("model-domain-missing", "producer-missing"):
+            yield from _header(model)
+        yield from _entries(model, model.metadata, "error")
+    lints = subject.active("doc-html")
+    if lints and model is not None and model.doc_string:
+        yield from _doc(model, model.doc_string)
+    for item in decorated(subject):
+        entries = [*_decorated(item), *item.metadata]
+        if entries:
+            yield from _entries(item, entries, "warning")
+    if lints:
+        functions = [scope.place for scope in subject.scopes if scope.kind == "function"]
+        others = [item for item in decorated(subject) if not isinstance(item, Function)]
+        for item in (*functions, *others):
+            doc = item.doc_string if isinstance(item, Function) else None
+            for decorator in item.decorators:
+                if decorator.name == "doc" and decorator.arguments:
+                    text = decorator.arguments[0].value
+                    doc = text.decode("utf-8", "replace") if isinstance(text, bytes) else None
+            if doc:
+                yield from _doc(item, doc)
+
+
+def _decorated(item: Decorated) -> Iterator[tuple[str, str]]:
+    for decorator in item.decorators:
+        if decorator.name == "meta":
+            for argument in decorator.arguments:
+                if isinstance(argument.key, str) and isinstance(argument.value, bytes):
+                    yield argument.key, argument.value.decode("utf-8", "replace")
+
+
+def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Iterator[Finding]:
+    seen: set[str] = set()
+    reported: set[str] = set()
+    for index, (key, _) in enumerate(entries):
+        part: tuple[str | int, ...] = ("metadata", index) if isinstance(item, Model) else ()
+        if key in seen and key not in reported:
+            reported.add(key)
+            yield Finding(
+                "metadata-key-duplicate",
+                f"the metadata has two entries with the key {quoted(key)}",
+                (Place(item, part),),
+                severity="error" if severity == "error" else "warning",
+                help="remove one of them",
+            )
+        seen.add(key)
+        if key not in STANDARD_KEYS and not _REVERSE_DNS.fullmatch(key):
+            yield Finding(
+                "metadata-key-namespace",
+                f"the metadata key {quoted(key)} has no namespace",
+                (Place(item, part),),
+                help="prefix your own keys with a reverse domain, such as `org.example.`",
+            )
+
+
+def _header(model: Model) -> Iterator[Finding]:
+    if not model.domain or not _REVERSE_DNS.fullmatch(model.domain):
+        what = f"{quoted(model.domain)} is not in reverse-DNS form" if model.domain else "missing"
+        yield Finding(
+            "model-domain-missing",
+            f"the model's `domain` is {what}"
+            if what == "missing"
+            else f"the model's `domain` {what}",
+            (Place(model, ("domain",)),),
+            help='write a reverse-DNS name, such as `domain: "org.example.models"`',
+        )
+    for key, value in (
+        ("producer_name", model.producer_name),
+        ("producer_version", model.producer_version),
+    ):
+        if not value:
+            yield Finding(
+                "producer-missing",
+                f"the model has no `{key}`",
+                (Place(model, (key,)),),
+                help=f'add `{key}: "…"` to the header',
+            )
+
+
+def _doc(item: object, doc: str) -> Iterator[Finding]:
+    found = _HTML.search(doc)
+    if found is not None:
+        yield Finding(
+            "doc-html",
+            f"a doc string contains the HTML tag {quoted(found.group())}",
+            (Place(item, ("doc_string",)),),
+            help="write Markdown instead",
+        )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("graph-missing", "error", "a model has a graph", "IR Models"),
+        Rule(
+            "metadata-key-duplicate",
+            "error",
+            "metadata keys are distinct; a duplicate is an error in the model and a warning in "
+            "its graphs, functions, nodes and values",
+            "IR, proto",
+        ),
+        Rule(
+            "metadata-key-namespace",
+            "lint",
+            "metadata keys that are not standard have a reverse-DNS prefix",
+            "IR Other metadata",
+            "style",
+        ),
+        Rule(
+            "model-domain-missing",
+            "lint",
+            "a model has a `domain` in reverse-DNS form",
+            "IR Models",
+            "style",
+        ),
+        Rule(
+            "producer-missing",
+            "lint",
+            "a model has `producer_name` and `producer_version`",
+            "proto ModelProto",
+            "style",
+        ),
+        Rule("doc-html", "lint", "doc strings are Markdown without HTML", "IR Graphs", "style"),
+    ),
+)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for the IR version, and for constructs that need a newer one.
+
+What: `ir_version` is present and known, and the model uses no newer constructs.
+Why: a reader that only knows this IR version ignores newer fields, and so reads another model.
+Fix: raise `ir_version`, or do not use the construct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from onnxtext.ast.model import Fragment, Function, Graph
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import (
+    MOST_PLACES,
+    decorated,
+    inner_types,
+    tensors,
+    type_uses,
+)
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.diagnostics import Severity
+
+NEWEST = 14
+"""The newest IR version that these rules cover; an installed onnx may know newer ones."""
+
+ELEMENTS = {
+    "bfloat16": 4,
+    "float8e4m3fn": 9, "float8e4m3fnuz": 9, "float8e5m2": 9, "float8e5m2fnuz": 9,
+    "uint4": 10, "int4": 10,
+    "float4e2m1": 11,
+    "float8e8m0": 12,
+    "uint2": 13, "int2": 13,
+    "float6e2m3": 14, "float6e3m2": 14,
+}  # fmt: skip
+"""The IR version that introduced each newer element type (proto TensorProto.DataType, Version)."""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Check the versions of a model."""
+    model = subject.model
+    if model is None:
+        yield from _headless(subject)
+        return
+    place = Place(model, ("ir_version",))
+    version = model.ir_version
+    if not version:
+        yield Finding(
+            "ir-version-missing",
+            "the model has no `ir_version`" if version is None else "`ir_version` is 0",
+            (place,),
+            help="add `ir_version: 10` to the header, or the version of the original model"
+            if model.opset_imports
+            else "put `<ir_version: 10, opset_import: [21]>` before the graph, or the original "
+            "versions of the model",
+        )
+    elif not 1 <= version <= NEWEST and not 1 <= version <= newest_known():
+        yield Finding(
+            "ir-version-unknown",
+            f"`ir_version` {version} is unknown: the newest known is {newest_known()}",
+            (place,),
+            help=f"write a version from 1 to {newest_known()}",
+            notes=("newer constructs are not checked",) if version > 0 else (),
+        )
+    if model.model_version is not None and model.model_version < 0:
+        message = f"`model_version` {model.model_version} is negative"
+        yield Finding(
+            "model-version-negative",
+            message,
+            (Place(model, ("model_version",)),),
+            help="write 0 or more",
+        )
+    if version and 1 <= version < NEWEST:
+        yield from _needs(subject, version)
+
+
+def _headless(subject: Subject) -> Iterator[Finding]:
+    """Report a graph without a header: it is valid, but the author probably meant a model."""
+    root = subject.root
+    if isinstance(root, Fragment) and isinstance(root.item, Graph) and root.item.at >= 0:
+        yield Finding(
+            "ir-version-missing",
+            f"the graph {quoted(root.item.name)} has no header, so it is not a model",
+            (Place(root.item, ("name",)),),
+            help="put `<ir_version: 10, opset_import: [21]>` before it",
+            notes=("it was checked as a single graph",),
+            severity="warning",
+        )
+
+
+def newest_known() -> int:
+    """Return the newest IR version that these rules or the installed onnx know."""
+    import onnx
+
+    return max(NEWEST, int(onnx.IR_VERSION))
+
+
+def _needs(subject: Subject, version: int) -> Iterator[Finding]:
+    for needed, what, places, severity in _newer(subject, version):
+        some = tuple(places)
+        if needed > version and some:
+            yield Finding(
+                "needs-ir-version",
+                f"{what} needs IR version {needed}, but the model declares {version}",
+                (some[0]._replace(label=f"since IR version {needed}"), *some[1:]),
+                help=f"raise `ir_version` to {needed}, or remove the construct",
+                severity=severity,
+            )
+
+
+Need = tuple[int, str, Iterable[Place], Severity | None]
+
+
+def _newer(subject: Subject, version: int) -> Iterator[Need]:
+    """Yield each newer construct: the version it needs, its name, its places, the severity."""
+    model = subject.model
+    assert model is not None
+    if version < 3 and model.opset_imports:
+        yield 3, "`opset_import`", [Place(model, ("opset_imports",))], None
+    if version < 2:
+        used = [
+            Place(node, ("attributes", index))
+            for _, node in subject.nodes()
+            for index, attribute in enumerate(node.attributes)
+            if attribute.type is not None
+        ]
+        yield 2, "the type of an attribute", used, "warning"
+    if version < 3:
+        yield 3, "the domain of a node", [Place(n) for _, n in subject.nodes() if n.domain], None
+    quantized = [Place(item) for scope in subject.scopes for item in scope.quantization]
+    yield 5, "a quantization annotation", quantized, None
+    yield 7, "training information", [Place(item, ("training",)) for item in model.training], None
+    yield 8, "a function", [Place(function) for function in model.functions], None
+    functions = [scope for scope in subject.scopes if scope.kind == "function"]
+    with_defaults = [
+        Place(scope.place)
+        for scope in functions
+        if any(isinstance(item, Attribute) for item in getattr(scope.owner, "attributes", ()))
+    ]
+    yield 9, "a typed attribute of a function", with_defaults, None
+    overloads: list[Place] = [
+        Place(s.place) for s in functions if isinstance(s.owner, Function) and s.owner.overload
+    ]
+    yield 10, "an overload", [*overloads, *_overloaded_calls(subject, version)], None
+    typed = [Place(s.place) for s in functions if _has_infos(s)]
+    yield 10, "a type in a function", typed, None
+    yield 10, "metadata of a part of the model", _with_metadata(subject, version), None
+    yield 11, "a device configuration", [Place(item) for item in model.configurations], None
+    yield 11, "the devices of a node", _with_decorator(subject, "device", version), None
+    yield from _newer_types(subject)
+
+
+def _overloaded_calls(subject: Subject, version: int) -> list[Place]:
+    if version >= 10:
+        return []
+    return [Place(node) for _, node in subject.nodes() if node.overload][:MOST_PLACES]
+
+
+def _has_infos(scope: Scope) -> bool:
+    infos = scope.infos
+    values = [*scope.inputs, *scope.outputs]
+    nodes = scope.nodes
+    return bool(
+        infos
+        or any(value.type is not None for value in values)
+        or any(node.output_types for node in nodes)
+    )
+
+
+def _with_metadata(subject: Subject, version: int) -> list[Place]:
+    if version >= 10:
+        return []
+    found = [Place(item) for item in decorated(subject) if item.metadata]
+    return [*found, *_with_decorator(subject, "meta", version)]
+
+
+def _with_decorator(subject: Subject, name: str, version: int) -> list[Place]:
+    if version >= (11 if name == "device" else 10):
+        return []
+    return [
+        Place(item)
+        for item in decorated(subject)
+        if any(d.name.rpartition(".")[2] == name for d in item.decorators)
+    ]
+
+
+def _newer_types(subject: Subject) -> Iterator[Need]:
+    elements: dict[str, list[Place]] = {}
+    sparse: list[Place] = []
+    optional: list[Place] = []
+    containers: list[Place] = []
+    for use in type_uses(subject):
+        for type in inner_types(use.type):
+            if isinstance(type, (TensorType, SparseTensorType)):
+                if type.element in ELEMENTS:
+                    elements.setdefault(type.element, []).append(use.places[0])
+                if isinstance(type, SparseTensorType):
+                    sparse.append(use.places[0])
+            elif isinstance(type, OptionalType):
+                optional.append(use.places[0])
+            elif isinstance(type, (SequenceType, MapType)):
+                containers.append(use.places[0])
+    stored: list[Place] = []
+    for tensor in tensors(subject):
+        if tensor.type.element in ELEMENTS:
+            elements.setdefault(tensor.type.element, []).append(tensor.place)
+        if tensor.sparse is not None:
+            stored.append(tensor.place)
+    for element, places in elements.items():
+        yield ELEMENTS[element], f"the element type `{element}`", places[:MOST_PLACES], None
+    yield 6, "a sparse tensor", stored[:MOST_PLACES], None
+    yield 8, "a sparse tensor type", sparse[:MOST_PLACES], None
+    yield 8, "an optional type", optional[:MOST_PLACES], None
+    # ONNX-ML models of IR 3 to 5 have them.
+    yield 6, "a sequence or map type", containers[:MOST_PLACES], "info"
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "ir-version-missing", "error", "`ir_version` is present and not 0", "IR Models, proto"
+        ),
+        Rule("ir-version-unknown", "warning", "`ir_version` is known", "IR Versioning"),
+        Rule(
+            "needs-ir-version",
+            "error",
+            "the model uses no construct that is newer than its `ir_version`",
+            "IR, proto Version",
+        ),
+        Rule("model-version-negative", "lint", "`model_version` is not negative", "IR Versioning"),
+    ),
+)

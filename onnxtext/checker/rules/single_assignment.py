@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of static single assignment: no name is redefined or shadowed.
+
+What: a name has one definition in a graph, and a nested graph does not redefine a name of an outer
+graph. An initializer may have the name of an input: it is that input's default.
+Why: a use of the name would be ambiguous.
+Fix: rename one of the values and its uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import GIVEN, Scope
+
+_MOST_NAMES = 5
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find names with more than one definition."""
+    for scope in subject.scopes:
+        if scope.redefinitions:
+            yield from _redefined(scope)
+        if scope.parent is not None:
+            yield from _shadowing(scope, subject.ir_version)
+
+
+def _redefined(scope: Scope) -> Iterator[Finding]:
+    by_name: dict[str, list[Place]] = {}
+    for index, number, name in scope.redefinitions:
+        place = Place(scope.nodes[index], ("outputs", number), "defined again here")
+        by_name.setdefault(name, []).append(place)
+    alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    for name, places in by_name.items():
+        first = scope.definition(name)[0]
+        given = scope.position[name] == GIVEN
+        kind = "given" if given else "twice" if first is places[0].item else "again"
+        # A node that stands there twice is one mistake, however many outputs it has.
+        nodes = () if kind != "again" else (id(first), *(id(place.item) for place in places))
+        alike.setdefault((kind, nodes or (len(alike),)), []).append(name)
+    for (kind, _), names in alike.items():
+        what = {
+            "given": "an input or initializer, and an output of a node",
+            "twice": "two outputs of one node",
+            "again": "an output of more than one node",
+        }[kind]
+        verb = "is" if len(names) == 1 else "are each"
+        places = by_name[names[0]]
+        more = [Place(place.item, place.part) for name in names[1:] for place in by_name[name]]
+        defined = Place(*scope.definition(names[0]), "first defined here")
+        yield Finding(
+            "value-redefined",
+            f"{_listed(names)} {verb} {what} of {scope.describe()}",
+            (places[0], defined, *places[1:], *more),
+            help="rename one of them and its uses",
+        )
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as a phrase for messages, at most `_MOST_NAMES` names."""
+    most = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
+    words = [quoted(name) for name in most]
+    if len(most) < len(names):
+        words.append(f"{len(names) - len(most)} others")
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
+    """Find names of a nested graph that shadow names of an outer graph.
+
+    The specification of IR version 8 forbids outputs of nodes to shadow names; newer versions also
+    inputs and initializers.
+    """
+    outer = list(scope.outer())
+    for name, position in scope.position.items():
+        is_given = position == GIVEN
+        for around, limit in outer:
+            at = around.position.get(name)
+            if at is not None and at < limit:
+                yield Finding(
+                    "value-shadows-outer",
+                    f"{quoted(name)} is defined in {scope.describe()}, and also in "
+                    f"{around.describe()} around it",
+                    (
+                        Place(*scope.definition(name)),
+                        Place(*around.definition(name), "the outer definition"),
+                    ),
+                    severity="warning" if is_given and 0 < ir_version <= 8 else None,
+                    help="rename the inner value",
+                )
+                break
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule("value-redefined", "error", "a name has one definition in a graph (SSA)", "IR Nodes"),
+        Rule(
+            "value-shadows-outer",
+            "error",
+            "a nested graph does not shadow names of outer graphs; a warning for inputs and "
+            "initializers up to IR version 8",
+            "IR Nodes",
+        ),
+    ),
+)

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for symbolic dimensions: a name has one size, and no input is restricted to one size.
+
+What: a symbolic dimension has the same size everywhere in the model; the symbolic dimensions of
+inputs can have several sizes, independently of each other.
+Why: equal names mean equal sizes, and a caller may choose the size of a symbolic dimension.
+Fix: rename one of the dimensions, or correct the size.
+
+Sizes are unknowns of a system of equations, to which each operator contributes. A finding shows the
+two places that need different sizes, or the node that fixes the size of an input's dimension.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.node_kinds import sizes_fit_by_kind
+from onnxtext.checker.inference.symbolic.expressions import sized, text
+from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
+from onnxtext.checker.inference.symbolic.sizes import (
+    Conflict,
+    Contradiction,
+    Extents,
+    Forced,
+    Mismatch,
+    symbol,
+)
+from onnxtext.checker.inference.symbolic.tracing import Trace
+from onnxtext.diagnostics import Severity
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find symbolic dimensions with contradictory sizes, and dimensions of inputs with one size."""
+    if any(finding.slug == "function-recursive" for finding in subject.found):
+        return
+    if sizes_fit_by_kind(subject):
+        return
+    shapes = SymbolicShapes(subject)
+    conflicts = shapes.run()
+    for conflict in conflicts:
+        yield _conflict(conflict)
+    for wrong in shapes.sizes.mismatches:
+        if isinstance(wrong, Mismatch):
+            yield _mismatch(wrong, certain=wrong.certain and not conflicts)
+        else:
+            yield _contradiction(wrong)
+    if shapes.learned and subject.main is not None:
+        yield from _forced(subject.main, shapes)
+
+
+def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
+    """Find symbolic dimensions of inputs that the model restricts to one size, or makes equal."""
+    # The default of an input restricts nothing: a caller may pass another value.
+    given = {id(value) for value in (*main.inputs, *main.initializers)}
+    trace = Trace(main, shapes)
+    declared: dict[str, ValueInfo] = {}
+    for value in main.inputs:
+        for name in _symbols(value.type):
+            declared.setdefault(name, value)
+    groups: dict[str, list[str]] = {}
+    for name, value in declared.items():
+        forced = shapes.sizes.forced(name)
+        if forced is not None and id(forced.place.item) not in given:
+            yield _only(value, name, forced, trace)
+        if shapes.sizes.number(sized(name)) is None:
+            groups.setdefault(shapes.sizes.joined(name)[0], []).append(name)
+    for names in groups.values():
+        if len(names) > 1:
+            finding = _equal(names, declared, trace)
+            if id(finding.places[0].item) not in given:
+                yield finding
+
+
+def _symbols(type: Type | None) -> list[str]:
+    shape = type.shape if isinstance(type, TensorType) else None
+    return [name for name in map(plain_dim, shape or ()) if isinstance(name, str) and name]
+
+
+def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
+    item, part = forced.place.item, forced.place.part
+    first, *others = forced.numbers
+    size = f"{quoted(name)} must be {' or '.join(map(str, forced.numbers))}"
+    help = f"write {' or '.join(map(str, forced.numbers))} instead of {quoted(name)}"
+    places = [
+        forced.place._replace(label=f"{size} here"),
+        Place(value, ("type",), f"declared as {quoted(name)}"),
+        *[place._replace(label="these sizes are equal") for place in forced.joined],
+    ]
+    repair = None
+    if isinstance(item, Node) and part == ("op_type",):
+        why = f"`{item.op_type}` accepts no other size{'s' if others else ''}"
+        other = (
+            "write -1 for this dimension in the shape"
+            if item.op_type == "Reshape"
+            else "change the node so that it accepts other sizes"
+        )
+        literal = trace.literal(forced.place, name, first) if not others else None
+        stored = trace.stored(item.inputs[1]) if literal is not None else None
+        if literal is not None:
+            other = f"write {literal[1]} for this dimension in the shape"
+        if literal is not None and stored is not None:
+            index, right = literal
+            wrong = trace.number(item.inputs[1], index)
+            places.append(Place(stored[0], (*stored[1], "element", index)))
+            repair = Repair("respell", stored[0], (str(wrong), right))
+    else:
+        output = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
+        why = f"the declared type of {quoted(output)} allows no other size"
+        other = f"write {quoted(name)} in the type of {quoted(output)}"
+    return Finding(
+        "dim-forced",
+        f"the dimension {size}: {why}",
+        tuple(places),
+        help=f"{help}, or {other}",
+        notes=_chain(forced.place, name, trace),
+        # The text holds for two sizes.
+        severity="info" if others else _severity(forced.place, name, trace),
+        repair=repair,
+    )
+
+
+def _severity(place: Place, name: str, trace: Trace) -> Severity | None:
+    """Return `info` if the types of inputs alone determine the size: callers see these types."""
+    return "info" if trace.follows_from_inputs(place, name) else None
+
+
+def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
+    values = trace.chain(place, name)
+    if len(values) < 2:
+        return ()
+    return (f"the size comes from {quoted(values[0])}: {chain_of(values)}",)
+
+
+def _equal(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Finding:
+    """Report symbols of inputs that must have the same size, or a constant difference."""
+    sizes = trace.shapes.sizes
+    one, other, *rest = names
+    _, less, first = sizes.joined(one)
+    _, more, second = sizes.joined(other)
+    places = list({(id(p.item), p.part): p for p in (*second, *first)}.values())
+    item = places[0].item
+    what = text(sized(one, more - less))
+    why = "the declared types allow no other sizes"
+    if isinstance(item, Node) and places[0].part == ("op_type",):
+        why = f"`{item.op_type}` accepts no other sizes"
+    notes = [note for name in (one, other) for note in _chain(places[0], name, trace)]
+    if rest:
+        others = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
+        notes.append(f"the same holds for {', '.join(map(quoted, rest[:3]))}{others}")
+    severities = {_severity(place, name, trace) for place in places for name in (one, other)}
+    return Finding(
+        "dim-forced",
+        f"the dimension {quoted(other)} must equal {quoted(what)}: {why}",
+        (
+            *[place._replace(label="these sizes are equal") for place in places],
+            Place(declared[other], ("type",), f"declared as {quoted(other)}"),
+            Place(declared[one], ("type",), f"declared as {quoted(one)}"),
+        ),
+        help=f"write {quoted(what)} instead of {quoted(other)}, or correct the node",
+        notes=tuple(notes),
+        severity=None if None in severities else "info",
+    )
+
+
+def _mismatch(wrong: Mismatch, *, certain: bool) -> Finding:
+    node = wrong.node
+    places = [Place(node, ("op_type",))]
+    for index, shape in enumerate(wrong.shapes):
+        if shape is not None and index < len(node.inputs) and node.inputs[index]:
+            places.append(Place(node, ("inputs", index), f"its shape is `{_written(shape)}`"))
+
+    def name(match: re.Match[str]) -> str:
+        index = int(match[1])
+        known = index < len(node.inputs) and node.inputs[index]
+        return quoted(known) if known else f"input {index}"
+
+    return Finding(
+        "shape-mismatch",
+        f"the inputs of `{node.op_type}` do not fit: {_INPUT.sub(name, wrong.message)}",
+        tuple(places),
+        help="correct a declaration or an attribute, or reshape, transpose or slice an input",
+        severity=None if certain else "warning",
+    )
+
+
+_INPUT = re.compile(r"\{(\d{1,4})\}")
+
+
+def _contradiction(wrong: Contradiction) -> Finding:
+    """Report a declared shape that differs from the computed one; runtimes accept it."""
+    node, computed = wrong.node, _written(wrong.computed)
+    return Finding(
+        "shape-mismatch",
+        f"the shape of {quoted(node.outputs[wrong.output])} is declared "
+        f"`{_written(wrong.declared)}`, but `{node.op_type}` computes `{computed}`",
+        (Place(node, ("outputs", wrong.output), f"its shape is `{computed}`"),),
+        help=f"declare the shape `{computed}`, or correct the inputs of `{node.op_type}`",
+        severity="warning",
+    )
+
+
+def _written(shape: Extents) -> str:
+    return f"[{', '.join(['?' if size is None else text(size) for size in shape])}]"
+
+
+def _conflict(conflict: Conflict) -> Finding:
+    one, other = conflict.sizes
+    name = symbol(conflict.name)
+    before, now = conflict.places
+    return Finding(
+        "dim-variable-conflict",
+        f"the dimension {quoted(name)} is {one} in one place and {other} in another",
+        (
+            now._replace(label=f"{quoted(name)} is {other} here"),
+            before._replace(label=f"{quoted(name)} is {one} here"),
+            *[place._replace(label="these sizes are equal") for place in conflict.joined],
+        ),
+        help="rename one of the dimensions, or correct the size",
+    )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "dim-variable-conflict",
+            "warning",
+            "a symbolic dimension has the same size everywhere in the model",
+            "IR Static shapes",
+        ),
+        Rule(
+            "dim-forced",
+            "warning",
+            "a symbolic dimension of an input is not restricted to one size",
+            "IR Static shapes",
+        ),
+    ),
+)

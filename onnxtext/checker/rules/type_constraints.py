@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rule that checks value types against the type constraints of the operators.
+
+What: the operator accepts the types of its inputs, inputs with one type variable have equal types,
+and declared types agree with computed types.
+Why: a runtime implements the operator for no other types.
+Fix: insert a `Cast`, or correct the declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.inference.element_types import TypeInference
+from onnxtext.checker.inference.node_kinds import fits_by_kind
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find values whose types violate a constraint of an operator."""
+    if not fits_by_kind(subject):
+        yield from TypeInference.of(subject).findings
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "type-mismatch",
+            "error",
+            "types satisfy the operator's constraints; a type variable has one type in a node",
+            "IR Nodes, schema",
+        ),
+    ),
+)

@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for uses of values: undefined names, node order, cycles, undefined outputs.
+
+What: an input of a node is an input of the graph, an initializer, or an output of an earlier node,
+in the same or an outer graph; an output of a graph is defined in that graph.
+Why: nodes are executed in order.
+Fix: correct the name, or sort the nodes (`--fix` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, counted, quoted
+from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.scopes import Scope
+
+Use = tuple[int, int]
+"""The index of a node and of one of its inputs."""
+
+
+class NestedUse(NamedTuple):
+    """A use, in a nested graph, of a value that the outer graph defines later.
+
+    Attributes:
+        holder: the index, in the outer graph, of the node with the nested graph.
+        name: the value.
+        scope: the nested graph.
+        places: its uses of the value.
+    """
+
+    holder: int
+    name: str
+    scope: Scope
+    places: list[Place]
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Find uses of values that are undefined or defined later, and undefined outputs."""
+    nested: dict[int, list[NestedUse]] = {}
+    undefined: dict[int, list[Finding]] = {}
+    first: dict[tuple[int, str], tuple[list[Finding], int]] = {}
+    for scope in subject.scopes:
+        if not scope.unresolved:
+            continue
+        reported = undefined[id(scope)] = []
+        for name, finding in _undefined(subject, scope, nested):
+            key = id(scope.outermost), name
+            findings, index = first.setdefault(key, (reported, len(reported)))
+            merged = _merged(findings[index], finding, name) if index < len(findings) else None
+            if merged is None:
+                reported.append(finding)
+            else:
+                findings[index] = merged
+    for scope in subject.scopes:
+        yield from undefined.get(id(scope), ())
+        late = [use for use in scope.unresolved if _used(scope, use) in scope.position]
+        if late or id(scope) in nested:
+            yield from _late(scope, late, nested.get(id(scope), []))
+        yield from _outputs(subject, scope)
+
+
+def _used(scope: Scope, use: Use) -> str:
+    return scope.nodes[use[0]].inputs[use[1]]
+
+
+def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
+    """Merge the findings of one undefined name in two graphs; None if their repairs differ."""
+    repair = first.repair
+    if repair is not None:
+        if other.repair is None or other.repair.argument[0] != repair.argument[0]:
+            return None
+        near, uses = repair.argument
+        repair = replace(repair, argument=(near, uses + other.repair.argument[1]))
+    elif other.repair is not None:
+        return None
+    places = first.places + other.places
+    return replace(first, message=_undefined_message(name, places), places=places, repair=repair)
+
+
+def _undefined(
+    subject: Subject, scope: Scope, nested: dict[int, list[NestedUse]]
+) -> Iterator[tuple[str, Finding]]:
+    """Yield undefined names; add uses of names that an outer graph defines later to `nested`."""
+    uses: dict[str, list[Use]] = {}
+    for use in scope.unresolved:
+        name = _used(scope, use)
+        if name not in scope.position:
+            uses.setdefault(name, []).append(use)
+    outer = list(scope.outer()) if uses else []
+    for name, found in uses.items():
+        later: tuple[Scope, int] | None = None
+        for around, limit in outer:
+            at = around.position.get(name)
+            if at is not None and at < limit:
+                break
+            if at is not None:
+                later = later or (around, limit)
+        else:
+            root = scope.outermost.kind
+            if root == "nodes":
+                continue
+            places = [Place(scope.nodes[i], ("inputs", n)) for i, n in found]
+            if later is not None:
+                around, limit = later
+                nested.setdefault(id(around), []).append(NestedUse(limit, name, scope, places))
+            elif root == "fragment":
+                missing = _undefined_value(subject, scope, name, places)
+                note = "an outer graph may define it: this is only a fragment of a model"
+                notes = (*missing.notes, note)
+                yield name, replace(missing, severity="warning", notes=notes, repair=None)
+            else:
+                yield name, _undefined_value(subject, scope, name, places)
+
+
+def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:
+    near, later = _suggestions(subject, scope, name, places[0].item)
+    notes: tuple[str, ...] = ()
+    inner = _inner_definition(scope, name) if subject.may_suggest else None
+    if inner is not None:
+        notes = (f"it is defined in {inner.describe()}, which is its only scope",)
+    return Finding(
+        "value-undefined",
+        _undefined_message(name, places),
+        tuple(places),
+        help=f"did you mean {quoted(near or later or '')}?"
+        if near or later
+        else "name an input, an initializer or an output of an earlier node",
+        notes=notes,
+        repair=Repair("rename", name, (near, tuple([(p.item, p.part[1]) for p in places])))
+        if near
+        else None,
+    )
+
+
+def _suggestions(
+    subject: Subject, scope: Scope, name: str, node: Node
+) -> tuple[str | None, str | None]:
+    """Return the similar visible name, and otherwise the similar name that is defined later.
+
+    A value that is defined later may depend on this node, so no repair uses it.
+    """
+    near = subject.nearest(name, chain(_visible(scope, node), _later(scope, node)))
+    if near is None:  # two names may be equally similar
+        return subject.nearest(name, _visible(scope, node)), None
+    return (near, None) if near in _visible(scope, node) else (None, near)
+
+
+def _undefined_message(name: str, places: Sequence[Place]) -> str:
+    times = f", used {counted(len(places), 'time')}" if len(places) > 1 else ""
+    return f"{quoted(name)} is not defined{times}"
+
+
+def _visible(scope: Scope, node: Node) -> Iterator[str]:
+    """Yield the names that a node may use."""
+    index = next((i for i, item in enumerate(scope.nodes) if item is node), len(scope.nodes))
+    yield from (name for name, at in scope.position.items() if at < index)
+    for around, limit in scope.outer():
+        yield from (name for name, at in around.position.items() if at < limit)
+
+
+def _later(scope: Scope, node: Node) -> Iterator[str]:
+    """Yield the names that later nodes of the same graph define."""
+    index = next((i for i, item in enumerate(scope.nodes) if item is node), len(scope.nodes))
+    yield from (name for name, at in scope.position.items() if at > index)
+
+
+def _inner_definition(scope: Scope, name: str) -> Scope | None:
+    for children in scope.children.values():
+        for child in children:
+            if name in child.position:
+                return child
+    return None
+
+
+def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
+    """Find uses of a value in or before the node that defines it, also in nested graphs."""
+    needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
+    cyclic = _cycles(scope, needed)
+    for cycle in cyclic:
+        yield _cycle(scope, cycle, needed, nested)
+    in_cycle = {index: number for number, cycle in enumerate(cyclic) for index in cycle}
+
+    def is_in_cycle(user: int, name: str) -> bool:
+        return user in in_cycle and in_cycle[user] == in_cycle.get(scope.position[name])
+
+    places: dict[str, list[Place]] = {}
+    inner: dict[str, Scope] = {}
+    for index, number in late:
+        name = scope.nodes[index].inputs[number]
+        if not is_in_cycle(index, name):
+            place = Place(scope.nodes[index], ("inputs", number), "used here")
+            places.setdefault(name, []).append(place)
+    for use in nested:
+        if not is_in_cycle(use.holder, use.name):
+            if use.name not in places:
+                inner[use.name] = use.scope
+            found = [place._replace(label="used here") for place in use.places]
+            places.setdefault(use.name, []).extend(found)
+    for name, (first, *others) in places.items():
+        message = f"{quoted(name)} is used before the node that defines it"
+        if name in inner:
+            message = (
+                f"{quoted(name)} is used in {inner[name].describe()} before it is defined in "
+                f"{scope.describe()}"
+            )
+        yield Finding(
+            "node-order",
+            message,
+            (first, Place(*scope.definition(name), "defined only here"), *others),
+            help="sort the nodes: a node comes after the nodes whose outputs it uses",
+            repair=None if cyclic else Repair("sort", scope.place),
+        )
+
+
+def _cycle(
+    scope: Scope, cycle: list[int], needed: list[set[str]], nested: list[NestedUse]
+) -> Finding:
+    """Report a cycle of nodes."""
+    nodes = [scope.nodes[index] for index in cycle]
+    chain = [
+        next(name for name in node.outputs if name in needed[cycle[(i + 1) % len(cycle)]])
+        for i, node in enumerate(nodes)
+    ]
+    places = [
+        Place(node, ("outputs", node.outputs.index(name)), "" if i else "the cycle begins here")
+        for i, (node, name) in enumerate(zip(nodes, chain, strict=True))
+    ]
+    for use in nested:
+        if use.holder in cycle and use.name in chain:
+            label = f"used in {use.scope.describe()}, which is nested in that node"
+            places += [place._replace(label=label) for place in use.places]
+    path = chain_of([*chain, chain[0]])
+    return Finding(
+        "graph-cycle",
+        f"nodes of {scope.describe()} depend on each other: {path}"
+        if len(nodes) > 1
+        else f"{quoted(chain[0])} depends on itself: {path}",
+        tuple(places),
+        help="break the cycle: let one of them use another value"
+        if len(nodes) > 1
+        else "use another value",
+    )
+
+
+def _free_names(scope: Scope, index: int) -> set[str]:
+    """Return the names of outer values that a node and its nested graphs use."""
+    found = set(scope.nodes[index].inputs)
+    children = scope.children.get(index, ())
+    hidden: list[tuple[Scope, frozenset[str]]] = [(child, frozenset()) for child in children]
+    while hidden:
+        child, defined = hidden.pop()
+        defined |= child.position.keys()
+        for number, node in enumerate(child.nodes):
+            found.update([name for name in node.inputs if name not in defined])
+            hidden += [(inner, defined) for inner in child.children.get(number, ())]
+    return found
+
+
+def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
+    """Return one cycle of each strongly connected component."""
+    before: list[list[int]] = []
+    for names in needed:
+        ats = {scope.position.get(name, -1) for name in names if name}
+        before.append([at for at in ats if at >= 0])
+    found = []
+    for group in _components(before):
+        if len(group) > 1 or group[0] in before[group[0]]:
+            found.append(_one_cycle(group, before))
+    return found
+
+
+def _components(before: list[list[int]]) -> list[list[int]]:
+    """Return the strongly connected components (Tarjan's algorithm, without recursion)."""
+    number = [-1] * len(before)
+    low = [0] * len(before)
+    on_stack = [False] * len(before)
+    stack: list[int] = []
+    groups: list[list[int]] = []
+    count = 0
+    for root in range(len(before)):
+        if number[root] >= 0:
+            continue
+        work = [(root, 0)]
+        while work:
+            node, at = work.pop()
+            if not at:
+                number[node] = low[node] = count
+                count += 1
+                stack.append(node)
+                on_stack[node] = True
+            for index in range(at, len(before[node])):
+                other = before[node][index]
+                if number[other] < 0:
+                    work += [(node, index + 1), (other, 0)]
+                    break
+                if on_stack[other]:
+                    low[node] = min(low[node], number[other])
+            else:
+                if low[node] == number[node]:
+                    group: list[int] = []
+                    while not group or group[-1] != node:
+                        group.append(stack.pop())
+                        on_stack[group[-1]] = False
+                    groups.append(group)
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+    return groups
+
+
+def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
+    """Return a cycle of a component, in the direction of the data flow."""
+    members = set(group)
+    path: list[int] = []
+    seen: dict[int, int] = {}
+    node = min(group)
+    while node not in seen:
+        seen[node] = len(path)
+        path.append(node)
+        node = next(other for other in before[node] if other in members)
+    cycle = list(reversed(path[seen[node] :]))
+    first = cycle.index(min(cycle))
+    return cycle[first:] + cycle[:first]
+
+
+def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
+    missing = [v for v in scope.outputs if v.name and v.name not in scope.position]
+    for value in missing:
+        outer = scope.find_outer(value.name) if scope.parent is not None else None
+        near = None if outer else subject.nearest(value.name, scope.position)
+        notes: tuple[str, ...] = ()
+        help = f"did you mean {quoted(near)}?" if near else "name a value that a node computes"
+        if outer is not None:
+            notes = (f"it is defined in {outer[0].describe()}, but outputs cannot be outer values",)
+            help = f"copy it with a node: {value.name} = Identity (…)"
+        yield Finding(
+            "graph-output-undefined" if scope.is_graph else "function-output-undefined",
+            f"the output {quoted(value.name)} of {scope.describe()} is not defined in it",
+            (Place(value, ("name",)),),
+            notes=notes,
+            help=help,
+        )
+
+
+FAMILY = Family(
+    check,
+    (
+        Rule(
+            "value-undefined",
+            "error",
+            "a node uses only inputs, initializers, outputs of nodes, or outer values",
+            "IR Nodes",
+        ),
+        Rule("node-order", "error", "nodes are in topological order", "IR Nodes"),
+        Rule("graph-cycle", "error", "nodes do not form cycles", "IR Nodes"),
+        Rule(
+            "graph-output-undefined",
+            "error",
+            "every output of a graph is defined in that graph",
+            "IR Nodes, checker",
+        ),
+        Rule(
+            "function-output-undefined",
+            "error",
+            "every output of a function is defined in its body",
+            "IR Functions",
+        ),
+    ),
+)

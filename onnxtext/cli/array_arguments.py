@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read arrays from arguments of the command line: `@x.npy`, or numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.cli.report import CommandError, io_errors
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def read_array(text: str) -> np.ndarray[Any, Any]:
+    """Return the array that an argument names: `@x.npy`, a number, or numbers in brackets.
+
+    Raises:
+        CommandError: the file cannot be read, or the argument is no array.
+    """
+    import numpy as np
+
+    if not text.startswith("@"):
+        import json
+
+        try:
+            return np.asarray(json.loads(text))
+        except (ValueError, TypeError, RecursionError):
+            raise CommandError(
+                "no-input", f"{text!r} is no array", help="write @x.npy, 3 or [1.5, 2]"
+            ) from None
+    path = Path(text[1:])
+    with io_errors("read", path):
+        try:
+            made = np.load(path, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise CommandError("no-input", f"{path} is no .npy file: {error}") from None
+    if not isinstance(made, np.ndarray):
+        raise CommandError("no-input", f"{path} holds several arrays; name a .npy file")
+    return made

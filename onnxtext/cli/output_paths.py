@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derive the files to read and write from the names on the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from onnxtext.cli.report import CommandError
+from onnxtext.diagnostics import OnnxTextWarning
+from onnxtext.files import is_stream, name_of
+from onnxtext.path_safety import walk_files
+
+STDIN = "<stdin>"
+_DASH = "-"
+_SEPARATORS = ("/", os.sep)
+# Other names of standard streams, which are not files to replace.
+_STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One conversion.
+
+    Attributes:
+        name: the name of the input in messages.
+        source: the file to read; None for standard input.
+        target: the file to write; None for standard output.
+        clash: the name of an earlier input that is written to the same file.
+        makes_directory: whether to create the target's directory if it is missing.
+        derived: whether the name of the target is derived from the source's, not given by the user.
+    """
+
+    name: str
+    source: Path | None
+    target: Path | None
+    clash: str | None = None
+    makes_directory: bool = False
+    derived: bool = False
+
+
+def plan(
+    inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
+) -> list[Job]:
+    """Plan the conversions for the names on the command line.
+
+    Args:
+        inputs: names of files; `-` or no name is standard input.
+        output: the value of `-o`.
+        suffixes: input suffixes that `suffix` replaces; `suffix` is appended to other names.
+        suffix: suffix of outputs.
+
+    Raises:
+        click.UsageError: the names conflict.
+    """
+    if output == "":
+        raise click.UsageError("The name of the output is empty.")
+    names = list(dict.fromkeys(_DASH if name in _STREAMS else name for name in inputs)) or [_DASH]
+    output = _DASH if output in _STREAMS else output
+    to_directory = output is not None and output.endswith(_SEPARATORS)
+    if len(names) > 1:
+        _check_several(names, output)
+    jobs = []
+    for name in names:
+        source = None if name == _DASH else Path(name)
+        target = _target(source, output, (*suffixes, suffix), suffix)
+        called = STDIN if source is None else name
+        derived = target is not None and (output is None or _is_directory(output))
+        jobs.append(Job(called, source, target, makes_directory=to_directory, derived=derived))
+    return list(_find_clashes(jobs))
+
+
+def files_below(
+    directory: Path, suffixes: tuple[str, ...], wanted: Callable[[Path], bool] = lambda path: True
+) -> list[Path]:
+    """Return the files below a directory to process, sorted.
+
+    Args:
+        directory: a directory from the command line.
+        suffixes: suffixes of the files.
+        wanted: returns False for files and directories that the user excludes.
+
+    Raises:
+        CommandError: a directory cannot be read.
+    """
+
+    def left(path: Path, why: str) -> None:
+        warnings.warn(f"{path} is left out: {why}", OnnxTextWarning, stacklevel=2)
+
+    def fits(path: Path) -> bool:
+        return path.name.lower().endswith(suffixes)
+
+    try:
+        return sorted(walk_files(directory, fits, wanted, left))
+    except OSError as error:
+        what = name_of(error, directory)
+        raise CommandError(
+            "cannot-read", f"cannot read {what}: {error.strerror or error}"
+        ) from None
+
+
+def _check_several(names: list[str], output: str | None) -> None:
+    if _DASH in names:
+        raise click.UsageError("Standard input (-) cannot be one of several inputs.")
+    if output == _DASH:
+        raise click.UsageError("Several inputs cannot be written to standard output.")
+    if output is not None and not _is_directory(output):
+        raise click.UsageError(
+            f"Several inputs need an output directory, and {output} is not a directory: "
+            "add a / at the end to create it."
+        )
+
+
+def _target(
+    source: Path | None, output: str | None, suffixes: tuple[str, ...], suffix: str
+) -> Path | None:
+    if output == _DASH or (output is None and source is None):
+        return None
+    if output is not None and not _is_directory(output):
+        return Path(output)
+    if source is None:
+        raise click.UsageError(f"{output} is a directory, and standard input has no name.")
+    if output is None and is_stream(source):
+        raise click.UsageError(f"{source} is not a regular file: name the output with -o.")
+    stem = source.stem if source.suffix.lower() in suffixes else source.name
+    directory = source.parent if output is None else Path(output)
+    return directory / (stem + suffix)
+
+
+def _is_directory(name: str) -> bool:
+    return name.endswith(_SEPARATORS) or Path(name).is_dir()
+
+
+def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
+    """Mark inputs that would be written to the same file as an earlier input."""
+    written: dict[str, Job] = {}
+    for job in jobs:
+        if job.target is None or job.source is None:
+            yield job
+            continue
+        first = written.setdefault(os.path.realpath(job.target), job)
+        if first is job:
+            yield job
+        elif os.path.realpath(job.source) != os.path.realpath(first.source or ""):
+            yield dataclasses.replace(job, clash=first.name)

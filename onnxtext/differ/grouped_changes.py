@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Group similar differences of large diffs: optimizers and quantizers repeat the same changes.
+
+Removed and added nodes that are connected are one rewriting, such as `MatMul + Add became
+FusedMatMul`; other items are grouped by their kind and the fields that differ. The time is linear
+in the size of the models, and depends on nothing but them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from onnxtext.ast.model import Node
+from onnxtext.differ.match_graphs import GraphMatch
+from onnxtext.differ.operators import operator_name
+from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
+
+_MOST_OPERATORS = 8
+"""Maximum number of operators to name in a title."""
+
+_MOST_NODES = 40
+"""Larger rewritings are split into nodes with the same outputs: if every node of a model
+is replaced, all of them are connected."""
+
+
+def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> tuple[Group, ...]:
+    """Group differences, in the order of their first items.
+
+    Args:
+        items: the differences.
+        matches: the graphs and functions that were compared.
+    """
+    operators = _Operators(items)
+    components: dict[ItemKey, list[ItemKey]] = {}
+    for match in matches:
+        for component in operators.rewritings(match):
+            for key in component:
+                components[key] = component
+    groups: dict[Hashable, Group] = {}
+    done: set[ItemKey] = set()
+    for item in items:
+        if item.key in done:
+            continue
+        component = components.get(item.key, [item.key])
+        done.update(component)
+        signature, title = (
+            operators.signature(component)
+            if item.key in components
+            else _description(item, operators.name(item.key))
+        )
+        if signature is None:
+            continue
+        group = groups.get(signature)
+        if group is None:
+            group = groups[signature] = Group(title, [])
+        group.occurrences.append(tuple(component))
+    return tuple(groups.values())
+
+
+class _Operators:
+    """The operators of the nodes that differ, by the keys of their items."""
+
+    def __init__(self, items: Sequence[ItemChange]) -> None:
+        self._old: dict[str, ItemKey] = {}
+        self._new: dict[str, ItemKey] = {}
+        for item in items:
+            if item.kind == "node":
+                if item.old is not None:
+                    self._old[item.old.path] = item.key
+                if item.new is not None:
+                    self._new[item.new.path] = item.key
+        self._names: dict[ItemKey, tuple[str | None, str | None]] = {}
+
+    def name(self, key: ItemKey) -> str:
+        """Return the operator of a node; "" for other items."""
+        before, after = self._names.get(key, (None, None))
+        return after or before or ""
+
+    def rewritings(self, match: GraphMatch) -> Iterator[list[ItemKey]]:
+        """Yield the connected nodes that were removed, added, or got another operator."""
+        old = self._nodes(match.old.path, match.old.nodes, self._old)
+        new = self._nodes(match.new.path, match.new.nodes, self._new)
+        before = {key: operator_name(node) for key, node in old}
+        after = {key: operator_name(node) for key, node in new}
+        for key in (*before, *after):
+            self._names[key] = before.get(key), after.get(key)
+        rewritten = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        replaced: list[tuple[ItemKey, ItemKey]] = []
+        linked: list[tuple[ItemKey, ItemKey]] = []
+        members = set(rewritten)
+        makers: dict[str, ItemKey] = {}
+        get_new = match.names.get
+        kept = {get_new(name) for name in match.old.producers} & match.new.producers.keys()
+        for nodes, get in ((old, get_new), (new, str)):
+            here: dict[str, ItemKey] = {}
+            chosen = [(key, node) for key, node in nodes if key in members and node.inputs]
+            for key, node in chosen:  # not constants, which may have many uses
+                for name in map(get, filter(None, node.outputs)):
+                    here[name] = key
+                    if name in makers:
+                        replaced.append((makers[name], key))
+            for key, node in chosen:
+                # A rewriting ends at values that both models compute.
+                inner = [name for name in map(get, node.inputs) if name not in kept]
+                linked += [(here[name], key) for name in inner if name in here]
+            makers = here
+        for component in _connected(rewritten, [*replaced, *linked]):
+            if len(component) <= _MOST_NODES:
+                yield component
+                continue
+            inside = set(component)
+            yield from _connected(component, [pair for pair in replaced if pair[0] in inside])
+
+    def _nodes(
+        self, path: str, nodes: Sequence[Node], keys: dict[str, ItemKey]
+    ) -> list[tuple[ItemKey, Node]]:
+        found = []
+        for index, node in enumerate(nodes):
+            key = keys.get(f"{path}.node[{index}]")
+            if key is not None:
+                found.append((key, node))
+        return found
+
+    def signature(self, component: Sequence[ItemKey]) -> tuple[Hashable, str]:
+        """Return the key of a rewriting, and its title."""
+        before: Counter[str] = Counter()
+        after: Counter[str] = Counter()
+        for key in component:
+            old, new = self._names[key]
+            before.update([old] if old is not None else ())
+            after.update([new] if new is not None else ())
+        signature = "rewriting", frozenset(before.items()), frozenset(after.items())
+        if not after:
+            return signature, f"{_sum(before)} removed"
+        if not before:
+            return signature, f"{_sum(after)} added"
+        return signature, f"{_sum(before)} became {_sum(after)}"
+
+
+def _sum(operators: Counter[str]) -> str:
+    """Return `MatMul + Add × 2`, in the order of the graph."""
+    parts = [name if count == 1 else f"{name} × {count}" for name, count in operators.items()]
+    if len(parts) > _MOST_OPERATORS:
+        parts[_MOST_OPERATORS:] = [f"{len(parts) - _MOST_OPERATORS} other operators"]
+    return " + ".join(parts)
+
+
+def _connected(
+    keys: Sequence[ItemKey], pairs: Iterable[tuple[ItemKey, ItemKey]]
+) -> Iterable[list[ItemKey]]:
+    """Return the connected components of a graph (union-find), in the order of their keys."""
+    parents = {key: key for key in keys}
+
+    def root(key: ItemKey) -> ItemKey:
+        while parents[key] != key:
+            parents[key] = parents[parents[key]]
+            key = parents[key]
+        return key
+
+    for one, other in pairs:
+        parents[root(other)] = root(one)
+    found: dict[ItemKey, list[ItemKey]] = {}
+    for key in keys:
+        found.setdefault(root(key), []).append(key)
+    return found.values()
+
+
+_GROUPED = ("node", "initializer", "sparse_initializer", "value_info")
+
+
+def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]:
+    """Return the key of an item's change, and its title; None for kinds that are not grouped."""
+    if item.kind not in _GROUPED:
+        return None, ""
+    subject = operator or item.kind
+    if item.actions in (("added",), ("removed",)):
+        return (item.kind, item.actions, operator), f"{subject} {item.actions[0]}"
+    fields = tuple(dict.fromkeys(map(_field, item.fields)))
+    if item.actions == ("changed",) and len(fields) > 1:
+        fields = tuple([text for text in fields if text != "at another position"])
+    # Nodes that only moved are alike, whatever they compute.
+    subject = subject if fields or item.kind != "node" else "node"
+    said = [text for text in fields if text] + ["moved"] * ("moved" in item.actions)
+    return (item.kind, subject, tuple(said)), f"{subject}: {', '.join(said)}"
+
+
+def _field(change: FieldChange) -> str:
+    """Describe the change of a field without the details that differ from node to node."""
+    if change.weights is not None:
+        return change.weights.how or "elements changed"
+    if change.category == "order":
+        return "at another position"
+    if change.path.startswith("attribute["):
+        shown = [text for text in (change.old, change.new) if text is not None]
+        if all(len(text) <= _SHORT and "\n" not in text for text in shown):
+            if change.new is None:
+                return f"{change.old} removed"
+            return f"{change.new} added" if change.old is None else " → ".join(shown)
+    if change.path in ("data_type", "dims"):
+        return ""
+    return f"{change.path} changed"
+
+
+_SHORT = 40

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two messages field by field of the ONNX schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from onnxtext.ast.records import FieldValue, Number, Record
+from onnxtext.differ.lists import match_keys, moved, unmatched
+from onnxtext.differ.result import Category
+from onnxtext.differ.statement_encoding import record_of
+from onnxtext.printer.records import value_text
+from onnxtext.printer.strings import quoted
+from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+
+KEYS = {
+    "StringStringEntryProto": "key",
+    "OperatorSetIdProto": "domain",
+    "TensorAnnotation": "tensor_name",
+    "AttributeProto": "name",
+    "DeviceConfigurationProto": "name",
+    "NodeDeviceConfigurationProto": "configuration_id",
+    "ValueInfoProto": "name",
+    "FunctionProto": "name",
+}
+"""The fields that identify the entries of a list; entries of other lists match by position."""
+
+_CATEGORIES: dict[str, Category] = {
+    "doc_string": "doc",
+    "metadata_props": "metadata",
+    "producer_name": "metadata",
+    "producer_version": "metadata",
+}
+_NOT_STORED, _EMPTY = "not stored", "stored empty"
+
+
+class Difference(NamedTuple):
+    """A field that differs.
+
+    Attributes:
+        path: relative to the message, such as `metadata_props["k"].value`.
+        category: the category of the difference, such as `weights` or `names`.
+        old: the old value as text; None if it was absent.
+        new: the new value as text; None if it is absent.
+    """
+
+    path: str
+    category: Category
+    old: str | None
+    new: str | None
+
+
+def compare_messages(
+    message: str, old: bytes, new: bytes, *, names: Callable[[str], str] | None = None
+) -> list[Difference]:
+    """Return all differences of two encoded messages.
+
+    Args:
+        message: their type.
+        old: canonical bytes of the old one.
+        new: canonical bytes of the new one.
+        names: maps old names of tensors to new ones.
+
+    Raises:
+        WireError: the bytes are not a valid message.
+    """
+    if old == new and names is None:  # do not import onnx for its schema
+        return []
+    return list(differences(message, record_of(message, old, names), record_of(message, new)))
+
+
+def differences(
+    message: str, old: Record, new: Record, *, path: str = "", category: Category = "model"
+) -> Iterator[Difference]:
+    """Return all differences of two messages.
+
+    Args:
+        message: their type.
+        old: the old message, from `lift_record`.
+        new: the new message.
+        path: path of the message.
+        category: default category of fields.
+    """
+    spec = message_spec(message)
+    old_values, new_values = _by_key(old), _by_key(new)
+    for key in dict.fromkeys((*old_values, *new_values)):
+        before, after = old_values.get(key), new_values.get(key)
+        if before == after:
+            continue
+        field = spec.by_name.get(key) if isinstance(key, str) else None
+        place = f"{path}.{key}" if path else str(key)
+        about = category
+        if isinstance(key, str) and category == "model":
+            about = _CATEGORIES.get(key, category)
+        if field is None:
+            yield Difference(place, about, _values_text(before), _values_text(after))
+        else:
+            yield from _field(spec, field, before, after, place, about)
+
+
+def _field(
+    spec: MessageSpec,
+    field: FieldSpec,
+    old: tuple[FieldValue, ...] | None,
+    new: tuple[FieldValue, ...] | None,
+    path: str,
+    category: Category,
+) -> Iterator[Difference]:
+    if field.repeated:
+        before: FieldValue = () if old is None else old[-1]
+        after: FieldValue = () if new is None else new[-1]
+        assert isinstance(before, tuple)
+        assert isinstance(after, tuple)
+        if field.kind == "message":
+            yield from _list(field, before, after, path, category)
+        else:
+            yield Difference(path, category, value_text(before, ""), value_text(after, ""))
+        return
+    one = None if old is None else old[-1]
+    other = None if new is None else new[-1]
+    if isinstance(one, Record) and isinstance(other, Record):
+        yield from differences(field.message, one, other, path=path, category=category)
+    elif _differs_in_presence_only(spec, one, other):
+        stored = [_NOT_STORED if value is None else _EMPTY for value in (one, other)]
+        yield Difference(path, "encoding", *stored)
+    else:
+        yield Difference(path, category, _value(one), _value(other))
+
+
+def _differs_in_presence_only(
+    spec: MessageSpec, old: FieldValue | None, new: FieldValue | None
+) -> bool:
+    """Whether an empty field is stored on one side only without changing the meaning.
+
+    In types and dimensions, presence has a meaning: a dimension of size 0 is not unknown.
+    """
+    if (old is None) == (new is None) or spec.name.startswith(("TypeProto", "TensorShapeProto")):
+        return False
+    value = new if old is None else old
+    return value == b"" or (isinstance(value, Number) and value.text in ("0", "0.0"))
+
+
+def _list(
+    field: FieldSpec,
+    old: tuple[FieldValue, ...],
+    new: tuple[FieldValue, ...],
+    path: str,
+    category: Category,
+) -> Iterator[Difference]:
+    """Compare two lists of messages."""
+    key = KEYS.get(field.message)
+    names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
+    pairs = match_keys(*names)
+    for index in unmatched(len(old), [one for one, _ in pairs]):
+        yield Difference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
+    for one, other in pairs:
+        before, after = old[one], new[other]
+        if before == after or not (isinstance(before, Record) and isinstance(after, Record)):
+            continue
+        place = f"{path}[{names[1][other]}]"
+        yield from differences(field.message, before, after, path=place, category=category)
+    for index in unmatched(len(new), [other for _, other in pairs]):
+        yield Difference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
+    pairs.sort(key=lambda pair: pair[1])
+    for position in sorted(moved([one for one, _ in pairs])):
+        one, other = pairs[position]
+        about: Category = "order" if category == "model" else category
+        yield Difference(
+            f"{path}[{names[1][other]}]", about, f"at position {one}", f"at position {other}"
+        )
+
+
+def _key(item: FieldValue, key: str | None, place: int) -> str:
+    if key is not None and isinstance(item, Record):
+        for field in item.fields:
+            if field.key == key and isinstance(field.value, bytes):
+                return quoted(field.value.decode("utf-8", "surrogateescape"))
+        return '""'
+    return str(place)
+
+
+def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
+    """Return the fields of a record by key; unknown fields may be repeated."""
+    made: dict[str | int, tuple[FieldValue, ...]] = {}
+    for field in record.fields:
+        assert field.key is not None
+        made[field.key] = (*made.get(field.key, ()), field.value)
+    return made
+
+
+def _values_text(values: tuple[FieldValue, ...] | None) -> str | None:
+    return None if values is None else ", ".join([value_text(value, "") for value in values])
+
+
+def _value(value: FieldValue | None) -> str | None:
+    return None if value is None else value_text(value, "")

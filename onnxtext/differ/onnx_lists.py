@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert a graph or function to the lists of the ONNX schema, independent of its spelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from onnxtext.ast.list_order import (
+    ValueInfoError,
+    entries,
+    is_dense,
+    known_with_data,
+    order_of,
+)
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.records import Decorator, Word
+
+NODE = "node"
+INPUT = "input"
+OUTPUT = "output"
+INITIALIZER = "initializer"
+SPARSE = "sparse_initializer"
+INFO = "value_info"
+LISTS = (NODE, INPUT, OUTPUT, INITIALIZER, SPARSE, INFO)
+
+
+@dataclass(slots=True)
+class Body:
+    """A graph or function.
+
+    Attributes:
+        owner: its statement.
+        path: in the field names of the schema.
+        inputs: declarations, without data.
+        outputs: likewise.
+        infos: the `value_info` list, with the entries of typed outputs and of initializers.
+        initializers: dense ones, in order.
+        defaults: the ids of initializers that are defaults of inputs.
+        sparse: sparse ones.
+        nodes: in order.
+        producers: the node and output index that define each value first.
+    """
+
+    owner: Graph | Function
+    path: str
+    inputs: list[ValueInfo]
+    outputs: list[ValueInfo]
+    infos: list[ValueInfo]
+    initializers: list[ValueInfo]
+    defaults: set[int]
+    sparse: list[ValueInfo]
+    nodes: list[Node]
+    producers: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, owner: Graph | Function, path: str) -> Body:
+        """Convert a graph or function.
+
+        Lists that `@set` or `@unset` replace are empty; they are compared as fields of the graph.
+        """
+        with_data = known_with_data(owner) if isinstance(owner, Graph) else []
+        body = cls(
+            owner,
+            path,
+            *_interface(owner),
+            _infos(owner),
+            [value for value in with_data if is_dense(value)],
+            {id(value) for value in owner.inputs if value.data is not None},
+            [value for value in with_data if not is_dense(value)],
+            owner.nodes,
+        )
+        replaced = replaced_fields(owner.decorators) if owner.decorators else set()
+        if NODE in replaced:
+            body.nodes = []
+        if INPUT in replaced:
+            body.inputs = []
+        if OUTPUT in replaced:
+            body.outputs = []
+        if INITIALIZER in replaced:
+            body.initializers, body.defaults = [], set()
+        if SPARSE in replaced:
+            body.sparse = []
+        if INFO in replaced:
+            body.infos = []
+        producers = body.producers
+        for index, node in enumerate(body.nodes):
+            for slot, name in enumerate(node.outputs):
+                if name and name not in producers:
+                    producers[name] = (index, slot)
+        return body
+
+
+def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
+    """Return inputs and outputs; those of functions without types, which are in `value_info`."""
+    if isinstance(owner, Function):
+        lists = (owner.inputs, owner.outputs)
+        inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)
+        return inputs, outputs
+    return [declaration(value) for value in owner.inputs], owner.outputs
+
+
+def declaration(value: ValueInfo) -> ValueInfo:
+    """Return an input without its default."""
+    if value.data is None:
+        return value
+    decorators = tuple([d for d in value.decorators if not d.name.startswith("data.")])
+    return replace(value, data=None, decorators=decorators)
+
+
+def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
+    """Return the fields that `@set` and `@unset` replace as a whole."""
+    found: set[str] = set()
+    for decorator in decorators:
+        if decorator.name == "set":
+            found.update(f.key for f in decorator.arguments if isinstance(f.key, str))
+        elif decorator.name == "unset":
+            found.update(f.value.text for f in decorator.arguments if isinstance(f.value, Word))
+    return found
+
+
+def replaces_lists(owner: Graph | Function) -> bool:
+    """Whether decorators replace lists of a graph or function that have their own syntax."""
+    return bool(owner.decorators) and not replaced_fields(owner.decorators).isdisjoint(LISTS)
+
+
+def _infos(owner: Graph | Function) -> list[ValueInfo]:
+    """Return the `value_info` list in its order (SPEC 10)."""
+    metadata = dict(owner.value_metadata)
+    infos: list[ValueInfo] = []
+    if isinstance(owner, Function):
+        values = (*owner.inputs, *owner.outputs)
+        infos += [value for value in values if value.type is not None]
+    if isinstance(owner, Graph) and owner.decorators:
+        try:
+            found = list(entries(owner, order_of(owner)))
+        except ValueInfoError:
+            found = list(entries(owner, None))
+        return [
+            ValueInfo(e.name, e.type, None, (), metadata.pop(e.name, ()), e.at)
+            if e.statement is None
+            else e.statement
+            for e in found
+        ]
+    infos += [value for value in owner.values if value.data is None]
+    for node in owner.nodes:
+        if node.output_types:
+            for name, type in zip(node.outputs, node.output_types, strict=True):
+                if type is not None:
+                    own = metadata.pop(name, ()) if metadata else ()
+                    infos.append(ValueInfo(name, type, None, (), own, node.at))
+    return infos

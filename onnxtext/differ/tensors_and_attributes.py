@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare declarations, tensors and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from onnxtext import ast
+from onnxtext.ast.typed_blobs import expanded, list_of_blob
+from onnxtext.differ.collected_changes import Collector, field_changes
+from onnxtext.differ.lists import match_keys, moved, unmatched
+from onnxtext.differ.message_fields import Difference, compare_messages
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.result import Category, FieldChange
+from onnxtext.differ.statement_text import (
+    attribute_statement,
+    data_statement,
+    type_statement,
+)
+from onnxtext.differ.tensor_data import TensorRef, compare_data, doubtful_reference, storage_fields
+from onnxtext.printer.strings import quoted
+from onnxtext.tensor.blob_lookup import BlobError
+
+_DATA_FIELDS = (
+    "raw_data", "float_data", "int32_data", "string_data", "int64_data", "double_data",
+    "uint64_data",
+)  # fmt: skip
+
+_SMALL = 1 << 16
+
+
+class ValueComparer:
+    """Compares declarations, tensors, and attributes without graphs.
+
+    Attributes:
+        old: the old model.
+        new: the new model.
+        out: receives the differences.
+    """
+
+    def __init__(self, old: Side, new: Side, out: Collector) -> None:
+        self.old = old
+        self.new = new
+        self.out = out
+        self._plain = not (old.encoder.defaults.others or new.encoder.defaults.others)
+        self._same_types: set[tuple[int, int]] = set()
+        self._same_attributes: dict[tuple[int, int], bool] = {}
+
+    # ---- Declarations -----------------------------------------------------------------------
+
+    def same_declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> bool:
+        """Whether declarations are certainly equal except for their names (fast path)."""
+        if old.decorators or new.decorators or old.metadata or new.metadata or not self._plain:
+            return False
+        if old.type is new.type:
+            return True
+        key = id(old.type), id(new.type)
+        if key in self._same_types:
+            return True
+        if old.type == new.type:
+            self._same_types.add(key)
+            return True
+        return False
+
+    def declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> list[FieldChange]:
+        """Compare two declarations except for their names."""
+        if self.same_declaration(old, new):
+            return []
+        one = self.old.encoder.value_info(old)
+        other = self.new.encoder.value_info(new)
+        found = _unnamed(compare_messages("ValueInfoProto", one, other))
+        texts = type_statement(old.type), type_statement(new.type)
+        return _as_one_change(field_changes(found), "type", *texts)
+
+    # ---- Tensors ----------------------------------------------------------------------------
+
+    def initializer(
+        self, old: ast.ValueInfo, new: ast.ValueInfo, defaults: tuple[bool, bool]
+    ) -> list[FieldChange]:
+        """Compare two initializers except for their names.
+
+        Args:
+            old: the old one.
+            new: the new one.
+            defaults: whether the old and the new initializer are defaults of inputs.
+        """
+        assert isinstance(old.type, ast.TensorType)
+        assert isinstance(new.type, ast.TensorType)
+        assert old.data is not None
+        assert new.data is not None
+        same = self.same_declaration(old, new)
+        if same and isinstance(old.data, ast.RawData) and isinstance(new.data, ast.RawData):
+            one, other = old.data.data, new.data.data
+            if one is other or (len(one) == len(other) < _SMALL and bytes(one) == bytes(other)):
+                return []
+        changes: list[FieldChange] = []
+        if not same or _is_external(old) or _is_external(new):
+            parts = [
+                b"".join(side.encoder.initializer(
+                    replace(value, data=_without_elements(value.data)), is_input=default))
+                for side, value, default in zip(
+                    (self.old, self.new), (old, new), defaults, strict=True)
+            ]  # fmt: skip
+            found = _unnamed(compare_messages("TensorProto", *parts))
+            changes += _tensor_changes(found, old, new)
+        held = (
+            TensorRef(old.type, old.data, old.name, self.old.reader),  # type: ignore[arg-type]
+            TensorRef(new.type, new.data, new.name, self.new.reader),  # type: ignore[arg-type]
+        )
+        return changes + self._data(*held, changes)
+
+    def tensor(self, old: ast.Tensor, new: ast.Tensor, path: str) -> list[FieldChange]:
+        """Compare two tensors in attributes."""
+        parts = [
+            side.encoder.tensor(replace(item, data=_without_elements(item.data)))
+            for side, item in ((self.old, old), (self.new, new))
+        ]
+        found = compare_messages("TensorProto", *parts)
+        changes = _tensor_changes(found, old, new)
+        held = (
+            TensorRef(old.type, old.data, old.name or path, self.old.reader),
+            TensorRef(new.type, new.data, new.name or path, self.new.reader),
+        )
+        changes += self._data(*held, changes)
+        return [_below(change, path) for change in changes]
+
+    def sparse(
+        self, old: ast.SparseTensor, new: ast.SparseTensor, path: str = ""
+    ) -> list[FieldChange]:
+        """Compare two sparse tensors."""
+        shells = []
+        for side, item in ((self.old, old), (self.new, new)):
+            head_only = replace(
+                item, values=_without_data(item.values), indices=_without_data(item.indices)
+            )
+            shells.append(side.encoder.sparse_tensor(head_only, None))
+        found = compare_messages("SparseTensorProto", *shells)
+        outside = [item for item in found if not item.path.startswith(("values", "indices"))]
+        changes = [_below(change, path) for change in field_changes(outside)]
+        dot = f"{path}." if path else ""
+        changes += self.tensor(old.values, new.values, f"{dot}values")
+        return changes + self.tensor(old.indices, new.indices, f"{dot}indices")
+
+    def _data(
+        self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
+    ) -> list[FieldChange]:
+        """Compare the elements of two tensors."""
+        change = compare_data(old, new)
+        stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
+        if change is None:
+            doubt = doubtful_reference(old, new)
+            if doubt is not None:
+                self.out.note(f"external data was not compared: {doubt}")
+            if stored[0] != stored[1]:
+                return [FieldChange("data", "encoding", *stored)]
+            return []
+        if any(item.path.startswith(_DATA_FIELDS) for item in others):
+            return []
+        texts = data_statement(old.type, old.data), data_statement(new.type, new.data)
+        return [FieldChange(stored[1].partition(",")[0], "weights", *texts, change)]
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    def same_attribute(self, old: ast.Attribute, new: ast.Attribute) -> bool:
+        """Whether two attributes have the same encoding."""
+        key = id(old), id(new)
+        same = self._same_attributes.get(key)
+        if same is None:
+            same = self.old.encoder.attribute_field(old) == self.new.encoder.attribute_field(new)
+            self._same_attributes[key] = same
+        return same
+
+    def attribute(self, old: ast.Attribute, new: ast.Attribute, path: str) -> list[FieldChange]:
+        """Compare two attributes of the same name without graphs."""
+        if self.same_attribute(old, new):
+            return []
+        if self._same_blobs(old, new):
+            return []
+        shells = [_without_tensors(item) for item in (old, new)]
+        inner = self._tensors(old, new, path)
+        if inner is None:
+            shells, inner = [old, new], []
+        parts = [
+            side.encoder.attribute(item)
+            for side, item in zip((self.old, self.new), shells, strict=True)
+        ]
+        found = field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
+        texts = attribute_statement(old), attribute_statement(new)
+        return _as_one_change(found, path, *texts) + inner
+
+    def _tensors(
+        self, old: ast.Attribute, new: ast.Attribute, path: str
+    ) -> list[FieldChange] | None:
+        """Compare the tensors in two attributes; None if they cannot be paired."""
+        pairs = [(old.value, new.value, path)]
+        if isinstance(old.value, tuple) and isinstance(new.value, tuple):
+            if len(old.value) != len(new.value) or not old.value:
+                return None
+            items: Any = zip(old.value, new.value, strict=True)
+            pairs = [(*pair, f"{path}[{index}]") for index, pair in enumerate(items)]
+        changes: list[FieldChange] = []
+        for one, other, place in pairs:
+            match one, other:
+                case ast.Tensor(), ast.Tensor():
+                    changes += self.tensor(one, other, f"{place}.t")
+                case ast.SparseTensor(), ast.SparseTensor():
+                    changes += self.sparse(one, other, f"{place}.sparse_tensor")
+                case _:
+                    return None
+        return changes
+
+    def _same_blobs(self, old: ast.Attribute, new: ast.Attribute) -> bool:
+        """Whether two values are equal if blobs are replaced by their data."""
+        if old.type is not new.type or old.decorators != new.decorators:
+            return False
+        values = [_stored(item, side) for item, side in ((old, self.old), (new, self.new))]
+        return values[0] is not None and values[0] == values[1]
+
+
+_MOST_REPEATED = 1 << 20
+"""The longest list that is compared with a list of another spelling."""
+
+
+def _stored(attribute: ast.Attribute, side: Side) -> Any:
+    """Return a string or list of an attribute without blobs; None for other values."""
+    if isinstance(attribute.value, ast.RepeatedList):
+        few = attribute.value.count <= _MOST_REPEATED
+        return _numbers(expanded(attribute.value), side) if few else None
+    if not isinstance(attribute.value, ast.TypedBlob):
+        return _numbers(attribute.value, side)
+    try:
+        data = side.reader.blob(attribute.value.digest)
+        return list_of_blob(attribute.type, attribute.value, data)
+    except BlobError:
+        return None
+
+
+def _numbers(value: Any, side: Side) -> Any:
+    """Return a string, or a list of numbers or strings, with its blobs; None for other values."""
+    try:
+        match value:
+            case ast.Blob(digest):
+                return bytes(side.reader.blob(digest))
+            case ast.Floats(data):
+                return data
+            case bytes():
+                return value
+            case tuple() if value and all(isinstance(item, int) for item in value):
+                return b"".join([item.to_bytes(8, "little", signed=True) for item in value])
+            case tuple() if value and all(isinstance(item, (bytes, ast.Blob)) for item in value):
+                return tuple([_numbers(item, side) for item in value])
+    except (BlobError, OverflowError):
+        pass
+    return None
+
+
+def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
+    """Filter out names of tensors, which are compared with the lists that contain them."""
+    return (item for item in found if item.path != "name" or item.category == "encoding")
+
+
+def _is_external(value: ast.ValueInfo) -> bool:
+    return isinstance(value.data, ast.ExternalData)
+
+
+def _without_elements(data: Any) -> ast.TensorData:
+    """Remove data that is not external; elements are compared separately."""
+    return data if isinstance(data, ast.ExternalData) else ast.NoData()
+
+
+def _without_data(tensor: ast.Tensor) -> ast.Tensor:
+    return replace(tensor, data=ast.NoData())
+
+
+def _without_tensors(attribute: ast.Attribute) -> ast.Attribute:
+    """Remove the tensors of an attribute; they are compared separately."""
+    if isinstance(attribute.value, (ast.Tensor, ast.SparseTensor)):
+        return replace(attribute, value=None)
+    if attribute.type in (ast.AttributeType.TENSORS, ast.AttributeType.SPARSE_TENSORS):
+        return replace(attribute, value=None)
+    return attribute
+
+
+def graphs_of(attribute: ast.Attribute) -> tuple[ast.Graph, ...]:
+    """Return the graphs in an attribute."""
+    value = attribute.value
+    if isinstance(value, ast.Graph):
+        return (value,)
+    if isinstance(value, tuple) and value and isinstance(value[0], ast.Graph):
+        return value
+    return ()
+
+
+def match_attributes(
+    old: Sequence[ast.Attribute], new: Sequence[ast.Attribute]
+) -> tuple[list[tuple[int, int]], list[int], list[int], set[int]]:
+    """Match attributes by name; return pairs of indices, removed, added and moved ones."""
+    pairs = match_keys([item.name for item in old], [item.name for item in new])
+    removed = unmatched(len(old), [one for one, _ in pairs])
+    added = unmatched(len(new), [other for _, other in pairs])
+    out_of_order = {pairs[position][1] for position in moved([one for one, _ in pairs])}
+    return pairs, removed, added, out_of_order
+
+
+def attribute_path(name: str) -> str:
+    """The path of an attribute below its node."""
+    return f"attribute[{quoted(name)}]"
+
+
+def _below(change: FieldChange, path: str) -> FieldChange:
+    return replace(change, path=f"{path}.{change.path}") if path else change
+
+
+def _as_one_change(
+    changes: list[FieldChange], path: str, old: str | None, new: str | None
+) -> list[FieldChange]:
+    """Combine the changes of category `model` below a path to one, in the syntax of the text."""
+    inside = [
+        change
+        for change in changes
+        if change.category == "model"
+        and (change.path == path or change.path.startswith((f"{path}.", f"{path}[")))
+    ]
+    if not inside:
+        return changes
+    rest = [change for change in changes if change not in inside]
+    exact = inside[0].path if len(inside) == 1 else path
+    if old == new:  # the difference is not visible in the text
+        return [*rest, *inside]
+    return [FieldChange(exact, "model", old, new), *rest]
+
+
+def _tensor_changes(
+    differences: Iterable[Difference],
+    old: ast.ValueInfo | ast.Tensor,
+    new: ast.ValueInfo | ast.Tensor,
+) -> list[FieldChange]:
+    """Convert differences of tensors to changes: categorize names and data, print types."""
+    changes = []
+    for found in differences:
+        about: Category = found.category
+        texts = found.old, found.new
+        field = found.path.partition("[")[0].partition(".")[0]
+        if field == "name" and about == "model":
+            about = "names"
+        elif field in ("data_type", "dims"):
+            shown = type_statement(old.type), type_statement(new.type)
+            texts = shown if shown[0] != shown[1] else texts
+        elif field in ("external_data", "data_location") and about == "model":
+            about = "encoding"
+        elif field in _DATA_FIELDS and about == "model":
+            about = "weights"
+        changes.append(FieldChange(found.path, about, *texts))
+    return changes

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edit versions of operator sets, metadata, doc strings and value infos."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+from onnxtext.ast.list_order import DECORATOR
+from onnxtext.ast.model import Function, Graph, Model, OpsetImport, Presence
+from onnxtext.ast.records import Decorator
+from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.signatures import newest_versions
+from onnxtext.editing.errors import refused
+
+What = Literal["metadata", "doc", "value-info"]
+
+
+def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = True) -> list[str]:
+    """Set the version of an operator set that the model and its functions import.
+
+    Nodes whose operators differ between the versions are converted.
+
+    Args:
+        model: the tree; changed in place.
+        version: the new version.
+        domain: the operator set; "" for the standard operators.
+        convert: whether to convert nodes; otherwise only the number changes.
+
+    Returns:
+        The changes besides the version number, one sentence each.
+
+    Raises:
+        OnnxTextError: the version is unknown, or a node cannot be converted.
+    """
+    if version < 1:
+        raise refused("the version of an operator set is at least 1")
+    said: list[str] = []
+    if convert and _plain(domain) in newest_versions():
+        from onnxtext.editing.opsets import convert as convert_nodes
+
+        said = convert_nodes(model, {domain: version})
+    elif convert:
+        said = [f"the operators of `{domain}` are not known, so no nodes are converted"]
+    found = _set(model.opset_imports, version, domain)
+    for function in model.functions:
+        _set(function.opset_imports, version, domain)
+    if not found:
+        model.opset_imports.append(OpsetImport(domain, version))
+    return said
+
+
+def _set(imports: list[OpsetImport], version: int, domain: str) -> bool:
+    found = False
+    for each in imports:
+        if _plain(each.domain) == _plain(domain):
+            each.version, found = version, True
+    return found
+
+
+def _plain(domain: str | None) -> str:
+    return "" if domain in (None, "ai.onnx") else str(domain)
+
+
+def strip(model: Model, what: What) -> None:
+    """Remove metadata, doc strings, or the types of values except inputs and outputs.
+
+    Args:
+        model: the tree; changed in place.
+        what: `metadata`, `doc` or `value-info`.
+
+    Raises:
+        OnnxTextError: `what` has another value.
+    """
+    if what not in get_args(What):
+        raise refused(f"`{what}` cannot be stripped", f"choose of {', '.join(get_args(What))}")
+    if what == "value-info":
+        for scope in walk_graphs(model):
+            _strip_types(scope)
+        return
+    if what == "metadata":
+        model.metadata, model.metadata_left_out = [], False
+    else:
+        model.doc_string = None
+        model.presence = _without_docs(model.presence)
+    name = "meta" if what == "metadata" else "doc"
+    model.decorators = _without(model.decorators, name)
+    for scope in walk_graphs(model):
+        if what == "metadata":
+            scope.value_metadata = {}
+        elif isinstance(scope, Function):
+            scope.doc_string = None
+        for item in (scope, *scope.inputs, *scope.outputs, *scope.values, *scope.nodes):
+            item.decorators = _without(item.decorators, name)
+            if what == "metadata":
+                item.metadata = ()
+        for node in scope.nodes:
+            node.attributes = tuple([_plainer(attribute, name) for attribute in node.attributes])
+
+
+def _without_docs(presence: Presence) -> Presence:
+    """Return the presence defaults without those for doc strings."""
+    kept = tuple([name for name in presence.explicit if not name.endswith(".doc_string")])
+    return replace(presence, explicit=kept)
+
+
+def _plainer(attribute: Attribute, name: str) -> Attribute:
+    """Remove a decorator from an attribute and its tensors; same object if there is none."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, (Tensor, SparseTensor)) and value.decorators:
+            return replace(value, decorators=_without(value.decorators, name))
+        return value
+
+    held = attribute.value
+    value = tuple(map(plain, held)) if isinstance(held, tuple) else plain(held)
+    decorators = _without(attribute.decorators, name)
+    made = replace(attribute, value=value, decorators=decorators)
+    return attribute if made == attribute else made
+
+
+def _without(decorators: tuple[Decorator, ...], name: str) -> tuple[Decorator, ...]:
+    return tuple([one for one in decorators if one.name != name])
+
+
+def _strip_types(scope: Graph | Function) -> None:
+    scope.values = [value for value in scope.values if value.data is not None]
+    scope.value_metadata = {}
+    scope.decorators = _without(scope.decorators, DECORATOR)
+    for node in scope.nodes:
+        node.output_types = ()

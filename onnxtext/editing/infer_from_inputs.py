@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer shapes from the inputs of a model alone, ignoring its other declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.types import DecoratedDim, Dim, TensorType, Type
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.recording import RecordedInference
+from onnxtext.checker.isolation.pool import Answers, Inference
+
+T = TypeVar("T")
+Shape = tuple[Dim, ...]
+Key = tuple[int, str]
+"""A value: the number of its graph in the order of `walk_graphs`, and the value's name."""
+
+
+@dataclass
+class Bare:
+    """A model in which only the inputs have declared types, and the inferred facts about it.
+
+    Attributes:
+        subject: the model.
+        inference: the inference of its types.
+        originals: the nodes of the original model, by the ids of their copies.
+        shapes: the shapes of all values; in function bodies only if all calls agree.
+        numbers: the numbers of graphs, by the ids of their scopes.
+    """
+
+    subject: Subject
+    inference: RecordedInference
+    originals: dict[int, Any]
+    shapes: dict[Key, Shape]
+    numbers: dict[int, int]
+
+    def is_known(self, scope: Scope, name: str) -> bool:
+        """Whether all sizes of a value are known."""
+        shape = self.shapes.get((self.numbers[id(scope)], name))
+        return shape is not None and None not in shape
+
+    def original(self, item: object) -> Any:
+        """Return the statement of the model."""
+        plain = self.subject.resolved.original(item)
+        return self.originals.get(id(plain), plain)
+
+
+def infer_bare(
+    model: Model, sizes: Mapping[str, int] | None = None, answers: Answers | None = None
+) -> Bare:
+    """Infer the shapes of a model from its inputs alone.
+
+    Args:
+        model: the tree, which is not changed.
+        sizes: the sizes of symbolic dimensions of inputs.
+        answers: cached answers of onnx's inference, to which new answers are added.
+    """
+    originals: dict[int, Any] = {}
+    bare = _Stripping(originals).model(model)
+    if sizes:
+        for value in bare.graph.inputs:
+            value.type = _sized(value.type, sizes)
+    subject = Subject(bare, Options(inference=Inference(answers)))
+    inference = RecordedInference.of(subject)
+    order = {id(graph): number for number, graph in enumerate(walk_graphs(bare))}
+    numbers = {id(scope): order.get(id(scope.place), -1) for scope in subject.scopes}
+    shapes: dict[Key, Shape] = {}
+    for scope in subject.scopes:
+        visits = inference.visits.get(id(scope), ())
+        number = numbers[id(scope)]
+        for name in scope.position:
+            found = {_shape(visit.known.get(name)) for visit in visits}
+            shape = found.pop() if len(found) == 1 else None
+            if shape is not None:
+                shapes[number, name] = shape
+    return Bare(subject, inference, originals, shapes, numbers)
+
+
+def _shape(type: Type | None) -> Shape | None:
+    shape = getattr(type, "shape", None)
+    return None if shape is None else tuple(map(plain_dim, shape))
+
+
+def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    dims = []
+    for dim in type.shape:
+        plain = plain_dim(dim)
+        dims.append(sizes.get(plain, dim) if isinstance(plain, str) else dim)
+    return replace(type, shape=tuple(dims))
+
+
+class _Stripping:
+    """Copies a model without declared types; both models share unchanged parts.
+
+    Args:
+        originals: a dictionary to fill: the nodes of the model, by the ids of their copies.
+    """
+
+    def __init__(self, originals: dict[int, Any]) -> None:
+        self._originals = originals
+
+    def model(self, model: Model) -> Model:
+        """Return the copy of a model."""
+        graph = self._graph(model.graph, is_main=True)
+        functions = [self._function(function) for function in model.functions]
+        return replace(model, graph=graph, functions=functions, training=[])
+
+    def _graph(self, graph: Graph, *, is_main: bool) -> Graph:
+        """Return a copy of a graph without the declared types that inference computes."""
+        inputs = [
+            value if value.data is not None else self._value(value, keeps=is_main)
+            for value in graph.inputs
+        ]
+        decorators = tuple([each for each in graph.decorators if each.name not in ORDERS])
+        made = replace(
+            graph,
+            inputs=inputs,
+            outputs=[self._value(value, keeps=False) for value in graph.outputs],
+            values=[value for value in graph.values if value.data is not None],
+            nodes=[self._node(node) for node in graph.nodes],
+            decorators=decorators,
+        )
+        return self._known(made, graph)
+
+    def _function(self, function: Function) -> Function:
+        return self._known(
+            replace(
+                function,
+                inputs=[self._value(value, keeps=False) for value in function.inputs],
+                outputs=[self._value(value, keeps=False) for value in function.outputs],
+                values=[],
+                nodes=[self._node(node) for node in function.nodes],
+            ),
+            function,
+        )
+
+    def _value(self, value: ValueInfo, *, keeps: bool) -> ValueInfo:
+        made = replace(value)
+        if not keeps and isinstance(value.type, TensorType):
+            made.type = replace(value.type, shape=None)
+        return self._known(made, value)
+
+    def _node(self, node: Node) -> Node:
+        attributes = node.attributes
+        if any(attribute.type in (5, 10) for attribute in attributes):
+            attributes = tuple(map(self._attribute, attributes))
+        if not node.output_types and attributes is node.attributes:
+            return node
+        types = [
+            replace(type, shape=None) if isinstance(type, TensorType) else type
+            for type in node.output_types
+        ]
+        return self._known(replace(node, output_types=tuple(types), attributes=attributes), node)
+
+    def _attribute(self, attribute: Attribute) -> Attribute:
+        value: Any = attribute.value
+        if isinstance(value, Graph):
+            value = self._graph(value, is_main=False)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
+            value = tuple([self._graph(graph, is_main=False) for graph in value])
+        return replace(attribute, value=value)
+
+    def _known(self, made: T, original: T) -> T:
+        self._originals[id(made)] = original
+        return made
+
+
+def with_plain(dim: Dim, value: int | str | None) -> Dim:
+    """Return a dimension with another size and the decorators of the old dimension."""
+    return replace(dim, value=value) if isinstance(dim, DecoratedDim) else value

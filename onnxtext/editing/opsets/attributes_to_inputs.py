@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for operators whose attributes became inputs, such as `Squeeze`, `Clip` and `TopK`."""
+
+from __future__ import annotations
+
+from onnxtext.ast.tensors_and_attributes import Attribute, Reference
+from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.tensors import Number
+
+
+def _to_input(work: Work, name: str, index: int) -> bool:
+    """Convert an attribute with integers to an input; return False without the attribute."""
+    held = work.attribute(name)
+    if held is None:
+        return False
+    if isinstance(held.value, Reference):
+        made = work.parameter(name, held)
+    else:
+        numbers = work.integers(name) or ()
+        if not numbers:  # as if it were missing
+            work.drop(name)
+            return False
+        made = work.constant(name, numbers)
+    work.drop(name)
+    work.set_input(index, made)
+    work.say(f"`{name}` becomes an input")
+    return True
+
+
+def _to_attribute(work: Work, name: str, index: int) -> bool:
+    """Convert an input with integers to an attribute; return False if the input is omitted."""
+    if not work.input(index):
+        return False
+    numbers = work.needed_numbers(index, f"input `{name}`")
+    work.leave_out(index)
+    work.set(tensors.ints(name, _whole(numbers)))
+    work.say(f"`{name}` becomes an attribute")
+    return True
+
+
+def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
+    return tuple([int(number) for number in numbers])
+
+
+# ---- Axes -----------------------------------------------------------------------------------
+
+
+def axes_to_input(work: Work) -> None:
+    """Convert `axes` of `Squeeze`, `Unsqueeze` (version 13) and reductions (13, 18) to an input."""
+    _to_input(work, "axes", 1)
+    carry_over(work)
+
+
+def axes_to_attribute(work: Work) -> None:
+    """Reverse `axes_to_input`; a reduction over no axes at all becomes an `Identity`."""
+    noop = work.integer("noop_with_empty_axes", 0)
+    numbers = work.numbers(work.input(1)) if work.input(1) else ()
+    if numbers == () and "noop_with_empty_axes" in work.old.attributes:
+        if noop:
+            raise Obstacle("it reduces nothing (`noop_with_empty_axes`)", "remove the node")
+        if work.input(1):
+            work.facts.replaced.add(work.input(1))
+        work.leave_out(1)
+    _to_attribute(work, "axes", 1)
+    if work.attribute("noop_with_empty_axes") is not None:
+        work.drop("noop_with_empty_axes")
+    carry_over(work)
+
+
+def split_to_input(work: Work) -> None:
+    """Convert `Split` to version 13."""
+    _to_input(work, "split", 1)
+    carry_over(work)
+
+
+def split_to_attribute(work: Work) -> None:
+    """Reverse `split_to_input`."""
+    _to_attribute(work, "split", 1)
+    carry_over(work)
+
+
+def split_count(work: Work) -> None:
+    """Add `num_outputs`, which `Split` requires from version 18 on if it has no sizes."""
+    if not work.input(1):
+        work.set(tensors.integer("num_outputs", len(work.node.outputs)))
+        work.say("`num_outputs` is added, because version 18 needs it")
+    carry_over(work)
+
+
+def split_without_count(work: Work) -> None:
+    """Reverse `split_count`; older versions only split into equal parts."""
+    if work.attribute("num_outputs") is not None:
+        count = len(work.node.outputs)
+        if work.integer("num_outputs") != count:
+            raise Obstacle("the number of its outputs differs from `num_outputs`")
+        shape = work.shape(work.input(0))
+        axis = work.integer("axis", 0) or 0
+        size = shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
+        if not isinstance(size, int):
+            raise Obstacle(
+                f"the size of the split dimension of `{work.input(0)}` is not known, and older "
+                "versions split into equal parts only"
+            )
+        if size % count:
+            part = -(-size // count)
+            if size - part * (count - 1) < 0:
+                raise Obstacle(f"it splits {size} into {count} parts")
+            sizes = [*[part] * (count - 1), size - part * (count - 1)]
+            work.set_input(1, work.constant("split", sizes))
+        work.drop("num_outputs")
+        work.say("`num_outputs` is dropped: older versions do not have it")
+    carry_over(work)
+
+
+# ---- Slices, pads, shapes -------------------------------------------------------------------
+
+
+def slice_to_inputs(work: Work) -> None:
+    """Convert `Slice` to version 10."""
+    for index, name in enumerate(("starts", "ends", "axes"), start=1):
+        _to_input(work, name, index)
+    if not (work.input(1) and work.input(2)):
+        raise Obstacle("it has no `starts` or `ends`")
+    carry_over(work)
+
+
+def slice_to_attributes(work: Work) -> None:
+    """Reverse `slice_to_inputs`, without steps."""
+    if work.input(4):
+        if any(step != 1 for step in work.needed_numbers(4, "input `steps`")):
+            raise Obstacle("it has steps, which exist since version 10")
+        work.leave_out(4)
+    for index, name in enumerate(("starts", "ends", "axes"), start=1):
+        _to_attribute(work, name, index)
+    carry_over(work)
+
+
+def pad_to_inputs(work: Work) -> None:
+    """Convert `Pad` to version 11."""
+    value = work.real("value") or 0.0
+    if not _to_input(work, "pads", 1):
+        raise Obstacle("it pads nothing")
+    if value:
+        element = work.element(work.input(0))
+        work.set_input(2, work.constant("constant_value", [value], element, ()))
+    work.drop("value")
+    carry_over(work)
+
+
+def pad_to_attributes(work: Work) -> None:
+    """Reverse `pad_to_inputs`."""
+    _to_attribute(work, "pads", 1)
+    if work.input(2):
+        value = work.needed_numbers(2, "input `constant_value`")
+        work.leave_out(2)
+        if value[:1] != (0,):
+            work.set(_real("value", value))
+    carry_over(work)
+
+
+def pad_without_axes(work: Work) -> None:
+    """Remove the input `axes` of `Pad`, which has no axes before version 18."""
+    if work.input(3):
+        axes = _whole(work.needed_numbers(3, "input `axes`"))
+        pads = _whole(work.needed_numbers(1, "input `pads`"))
+        rank = work.needed_rank(work.input(0))
+        everywhere = [0] * (2 * rank)
+        if len(pads) != 2 * len(axes) or any(not -rank <= axis < rank for axis in axes):
+            raise Obstacle("its `pads` do not fit its `axes`")
+        for at, axis in enumerate(axes):
+            everywhere[axis % rank] = pads[at]
+            everywhere[rank + axis % rank] = pads[len(axes) + at]
+        work.set_input(1, work.constant("pads", everywhere))
+        work.leave_out(3)
+        work.say("`axes` is merged into `pads`")
+    carry_over(work)
+
+
+def pads_renamed(work: Work) -> None:
+    """Rename the attribute `pads` of `Pad`, which was called `paddings` before version 2."""
+    old, new = ("paddings", "pads") if work.is_up else ("pads", "paddings")
+    numbers = work.integers(old)
+    if numbers is None:
+        raise Obstacle(f"it has no `{old}`")
+    work.drop(old)
+    work.set(tensors.ints(new, numbers))
+    work.say(f"`{old}` is called `{new}`")
+    carry_over(work)
+
+
+def reshape_to_input(work: Work) -> None:
+    """Convert `Reshape` to version 5."""
+    if not _to_input(work, "shape", 1):
+        raise Obstacle("it has no `shape`")
+    carry_over(work)
+
+
+def reshape_to_attribute(work: Work) -> None:
+    """Reverse `reshape_to_input`."""
+    _to_attribute(work, "shape", 1)
+    carry_over(work)
+
+
+def reshape_zero(work: Work) -> None:
+    """Remove `allowzero` of `Reshape`: before version 14, a size 0 in the shape copies a size."""
+    if work.integer("allowzero", 0):
+        numbers = work.numbers(work.input(1))
+        if numbers is None or 0 in numbers:
+            raise Obstacle("`allowzero = 1` exists since version 14, and a size may be 0")
+        work.drop("allowzero")
+        work.say("`allowzero` is dropped: no size is 0")
+    carry_over(work)
+
+
+def shape_whole(work: Work) -> None:
+    """Replace `start` and `end` of `Shape`, which exist since version 15, by a `Slice`."""
+    start, end = work.integer("start", 0) or 0, work.integer("end")
+    work.drop("start")
+    work.drop("end")
+    if start != 0 or end is not None:
+        old = work.divert("shape")
+        starts = work.constant("starts", [start])
+        ends = work.constant("ends", [(1 << 31) - 1 if end is None else end])
+        work.append("Slice", (work.node.outputs[0], starts, ends), (old,))
+        work.say("a `Slice` behind it replaces `start` and `end`")
+    carry_over(work)
+
+
+# ---- Limits, counts, ratios -----------------------------------------------------------------
+
+
+def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
+    made = tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
+    if made is None or len(numbers) != 1:
+        raise Obstacle(f"its `{name}` is no float32")
+    return tensors.real(name, float(numbers[0]))
+
+
+def clip_to_inputs(work: Work) -> None:
+    """Convert `Clip` to version 11."""
+    for index, name in ((1, "min"), (2, "max")):
+        if work.attribute(name) is not None:
+            value = work.real(name) or 0.0
+            work.drop(name)
+            made = work.constant(name, [value], work.element(work.input(0)), ())
+            work.set_input(index, made)
+            work.say("`min` and `max` become inputs")
+    carry_over(work)
+
+
+def clip_to_attributes(work: Work) -> None:
+    """Reverse `clip_to_inputs`."""
+    for index, name in ((1, "min"), (2, "max")):
+        if work.input(index):
+            work.set(_real(name, work.needed_numbers(index, f"input `{name}`")))
+            work.leave_out(index)
+            work.say("`min` and `max` become attributes")
+    carry_over(work)
+
+
+def top_k_to_input(work: Work) -> None:
+    """Convert `TopK` to version 10."""
+    count = work.integer("k")
+    if count is None:
+        raise Obstacle("it has no `k`")
+    work.drop("k")
+    work.set_input(1, work.constant("k", [count]))
+    work.say("`k` becomes an input")
+    carry_over(work)
+
+
+def top_k_to_attribute(work: Work) -> None:
+    """Reverse `top_k_to_input`."""
+    numbers = _whole(work.needed_numbers(1, "input `K`"))
+    if len(numbers) != 1:
+        raise Obstacle("its `K` is no single number")
+    work.leave_out(1)
+    work.set(tensors.integer("k", numbers[0]))
+    work.say("`k` becomes an attribute")
+    carry_over(work)
+
+
+def dropout_to_inputs(work: Work) -> None:
+    """Convert `Dropout` to version 12."""
+    if work.attribute("ratio") is not None:
+        ratio = work.real("ratio") or 0.0
+        work.drop("ratio")
+        work.set_input(1, work.constant("ratio", [ratio], "float", ()))
+        work.say("`ratio` becomes an input")
+    carry_over(work)
+
+
+def dropout_to_attributes(work: Work) -> None:
+    """Reverse `dropout_to_inputs`, for inference only."""
+    if work.input(2):
+        training = work.numbers(work.input(2))
+        if training is None or any(training):
+            raise Obstacle("its input `training_mode` exists since version 12")
+        work.facts.replaced.add(work.input(2))
+        work.leave_out(2)
+    if work.input(1):
+        numbers = work.numbers(work.input(1))
+        if numbers is not None and len(numbers) == 1:
+            work.facts.replaced.add(work.input(1))
+            work.set(tensors.real("ratio", float(numbers[0])))  # does not matter in inference
+        work.leave_out(1)
+        work.say("`ratio` becomes an attribute")
+    work.drop("seed")
+    carry_over(work)
+
+
+def dropout_mask(work: Work) -> None:
+    """Drop the unused mask of a `Dropout`: the type of the mask changed in version 10."""
+    if len(work.node.outputs) > 1 and work.node.outputs[1]:
+        if work.node.outputs[1] in work.facts.used:
+            raise Obstacle(
+                "its output `mask` is used, and the type of `mask` changed in version 10"
+            )
+        work.facts.dropped.add((id(work.place.scope.place), work.node.outputs[1]))
+        work.node.outputs = work.node.outputs[:1]
+        work.node.output_types = work.node.output_types[:1]
+        work.say("the unused output `mask` is dropped, because its type changed")
+    carry_over(work)
+
+
+def dft_to_input(work: Work) -> None:
+    """Convert `DFT` to version 20."""
+    axis = work.integer("axis", 1)
+    assert axis is not None
+    work.drop("axis")
+    work.set_input(2, work.constant("axis", [axis], dims=()))
+    work.say("`axis` becomes an input")
+    carry_over(work)
+
+
+def dft_to_attribute(work: Work) -> None:
+    """Reverse `dft_to_input`."""
+    axis = -2
+    if work.input(2):
+        axis = _whole(work.needed_numbers(2, "input `axis`"))[0]
+        work.leave_out(2)
+    work.set(tensors.integer("axis", axis))
+    work.say("`axis` becomes an attribute")
+    carry_over(work)
+
+
+def constant_value(work: Work) -> None:
+    """Convert the value of `Constant` to a tensor, the only kind before version 12."""
+    for held in work.node.attributes:
+        value = work.value(held.name)
+        made = None
+        match held.name, value:
+            case "value_int", int():
+                made = tensors.make_tensor("int64", [value], ())
+            case "value_ints", tuple():
+                made = tensors.make_tensor("int64", value, (len(value),))
+            case "value_float", _:
+                made = tensors.make_tensor("float", [work.real("value_float") or 0.0], ())
+            case "value_floats", _:
+                numbers = work.floats("value_floats") or ()
+                made = tensors.make_tensor("float", numbers, (len(numbers),))
+        if made is not None:
+            work.node.attributes = (tensors.attribute("value", made),)
+            work.say(f"`{held.name}` becomes a tensor")
+    carry_over(work)

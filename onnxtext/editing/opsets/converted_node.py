@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node that a step of a conversion rewrites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.records import Record
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute,
+    AttributeType,
+    Float32,
+    Floats,
+    Reference,
+    Tensor,
+)
+from onnxtext.ast.types import DecoratedDim, TensorType, Type
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.tensors import Number
+
+Dims = tuple[int | str | None, ...]
+
+
+@dataclass(slots=True)
+class Place:
+    """The graph of a node, and the new constants of that graph.
+
+    Attributes:
+        scope: its graph or function.
+        constants: the names of new constants by their content.
+    """
+
+    scope: Scope
+    constants: dict[Tensor, str] = field(default_factory=dict)
+    new_tensors: dict[str, Tensor] = field(default_factory=dict)
+
+    def mark(self) -> int:
+        """Return the number of new constants, for `back_to`."""
+        return len(self.constants)
+
+    def back_to(self, mark: int) -> None:
+        """Drop the constants created since a mark, because their node is not converted."""
+        for tensor in list(self.constants)[mark:]:
+            self.new_tensors.pop(self.constants.pop(tensor))
+
+
+class Work:
+    """A node that a step rewrites.
+
+    Args:
+        facts: the known facts about the model.
+        place: its graph.
+        node: the node; it is not changed.
+        old: the schema of the node before the step.
+        new: the schema of the node after the step.
+
+    Attributes:
+        node: the new node; None if `before` and `after` replace the node.
+        before: new nodes before it.
+        after: new nodes behind it.
+    """
+
+    def __init__(
+        self, facts: Facts, place: Place, node: Node, old: Signature, new: Signature | None
+    ) -> None:
+        self.facts = facts
+        self.place = place
+        self.node = replace(node)
+        self.old = old
+        self._new = new
+        self.before: list[Node] = []
+        self.after: list[Node] = []
+        self.removed = False
+        self.done: list[str] = []
+        self.dropped: set[str] = set()
+        self._moved: dict[str, Type | None] = {}
+
+    @property
+    def new(self) -> Signature:
+        """The schema that the node gets."""
+        assert self._new is not None
+        return self._new
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the step goes to a newer version."""
+        return self._new is not None and self._new.since > self.old.since
+
+    def nodes(self) -> list[Node]:
+        """Return the nodes that replace the old one."""
+        return [*self.before, *(() if self.removed else (self.node,)), *self.after]
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    def attribute(self, name: str) -> Attribute | None:
+        """Return an attribute of the node."""
+        return next((item for item in self.node.attributes if item.name == name), None)
+
+    def value(self, name: str) -> object:
+        """Return the value of an attribute, its default, or None.
+
+        Raises:
+            Obstacle: the attribute is a parameter of a function.
+        """
+        from onnxtext.editing.opsets.schemas import NONE, default_of
+
+        held = self.attribute(name)
+        if held is None:
+            if name not in self.old.attributes:
+                return None
+            default = default_of(self.old, name)
+            return None if default is NONE else default
+        if isinstance(held.value, Reference):
+            raise Obstacle(f"its attribute `{name}` is a parameter of the function")
+        if held.value is None or isinstance(held.value, Record):
+            raise Obstacle(f"its attribute `{name}` is stored in an unusual way")
+        return held.value
+
+    def integer(self, name: str, default: int | None = None) -> int | None:
+        """Return an integer attribute."""
+        value = self.value(name)
+        return value if isinstance(value, int) else default
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """Return an attribute with a list of integers; None if it is missing."""
+        value = self.value(name)
+        if value is None:
+            return None
+        if isinstance(value, tuple) and all(isinstance(item, int) for item in value):
+            return value
+        raise Obstacle(f"its attribute `{name}` is stored in an unusual way")
+
+    def string(self, name: str) -> str | None:
+        """Return a string attribute."""
+        value = self.value(name)
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
+
+    def floats(self, name: str) -> tuple[float, ...] | None:
+        """Return an attribute with a list of floats."""
+        import struct
+
+        value = self.value(name)
+        if isinstance(value, Floats):
+            return struct.unpack(f"<{len(value)}f", value.data)
+        return None
+
+    def real(self, name: str) -> float | None:
+        """Return a float attribute."""
+        value = self.value(name)
+        return float(value) if isinstance(value, Float32) else None
+
+    def drop(self, name: str) -> None:
+        """Remove an attribute."""
+        self.node.attributes = tuple([a for a in self.node.attributes if a.name != name])
+
+    def set(self, made: Attribute) -> None:
+        """Set an attribute."""
+        held = list(self.node.attributes)
+        for index, item in enumerate(held):
+            if item.name == made.name:
+                held[index] = made
+                break
+        else:
+            held.append(made)
+        self.node.attributes = tuple(held)
+
+    # ---- Values -----------------------------------------------------------------------------
+
+    def input(self, index: int) -> str:
+        """Return the name of an input; "" for an omitted input."""
+        return self.node.inputs[index] if index < len(self.node.inputs) else ""
+
+    def set_input(self, index: int, name: str) -> None:
+        """Set an input; missing inputs before it become omitted inputs."""
+        names = list(self.node.inputs)
+        names += [""] * (index + 1 - len(names))
+        names[index] = name
+        self.node.inputs = tuple(names)
+
+    def leave_out(self, index: int) -> None:
+        """Omit an input; omitted inputs at the end of the list are removed."""
+        self.set_input(index, "")
+        names = list(self.node.inputs)
+        while names and not names[-1]:
+            names.pop()
+        self.node.inputs = tuple(names)
+
+    def shape(self, name: str) -> Dims | None:
+        """Return the shape of a value; None if its rank is unknown."""
+        type = self.facts.type(self.place.scope, name)
+        if not isinstance(type, TensorType) or type.shape is None:
+            return None
+        return tuple([dim.value if isinstance(dim, DecoratedDim) else dim for dim in type.shape])
+
+    def rank(self, name: str) -> int | None:
+        """Return the rank of a value; None if it is unknown."""
+        shape = self.shape(name)
+        return None if shape is None else len(shape)
+
+    def needed_rank(self, name: str) -> int:
+        """Return the rank of a value.
+
+        Raises:
+            Obstacle: it is unknown.
+        """
+        rank = self.rank(name)
+        if rank is None:
+            raise Obstacle(f"the rank of `{name}` is not known", f"declare the type of `{name}`")
+        return rank
+
+    def element(self, name: str) -> str:
+        """Return the element type of a tensor.
+
+        Raises:
+            Obstacle: it is unknown.
+        """
+        text = None
+        if self.place.scope.function is None or self.facts.is_new(name):
+            text = self.facts.element_type(self.place.scope, name)
+        if text is None or not text.startswith("tensor("):
+            raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+        return text[7:-1]
+
+    def numbers(self, name: str) -> tuple[Number, ...] | None:
+        """Return the elements of a small constant; None for other values."""
+        made = self.place.new_tensors.get(name)
+        if made is not None:
+            return tensors.read_numbers(made.type, made.data, {})
+        found = self.facts.constant(self.place.scope, name)
+        return None if found is None else found[1]
+
+    def needed_numbers(self, index: int, what: str) -> tuple[Number, ...]:
+        """Return the elements of an input that becomes an attribute.
+
+        Raises:
+            Obstacle: it is no constant.
+        """
+        name = self.input(index)
+        numbers = self.numbers(name)
+        if numbers is None:
+            raise Obstacle(
+                f"its {what} `{name}` is computed, but has to be a constant",
+                "make it an initializer or a `Constant`",
+            )
+        self.facts.replaced.add(name)
+        return numbers
+
+    # ---- New nodes --------------------------------------------------------------------------
+
+    def constant(
+        self, base: str, numbers: Sequence[Number], element: str = "int64",
+        dims: Sequence[int] | None = None,
+    ) -> str:  # fmt: skip
+        """Return the name of a constant tensor, by default a list; create it if it is missing."""
+        tensor = tensors.make_tensor(element, numbers, (len(numbers),) if dims is None else dims)
+        if tensor is None:
+            raise Obstacle(f"`{element}` cannot hold its {base} {list(numbers)}")
+        known = self.place.constants.get(tensor)
+        if known is not None:
+            return known
+        name = self.facts.fresh(base)
+        self.facts.set_type(name, f"tensor({element})")
+        self.place.constants[tensor] = name
+        self.place.new_tensors[name] = tensor
+        self.before.append(tensors.constant_node(name, tensor))
+        return name
+
+    def parameter(self, base: str, held: Attribute) -> str:
+        """Return the name of a new `Constant` whose list is a parameter of the function."""
+        name = self.facts.fresh(base)
+        self.facts.set_type(name, "tensor(int64)")
+        made = Attribute("value_ints", AttributeType.INTS, held.value)
+        self.before.append(Node("Constant", (), (name,), (made,)))
+        return name
+
+    def insert(
+        self, op_type: str, inputs: Sequence[str], base: str, *attributes: Attribute,
+        element: str | None = None,
+    ) -> str:  # fmt: skip
+        """Insert a node before this one and return its output."""
+        name = self.facts.fresh(base)
+        self.facts.set_type(name, None if element is None else f"tensor({element})")
+        self.before.append(Node(op_type, tuple(inputs), (name,), attributes))
+        return name
+
+    def append(
+        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: Attribute
+    ) -> None:
+        """Insert a node behind this one."""
+        types = tuple([self._moved.get(name) for name in outputs])
+        made = Node(op_type, tuple(inputs), tuple(outputs), attributes)
+        made.output_types = types if any(types) else ()
+        self.after.append(made)
+
+    def divert(self, base: str) -> str:
+        """Give the first output a new name and return the old one, for a node behind this one.
+
+        The declared type stays with the old name.
+        """
+        old = self.node.outputs[0]
+        name = self.facts.fresh(base)
+        self.node.outputs = (name, *self.node.outputs[1:])
+        types = self.node.output_types
+        if types:
+            self._moved[old] = types[0]
+            self.node.output_types = (None, *types[1:]) if any(types[1:]) else ()
+        return old
+
+    def say(self, text: str) -> None:
+        """Record what the step changes."""
+        self.done.append(text)

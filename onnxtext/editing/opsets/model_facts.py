@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Look up facts about the model to convert: types, constants and names."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from onnxtext.ast.model import Model, Node
+from onnxtext.ast.tensors_and_attributes import (
+    Float32,
+    Tensor,
+)
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Schemas
+from onnxtext.checker.context.type_strings import type_text
+from onnxtext.checker.inference.element_types import TypeInference
+from onnxtext.checker.inference.value_types import known_types
+from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets.tensors import Number
+
+
+class Obstacle(Exception):
+    """Raised if a node cannot be converted.
+
+    Attributes:
+        reason: the reason, as the second half of a sentence.
+        help: what to do.
+    """
+
+    def __init__(self, reason: str, help: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.help = help
+
+
+class Facts:
+    """The known facts about a checked model.
+
+    Args:
+        subject: the model.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.schemas = Schemas()  # those of onnx: there are no rules for others
+        model = subject.model
+        assert model is not None
+        self.model: Model = model
+        self._numbers: dict[str, int] = {}
+        self._made: dict[str, str | None] = {}
+        self.replaced: set[str] = set()
+        self.dropped: set[tuple[int, str]] = set()
+
+    @cached_property
+    def _types(self) -> dict[int, dict[str, Type]]:
+        return known_types(self.subject)
+
+    @cached_property
+    def _taken(self) -> set[str]:
+        found: set[str] = set()
+        for scope in self.subject.scopes:
+            for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
+                found.add(value.name)
+            for node in scope.nodes:
+                found.update(node.inputs, node.outputs)
+        return found
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The names of all values that nodes and outputs use."""
+        found = {value.name for scope in self.subject.scopes for value in scope.outputs}
+        for _, node in self.subject.nodes():
+            found.update(node.inputs)
+        return found
+
+    def fresh(self, base: str) -> str:
+        """Return a name that no value of the model has, and reserve the name."""
+        number = self._numbers.get(base, 0)
+        while True:
+            number += 1
+            name = base if number == 1 else f"{base}_{number}"
+            if name not in self._taken:
+                self._numbers[base] = number
+                self._taken.add(name)
+                self._made[name] = None
+                return name
+
+    def set_type(self, name: str, text: str | None) -> None:
+        """Record the type of a new value."""
+        self._made[name] = text
+
+    def type(self, scope: Scope, name: str) -> Type | None:
+        """Return the inferred type of a value in a graph; None in functions, where types vary."""
+        if scope.function is not None:
+            return None
+        place: Scope | None = scope
+        while place is not None:
+            found = self._types.get(id(place), {}).get(name)
+            if found is not None:
+                return found
+            if name in place.position:
+                return None
+            place = place.parent or place.main_graph
+        return None
+
+    def element_type(self, scope: Scope, name: str) -> str | None:
+        """Return the type of a value in the spelling of schemas; None if unknown."""
+        if name in self._made:
+            return self._made[name]
+        environment = TypeInference.of(self.subject).environments.get(id(scope))
+        known = environment.find(name) if environment is not None else None
+        return known or type_text(self.type(scope, name))
+
+    def is_new(self, name: str) -> bool:
+        """Whether the conversion has created this value."""
+        return name in self._made
+
+    def constant(self, scope: Scope, name: str) -> tuple[TensorType, tuple[Number, ...]] | None:
+        """Return the type and the elements of a small constant; None for other values."""
+        found: Scope | None = scope
+        while found is not None and name not in found.position:
+            found = found.parent or found.main_graph
+        if found is None or (not found.is_graph and found.position[name] == GIVEN):
+            return None
+        at = found.position[name]
+        if at == GIVEN:
+            if any(value.name == name for value in found.inputs):
+                return None
+            value = found.given[name]
+            return self._read(value.type, value.data)
+        node = found.nodes[at]
+        if node.op_type != "Constant" or node.domain not in (None, "", "ai.onnx"):
+            return None
+        return self._constant_node(node)
+
+    def _constant_node(self, node: Node) -> tuple[TensorType, tuple[Number, ...]] | None:
+        for held in node.attributes:
+            match held.name, held.value:
+                case "value", Tensor() as tensor:
+                    return self._read(tensor.type, tensor.data)
+                case "value_int", int() as number:
+                    return TensorType("int64", ()), (number,)
+                case "value_ints", tuple() as numbers:
+                    return TensorType("int64", (len(numbers),)), numbers
+                case "value_float", Float32() as number:
+                    return TensorType("float", ()), (float(number),)
+        return None
+
+    def _read(
+        self, type: Type | None, data: object
+    ) -> tuple[TensorType, tuple[Number, ...]] | None:
+        numbers = tensors.read_numbers(type, data, self.model.resources)
+        if numbers is None or not isinstance(type, TensorType):
+            return None
+        return type, numbers

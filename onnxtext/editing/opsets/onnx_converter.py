@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ask onnx's version converter about one node, in a child process with limits."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.visit import nested_graphs
+from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.isolation.worker_client import Failure
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.tensors import make_tensor, read_numbers
+from onnxtext.proto.decode.lift import LiftError, lift_model
+from onnxtext.proto.encode.lower import LowerError, lower_model
+
+_MOST_REQUESTS = 2000
+"""The most requests to the converter in one conversion."""
+
+
+class Converter:
+    """Calls onnx's converter; equal nodes share one call."""
+
+    def __init__(self) -> None:
+        self._inference = Inference()
+        self._asked = 0
+        self._known: dict[bytes, bytes | str] = {}
+
+    def convert(self, work: Work, current: int, target: int) -> None:
+        """Let the converter rewrite a node.
+
+        Raises:
+            Obstacle: the converter fails, or changes more than the node.
+        """
+        if work.old.domain or nested_graphs((work.node,)):
+            raise Obstacle("no rule is known for this change")
+        model, kept = _model_of(work, current)
+        try:
+            data = lower_model(model)
+        except LowerError:
+            raise Obstacle("no rule is known for this change") from None
+        answer = self._ask(data, target)
+        if isinstance(answer, str):
+            raise Obstacle(f"onnx's version converter failed: {answer}")
+        _take_over(work, answer, kept)
+
+    def _ask(self, data: bytes, target: int) -> bytes | str:
+        key = data + target.to_bytes(4, "little")
+        known = self._known.get(key)
+        if known is None:
+            self._asked += 1
+            if self._asked > _MOST_REQUESTS:
+                return "too many nodes need the converter"
+            answer = self._inference.convert(data, target)
+            if isinstance(answer, Failure):
+                known = f"its process failed ({answer.kind})"
+            elif isinstance(answer, str):
+                known = (
+                    answer.strip().splitlines()[-1][-200:]
+                    if answer.strip()
+                    else "no reason was given"
+                )
+            else:
+                known = answer[0]
+            self._known[key] = known
+        return known
+
+
+def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
+    """Return a model of one node, and the outer values that the node uses."""
+    inputs, kept = [], set()
+    for name in dict.fromkeys(filter(None, work.node.inputs)):
+        made = work.place.new_tensors.get(name)
+        type = made.type if made is not None else work.facts.type(work.place.scope, name)
+        if not isinstance(type, TensorType):
+            raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+        found = work.facts.constant(work.place.scope, name) if made is None else None
+        if found is not None:
+            dims = [dim for dim in found[0].shape or () if isinstance(dim, int)]
+            made = make_tensor(found[0].element, found[1], dims)
+        inputs.append(ValueInfo(name, type, None if made is None else made.data))
+        kept.add(name)
+    outputs = []
+    for name in filter(None, work.node.outputs):
+        type = work.facts.type(work.place.scope, name)
+        if type is None:
+            raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+        outputs.append(ValueInfo(name, type))
+    node = Node(work.node.op_type, work.node.inputs, work.node.outputs, work.node.attributes)
+    graph = Graph("node", inputs, outputs, nodes=[node])
+    model = Model(
+        graph, presence=Presence(1), ir_version=8, opset_imports=[OpsetImport("", current)]
+    )
+    return model, kept
+
+
+def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
+    """Replace the node by the converter's nodes."""
+    try:
+        made = lift_model(data)
+    except LiftError:
+        raise Obstacle("onnx's version converter gave no model") from None
+    graph = made.graph
+    outputs = set(filter(None, work.node.outputs))
+    if {name for node in graph.nodes for name in node.outputs if name} >= outputs:
+        new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
+    else:
+        new = []
+    if len(new) != 1 or any(value.type is None for value in graph.values):
+        raise Obstacle("onnx's version converter changes more than this node")
+    names: dict[str, str] = {}
+    for value in graph.values:
+        if value.data is not None and value.name not in kept:
+            numbers = _numbers(value)
+            assert isinstance(value.type, TensorType)
+            dims = [dim for dim in value.type.shape or () if isinstance(dim, int)]
+            names[value.name] = work.constant("constant", numbers, value.type.element, dims)
+    main = new[0]
+    for node in graph.nodes:
+        inputs = tuple([names.get(name, name) for name in node.inputs])
+        if node is main:
+            work.node.op_type, work.node.inputs = node.op_type, inputs
+            work.node.attributes = node.attributes
+            continue
+        renamed = []
+        for name in node.outputs:
+            names[name] = work.facts.fresh("converted") if name else ""
+            renamed.append(names[name])
+        made_node = Node(node.op_type, inputs, tuple(renamed), node.attributes)
+        work.before.append(made_node)
+    work.say("onnx's version converter rewrites this node")
+
+
+def _numbers(value: ValueInfo) -> tuple[int | float, ...]:
+    numbers = read_numbers(value.type, value.data, {})
+    if numbers is None:
+        raise Obstacle("onnx's version converter made a constant whose numbers are unreadable")
+    return numbers

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for `Upsample` and `Resize`."""
+
+from __future__ import annotations
+
+from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.signature_changes import carry_over
+
+
+def scales_from_sizes(work: Work) -> None:
+    """Convert `Upsample` to version 7, with one list of scales."""
+    height, width = work.real("height_scale"), work.real("width_scale")
+    work.drop("height_scale")
+    work.drop("width_scale")
+    if height is None or width is None:
+        raise Obstacle("it has no `height_scale` or `width_scale`")
+    if work.string("mode") == "bilinear":
+        work.set(tensors.text("mode", "linear"))
+    work.set(tensors.reals("scales", [1.0, 1.0, height, width]))
+    work.say("`scales` replaces `height_scale` and `width_scale`")
+    carry_over(work)
+
+
+def scales_to_input(work: Work) -> None:
+    """Convert `Upsample` to version 9."""
+    scales = work.floats("scales")
+    if scales is None:
+        raise Obstacle("it has no `scales`")
+    work.drop("scales")
+    work.set_input(1, work.constant("scales", scales, "float"))
+    work.say("`scales` becomes an input")
+    carry_over(work)
+
+
+def scales_to_attribute(work: Work) -> None:
+    """Reverse `scales_to_input`."""
+    scales = work.needed_numbers(1, "input `scales`")
+    work.leave_out(1)
+    work.set(tensors.reals("scales", scales))
+    work.say("`scales` becomes an attribute")
+    carry_over(work)
+
+
+def upsample_to_resize(work: Work) -> None:
+    """Rename `Upsample` to `Resize` (version 10)."""
+    work.node.op_type = "Resize"
+    work.say("`Resize` replaces `Upsample`")
+
+
+def resize_to_upsample(work: Work) -> None:
+    """Reverse `upsample_to_resize`, if no dimension shrinks."""
+    scales = work.numbers(work.input(1))
+    if scales is None or min(scales, default=1) < 1:
+        raise Obstacle("it may shrink the image, which is possible since version 10")
+    work.node.op_type = "Upsample"
+    work.say("`Upsample` replaces `Resize`")
+
+
+def resize_up(work: Work) -> None:
+    """Convert `Resize` to version 11, with attributes for coordinates and the nearest element."""
+    scales = work.numbers(work.input(1))
+    nearest = work.string("mode") != "linear"
+    rounding = "floor"
+    if nearest and (scales is None or min(scales, default=1) < 1):
+        if scales is None or max(scales) > 1:
+            raise Obstacle(
+                "it may shrink the image: version 10 does not define the nearest element then"
+            )
+        rounding = "ceil"
+    name = work.input(1)
+    work.set(tensors.text("coordinate_transformation_mode", "asymmetric"))
+    if nearest:
+        work.set(tensors.text("nearest_mode", rounding))
+    work.set_input(1, work.constant("roi", [], "float"))
+    work.set_input(2, name)
+    work.say("`coordinate_transformation_mode = asymmetric` is added: version 10 implies it")
+    carry_over(work)
+
+
+def resize_down(work: Work) -> None:
+    """Reverse `resize_up`."""
+    scales = work.numbers(work.input(2)) if work.input(2) else ()
+    if work.input(3) or not scales:
+        raise Obstacle("its input `sizes` exists since version 11")
+    if work.string("coordinate_transformation_mode") != "asymmetric":
+        raise Obstacle("before version 11, `coordinate_transformation_mode` is `asymmetric`")
+    if work.string("mode") == "nearest":
+        if work.string("nearest_mode") != "floor" or min(scales) < 1:
+            raise Obstacle("version 10 chooses another nearest element")
+    elif work.string("mode") != "linear":
+        raise Obstacle("its `mode` exists since version 11")
+    name = work.input(2)
+    for old in ("coordinate_transformation_mode", "nearest_mode"):
+        work.drop(old)
+    if work.input(1):
+        work.facts.replaced.add(work.input(1))
+    work.leave_out(2)
+    work.set_input(1, name)
+    carry_over(work)
+
+
+def resize_with_empty(work: Work) -> None:
+    """Replace omitted inputs of `Resize` by empty tensors, as versions before 13 require."""
+    if work.input(2) == "" or work.input(1) == "":
+        empty = work.constant("roi", [], "float")
+        for index in (1, 2):
+            if not work.input(index):
+                work.set_input(index, empty)
+        work.say("empty tensors replace the omitted inputs")
+    carry_over(work)
+
+
+def resize_without_empty(work: Work) -> None:
+    """Omit the empty input of `Resize`: from version 13 on, it has either scales or sizes."""
+    if work.input(3) and work.input(2):
+        numbers = work.numbers(work.input(2))
+        if numbers is None and work.shape(work.input(2)) != (0,):
+            raise Obstacle("it may have both scales and sizes")
+        if numbers is not None and numbers != ():
+            raise Obstacle("it has both scales and sizes")
+        work.facts.replaced.add(work.input(2))
+        work.leave_out(2)
+        work.say("the empty `scales` is left out")
+    carry_over(work)

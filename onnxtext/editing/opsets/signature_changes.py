@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert nodes whose operator only gets or loses types, attributes and optional inputs.
+
+The default of an added attribute keeps the meaning of older versions; the tables below list the
+exceptions. So a conversion to a newer version changes nothing, and a conversion to an older version
+drops an attribute with the default value. A test compares the tables with the installed onnx.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnxtext.ast.tensors_and_attributes import Float32, Reference
+from onnxtext.checker.context.signatures import Parameter
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.schemas import NONE, default_of
+from onnxtext.editing.opsets.tensors import attribute
+
+Step = tuple[str, str, int]
+"""The domain, the operator, and the version that changed it."""
+ANY = object()
+"""All values of an attribute."""
+
+REMOVED: dict[Step, dict[str, object]] = {
+    ("", "BatchNormalization", 6): {"consumed_inputs": ANY},
+    ("", "BatchNormalization", 7): {"is_test": 1},
+    ("", "BatchNormalization", 9): {"spatial": 1},
+    ("", "Dropout", 7): {"is_test": 1},
+    ("", "GRU", 7): {"output_sequence": ANY},
+    ("", "LSTM", 7): {"output_sequence": ANY},
+    ("", "RNN", 7): {"output_sequence": ANY},
+}
+"""For removed attributes, the values with the behavior of the newer version."""
+CONSUMED = "consumed_inputs"
+"""A hint for optimizers that version 6 removed from all operators."""
+
+UNUSED_BY_OLDER: dict[Step, tuple[str, ...]] = {
+    ("", "Cast", 19): ("saturate",),
+    ("", "CastLike", 19): ("saturate",),
+    ("", "QuantizeLinear", 19): ("saturate",),
+    ("", "Cast", 24): ("round_mode",),
+    ("", "CastLike", 24): ("round_mode",),
+    ("", "Range", 27): ("stash_type",),
+}
+"""Attributes that only affect element types added by the same version."""
+
+MEANT_BEFORE: dict[Step, dict[str, object]] = {
+    ("", "RoiAlign", 16): {"coordinate_transformation_mode": b"output_half_pixel"},
+    ("", "Concat", 4): {"axis": 1},
+    ("", "Upsample", 7): {},
+}
+"""Added or changed attributes whose default differs from the behavior of older versions."""
+
+SAME_MEANING: dict[Step, tuple[str, ...]] = {
+    ("", "Clip", 6): ("max", "min"),  # no limit
+    ("", "GRU", 3): ("direction",),  # the old default is misspelt
+    ("", "Split", 2): ("axis",),
+}
+"""Attributes whose new default means the same as the old default."""
+
+ONES = ("dilations",)
+"""Attributes without a default that have no effect if all their elements are 1."""
+
+ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
+    ("", "Pad", 19): {"mode": frozenset((b"wrap",))},
+    ("", "Resize", 19): {"coordinate_transformation_mode": frozenset((b"half_pixel_symmetric",))},
+    ("", "ScatterElements", 18): {"reduction": frozenset((b"max", b"min"))},
+    ("", "ScatterND", 18): {"reduction": frozenset((b"max", b"min"))},
+}
+"""Values that a version added to an older attribute."""
+ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
+    ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))},
+}
+"""Values that a version removed from an attribute."""
+
+
+def carry_over(work: Work) -> None:
+    """Change the attributes of a node so that it means the same in the next version.
+
+    Raises:
+        Obstacle: the next version cannot express the node.
+    """
+    since = work.new.since if work.is_up else work.old.since
+    step = work.old.domain, work.old.name, since
+    _allowed_values(work, step)
+    for held in work.node.attributes:
+        if held.name not in work.new.attributes and held.name in work.old.attributes:
+            _drop(work, step, held.name)
+    if work.is_up:
+        _removed_defaults(work, step)
+    for name in work.new.attributes:
+        if work.attribute(name) is None:
+            _make_explicit(work, step, name)
+    _drop_trailing(work, since)
+
+
+def _allowed_values(work: Work, step: Step) -> None:
+    table = ONLY_OLDER if work.is_up else ONLY_NEWER
+    for name, values in table.get(step, {}).items():
+        held = work.attribute(name)
+        if held is not None and (held.value in values or isinstance(held.value, Reference)):
+            shown = held.value.decode() if isinstance(held.value, bytes) else "a parameter"
+            version = f"since version {step[2]}" if work.is_up else f"before version {step[2]}"
+            raise Obstacle(f"its attribute `{name}` cannot be `{shown}` {version}")
+
+
+def _drop(work: Work, step: Step, name: str) -> None:
+    value = work.value(name)
+    if work.is_up:
+        wanted = ANY if name == CONSUMED else REMOVED.get(step, {}).get(name, NONE)
+    elif name in UNUSED_BY_OLDER.get(step, ()):
+        wanted = ANY
+    else:
+        wanted = MEANT_BEFORE.get(step, {}).get(name, default_of(work.old, name))
+    ones = name in ONES and isinstance(value, tuple) and all(item == 1 for item in value)
+    if wanted is not ANY and wanted != value and not ones:
+        if work.is_up:
+            raise Obstacle(f"its attribute `{name}` was removed in version {step[2]}")
+        raise Obstacle(f"its attribute `{name}` exists since version {step[2]}")
+    work.drop(name)
+    work.dropped.add(name)
+    work.say(f"the attribute `{name}` is dropped, which {_versions(work, step)} does not have")
+
+
+def _removed_defaults(work: Work, step: Step) -> None:
+    """Check that the default of a removed attribute has the meaning of the newer version."""
+    for name, wanted in REMOVED.get(step, {}).items():
+        if wanted is ANY or name not in work.old.attributes or work.attribute(name) is not None:
+            continue
+        in_test_mode = work.old.name == "BatchNormalization" and not any(work.node.outputs[1:])
+        if name == "is_test" and in_test_mode:  # which has one output
+            continue
+        if default_of(work.old, name) != wanted and name not in work.dropped:
+            raise Obstacle(f"without `{name}` it is a node for training before version {step[2]}")
+
+
+def _make_explicit(work: Work, step: Step, name: str) -> None:
+    """Set an attribute whose default in the next version means something else."""
+    default = default_of(work.new, name)
+    meant: object
+    if name in SAME_MEANING.get(step, ()):
+        return
+    if name not in work.old.attributes:
+        added = MEANT_BEFORE if work.is_up else REMOVED
+        meant = added.get(step, {}).get(name, default)
+        if meant is ANY:
+            return
+    else:
+        meant = default_of(work.old, name)
+        if meant is NONE:
+            meant = MEANT_BEFORE.get(step, {}).get(name, default)
+    if meant is NONE or meant == default:
+        return
+    work.set(attribute(name, meant))
+    shown = meant.decode() if isinstance(meant, bytes) else meant
+    shown = float(shown) if isinstance(shown, Float32) else shown
+    work.say(f"`{name} = {shown}` is written, because the default differs")
+
+
+def _versions(work: Work, step: Step) -> str:
+    return f"version {step[2]}" if work.is_up else f"version {work.new.since}"
+
+
+def _drop_trailing(work: Work, since: int) -> None:
+    """Remove omitted inputs and outputs at the end that the next version does not have."""
+    node, old, new = work.node, work.old, work.new
+    node.inputs = _at_most(work, since, "input", node.inputs, new.most_inputs, old.input)
+    node.outputs = _at_most(work, since, "output", node.outputs, new.most_outputs, old.output)
+    node.output_types = node.output_types[: len(node.outputs)]
+
+
+def _at_most(
+    work: Work,
+    since: int,
+    kind: str,
+    names: tuple[str, ...],
+    most: int,
+    formal_of: Callable[[int], Parameter | None],
+) -> tuple[str, ...]:
+    """Drop omitted names beyond the maximum number; raise `Obstacle` for other names beyond it."""
+    while len(names) > most and not names[-1]:
+        names = names[:-1]
+    if len(names) > most:
+        formal = formal_of(most)
+        name = formal.name if formal is not None else names[-1]
+        when = "was removed in" if work.is_up else "exists since"
+        raise Obstacle(f"its {kind} `{name}` {when} version {since}")
+    return names

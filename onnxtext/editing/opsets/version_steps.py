@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert one node step by step, through all versions that changed its operator."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import replace
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.visit import nested_graphs
+from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.checker.context.signatures import Schemas, Signature
+from onnxtext.checker.inference.element_types import bind
+from onnxtext.checker.inference.output_types import OUTPUT_TYPES
+from onnxtext.editing.opsets.converted_node import Place, Work
+from onnxtext.editing.opsets.inlining import inline
+from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.onnx_converter import Converter
+from onnxtext.editing.opsets.schemas import changes_between, unfit
+from onnxtext.editing.opsets.table import FIRST, is_reviewed, reviewed_version, rule_of
+
+_DEEPEST = 12
+"""The maximum depth of operators that are defined by other operators."""
+_MOST_NODES = 1000
+"""The most nodes that may replace one node."""
+
+
+class Stepper:
+    """Converts the nodes of one graph or function.
+
+    Args:
+        facts: the known facts about the model.
+        place: the graph.
+        targets: the versions to convert to, by domain.
+        converter: onnx's version converter.
+    """
+
+    def __init__(
+        self, facts: Facts, place: Place, targets: Mapping[str, int], converter: Converter
+    ) -> None:
+        self._facts = facts
+        self._place = place
+        self._targets = targets
+        self._converter = converter
+        self._schemas: Schemas = facts.schemas
+        self._said: list[str] = []
+        self._made = 0
+
+    def convert(self, stated: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
+        """Return the nodes that replace a node, and sentences on the changes.
+
+        Args:
+            stated: the node of the tree.
+            node: the same node with lists from blobs.
+            current: the version that the node uses.
+
+        Raises:
+            Obstacle: the node cannot be converted.
+        """
+        self._said, self._made = [], 0
+        mark = self._place.mark()
+        try:
+            made = self._advance(replace(stated, attributes=node.attributes), current, 0)
+        except (ArithmeticError, LookupError, ValueError, struct.error):
+            self._place.back_to(mark)
+            raise Obstacle("its attributes or operands are not valid") from None
+        except Obstacle:
+            self._place.back_to(mark)
+            raise
+        whole = {id(new): old for new, old in zip(node.attributes, stated.attributes, strict=True)}
+        for each in made:
+            if any(id(held) in whole for held in each.attributes):
+                each.attributes = tuple([whole.get(id(held), held) for held in each.attributes])
+        if made == [stated]:
+            made = [stated]
+        return made, list(dict.fromkeys(self._said))
+
+    def _advance(
+        self, node: Node, version: int, depth: int, first: Signature | None = None
+    ) -> list[Node]:
+        """Convert a node that is written for some version.
+
+        Args:
+            node: the node.
+            version: the version.
+            depth: the number of steps so far.
+            first: the schema before the first step.
+        """
+        domain, name = plain_domain(node.domain), node.op_type
+        target = self._targets.get(domain, version)
+        old = self._schemas.find(domain, name, version)
+        new = self._schemas.find(domain, name, target)
+        if old is None:
+            return [node]
+        if new is not None and old.since == new.since:
+            self._infer(node, old)
+            return [node]
+        self._infer(node, old)
+        self._made += 1
+        if depth > _DEEPEST * 4 or self._made > _MOST_NODES:
+            raise Obstacle("its conversion makes too many nodes")
+        since = changes_between(self._schemas, domain, name, version, target)[0]
+        if target > version:
+            work, born = self._up(node, old, since, version)
+        else:
+            work, born = self._down(node, old, version)
+        self._said += work.done
+        made: list[Node] = []
+        if work.removed:
+            for graph in nested_graphs(work.before):
+                graph.nodes = [
+                    new for inner in graph.nodes for new in self._advance(inner, born, depth + 1)
+                ]
+        for each in work.nodes():
+            before = (first or old) if each is work.node and each.op_type == node.op_type else None
+            made += self._advance(each, born, depth + 1, before)
+        self._check(node, work, born, first or old, new)
+        return made
+
+    def _infer(self, node: Node, signature: Signature) -> None:
+        """Record the types of new values that a node computes."""
+        facts = self._facts
+        if not any(facts.is_new(name) and self._type(name) is None for name in node.outputs):
+            return
+        inputs = tuple([self._type(name) if name else None for name in node.inputs])
+        types, _ = bind(signature, inputs, node)
+        special = OUTPUT_TYPES.get(node.op_type)
+        if special is not None and not signature.domain:
+            types = (special(node, inputs), *types[1:])
+        for name, type in zip(node.outputs, types, strict=False):
+            if facts.is_new(name) and type is not None:
+                facts.set_type(name, type)
+
+    def _up(self, node: Node, old: Signature, since: int, version: int) -> tuple[Work, int]:
+        new = self._schemas.find(old.domain, old.name, since)
+        assert new is not None
+        work = Work(self._facts, self._place, node, old, new)
+        step = old.domain, old.name, since
+        rule = rule_of(step)
+        if not is_reviewed(step):
+            since = self._targets[old.domain]
+            self._converter.convert(work, version, since)
+        elif new.deprecated and rule == rule_of(("", "", 0)):
+            raise Obstacle(f"it was removed in version {since}")
+        else:
+            rule.up(work)
+        return work, since
+
+    def _down(self, node: Node, old: Signature, version: int) -> tuple[Work, int]:
+        born = old.since - 1
+        new = self._schemas.find(old.domain, old.name, born) if born else None
+        work = Work(self._facts, self._place, node, old, new)
+        step = old.domain, old.name, old.since
+        if new is None:
+            first = FIRST.get((old.domain, old.name))
+            if first is None:
+                return work, inline(work)
+            first(work)
+        elif not is_reviewed(step):
+            born = max(self._targets[old.domain], reviewed_version(old.domain))
+            self._converter.convert(work, version, born)
+        else:
+            rule_of(step).down(work)
+        return work, born
+
+    def _check(
+        self, node: Node, work: Work, born: int, old: Signature, new: Signature | None
+    ) -> None:
+        """Check that the node fits the schema of the target if no other step follows."""
+        made = work.node
+        domain = plain_domain(made.domain)
+        if work.removed or made.op_type != node.op_type or new is None:
+            return
+        reached = self._schemas.find(domain, made.op_type, born)
+        if reached is None or reached.since != new.since:
+            return
+        reason = unfit(made, new, self._type, old, self._facts.is_new)
+        if reason is not None:
+            when = f"version {self._targets[domain]}"
+            raise Obstacle(f"in {when}, {reason}")
+
+    def _type(self, name: str) -> str | None:
+        return self._facts.element_type(self._place.scope, name)

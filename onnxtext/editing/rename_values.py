@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find values by their names, and rename them everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from onnxtext.ast.model import Annotation, Function, Graph, Model, Node
+from onnxtext.ast.records import Decorator, Field, Record
+from onnxtext.ast.visit import nested_graphs, walk_graphs
+from onnxtext.editing.errors import refused, unknown
+
+Scope = Graph | Function
+Names = Callable[[str], str]
+
+_NAMING = ("value_info", "initializers", "device")
+"""The decorators whose arguments are names of values."""
+
+
+def defined(scope: Scope) -> Iterator[str]:
+    """Yield the values that a graph or function itself defines, in order."""
+    for value in scope.inputs:
+        yield value.name
+    if isinstance(scope, Graph):
+        yield from [value.name for value in scope.values if value.data is not None]
+    for node in scope.nodes:
+        yield from filter(None, node.outputs)
+
+
+def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
+    """Rename a value everywhere, including nested graphs and sections; or the label of a node.
+
+    The value belongs to the main graph, or else to each nested graph or function that defines it.
+    If there is no such value, the node with this label gets the new label.
+
+    Args:
+        model: the tree; changed in place.
+        old: the old name.
+        new: the new name.
+        label: whether the old name is the label of a node, even if a value has the same name.
+
+    Raises:
+        OnnxTextError: nothing has the old name, or another value has the new name.
+    """
+    if not new:
+        raise refused("a name cannot be empty")
+    if old == new:
+        return
+    if label:
+        _rename_label(model, old, new)
+        return
+    scopes = list(walk_graphs(model))
+    owners = [model.graph] if old in defined(model.graph) else []
+    owners = owners or [scope for scope in scopes if old in set(defined(scope))]  # type: ignore[misc]
+    if not owners:
+        _rename_label(model, old, new)
+        return
+    for owner in owners:
+        for scope in _around(model, scopes, owner):
+            if new in defined(scope):
+                raise refused(
+                    f"`{new}` is already a value of `{scope.name}`", "choose another name"
+                )
+    mapping = {old: new}
+    for owner in owners:
+        map_names(owner, lambda name: mapping.get(name, name))
+    if owners == [model.graph]:
+        _rename_in_training(model, lambda name: mapping.get(name, name), old)
+
+
+def _around(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
+    """Yield the graphs in which the new name of a value could collide with another value."""
+    for scope in scopes:
+        if any(inner is owner for inner in walk_graphs(scope)):
+            yield scope
+    yield from [scope for scope in walk_graphs(owner) if scope is not owner]
+    if owner is model.graph:
+        yield from [each.algorithm for each in model.training if each.algorithm is not None]
+
+
+def _rename_label(model: Model, old: str, new: str) -> None:
+    nodes = [node for scope in walk_graphs(model) for node in scope.nodes]
+    chosen = [node for node in nodes if node.name == old]
+    if not chosen:
+        scopes = list(walk_graphs(model))
+        known = [name for scope in scopes for name in defined(scope)]
+        raise unknown("value or node", old, [*known, *[node.name for node in nodes if node.name]])
+    if any(node.name == new for node in nodes):
+        raise refused(f"another node already has the label `{new}`")
+    for node in chosen:
+        node.name = new
+
+
+def _rename_in_training(model: Model, names: Names, old: str) -> None:
+    """Rename a value of the main graph where training uses it."""
+    for each in model.training:
+        if each.algorithm is not None and old not in set(defined(each.algorithm)):
+            map_names(each.algorithm, names)
+        for bindings in (each.initialization_binding, each.update_binding):
+            bindings[:] = [(names(key), value) for key, value in bindings]
+
+
+def map_names(scope: Scope, names: Names) -> None:
+    """Rename values in a graph or function, and in nested graphs that do not define them.
+
+    Args:
+        scope: the graph or function; changed in place.
+        names: returns the new name of a value.
+    """
+    for value in (*scope.inputs, *scope.outputs, *scope.values):
+        value.name = names(value.name)
+    scope.decorators = _in_decorators(scope.decorators, names)
+    scope.value_metadata = {names(name): held for name, held in scope.value_metadata.items()}
+    if isinstance(scope, Graph):
+        scope.quantization = [
+            Annotation(names(one.tensor_name), tuple([(k, names(v)) for k, v in one.entries]))
+            for one in scope.quantization
+        ]
+    for node in scope.nodes:
+        map_uses(node, names)
+        node.outputs = tuple(map(names, node.outputs))
+
+
+def map_uses(node: Node, names: Names) -> None:
+    """Rename the values that a node uses, also in its nested graphs."""
+    node.inputs = tuple(map(names, node.inputs))
+    node.decorators = _in_decorators(node.decorators, names)
+    for graph in nested_graphs((node,)):
+        own = set(defined(graph))
+        map_names(graph, lambda name, own=own: name if name in own else names(name))  # type: ignore[misc]
+
+
+def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Decorator, ...]:
+    """Rename values in the arguments of decorators such as `@value_info(…)`."""
+
+    def mapped(value: Any) -> Any:
+        match value:
+            case bytes():
+                text = value.decode("utf-8", "surrogateescape")
+                return names(text).encode("utf-8", "surrogateescape")
+            case tuple():
+                return tuple(map(mapped, value))
+            case Record():
+                return Record(tuple([_named(field) for field in value.fields]))
+        return value
+
+    def _named(field: Field) -> Field:
+        return replace(field, value=mapped(field.value))
+
+    return tuple(
+        [
+            replace(one, arguments=tuple(map(_named, one.arguments)))
+            if one.name in _NAMING
+            else one
+            for one in decorators
+        ]
+    )

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write inferred types into a syntax tree: as typed outputs, or into declarations that lack them.
+
+In declared types, only unknown element types, ranks and dimensions are filled in. Sizes that
+are expressions of symbols, such as `2*seq`, are written as names, like onnxruntime does. Symbols
+that no declaration of the model has are not written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator
+from dataclasses import replace
+from functools import reduce
+
+from onnxtext.ast.inline_output_types import place_type
+from onnxtext.ast.model import Graph, Model, Node, ValueInfo
+from onnxtext.ast.types import (
+    DecoratedDim,
+    Dim,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.collect_types_tensors import inner_types
+from onnxtext.checker.context.compare_declared_types import contradiction, plain_dim
+from onnxtext.checker.context.finding import counted
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference.bodies import common_type
+from onnxtext.checker.inference.recording import RecordedInference
+from onnxtext.checker.inference.symbolic.expressions import symbols
+from onnxtext.checker.inference.symbolic.spelling import read
+from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+
+_FUNCTION_TYPES_SINCE = 10
+"""The IR version since which functions have a `value_info` list."""
+_MADE_UP = re.compile(r"unk__\d+")
+"""Names that onnx's inference generates."""
+
+
+def checked(model: Model) -> Subject:
+    """Return a checked model, for inference."""
+
+    def encoded() -> bytes | None:
+        try:
+            return lower_without_weights(model)
+        except LowerError:
+            return None
+
+    return find_in(model, encoded=encoded)[0]
+
+
+def is_recursive(subject: Subject) -> bool:
+    """Whether a function of a checked model calls itself, so that inference would not end."""
+    return any(finding.slug == "function-recursive" for finding in subject.found)
+
+
+def write_types(
+    model: Model,
+    *,
+    only: Container[int] | None = None,
+) -> list[str]:
+    """Write all inferred types of computed values into a model.
+
+    Inputs keep their types. Functions get the types that hold in all of their calls, and only in a
+    model of IR version 10 or later.
+
+    Args:
+        model: the tree; changed in place.
+        only: the offsets of nodes whose outputs get types; None for all.
+
+    Returns:
+        A sentence on the number of written types.
+    """
+    subject = checked(model)
+    if is_recursive(subject):
+        return ["no type is inferred, because functions call themselves"]
+    inference = RecordedInference.of(subject)
+    added = completed = 0
+    for scope in subject.scopes:
+        if scope.function is not None and subject.ir_version < _FUNCTION_TYPES_SINCE:
+            continue
+        types = _types(scope, inference)
+        for change in _changes(scope, types, subject, only):
+            added += change.is_new
+            completed += not change.is_new
+            change.put(change.type)
+    return [f"{counted(added, 'type')} added, {completed} completed"]
+
+
+# ---- What is known --------------------------------------------------------------------------
+
+
+def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
+    """Return the types on which all visits of a graph or body agree, as they are written."""
+    visits = inference.visits.get(id(scope), ())
+    if not visits:
+        return {}
+    names = _declared_symbols(scope)
+    found: dict[str, Type] = {}
+    cache: dict[int, Type | None] = {}
+    for name, type in visits[0].known.items():
+        if len(visits) > 1:
+            common = reduce(common_type, [visit.known.get(name) for visit in visits])
+            shown = None if common is None else _written(common, names)
+        else:
+            if id(type) not in cache:
+                cache[id(type)] = _written(type, names)
+            shown = cache[id(type)]
+        if shown is not None:
+            found[name] = shown
+    return found
+
+
+def _declared_symbols(scope: Scope | None) -> set[str]:
+    """Return the symbolic dimensions in the declarations of a graph and its outer graphs."""
+    found: set[str] = set()
+    while scope is not None:
+        declared = [v.type for v in (*scope.inputs, *scope.outputs, *scope.infos)]
+        for node in scope.nodes:
+            declared += node.output_types
+        for type in {id(type): type for type in declared if type is not None}.values():
+            for inner in inner_types(type):
+                for dim in map(plain_dim, getattr(inner, "shape", None) or ()):
+                    if isinstance(dim, str):
+                        found.add(dim)
+                        found.update(symbols(read(dim)))
+        scope = scope.main_graph if scope.parent is None else scope.parent
+    return {name for name in found if not _MADE_UP.fullmatch(name)}
+
+
+def _written(type: Type, names: Container[str]) -> Type | None:
+    """Return an inferred type without decorators and without sizes that cannot be written."""
+    if isinstance(type, (TensorType, SparseTensorType)):
+        shape = type.shape
+        dims = None if shape is None else tuple([_written_dim(dim, names) for dim in shape])
+        return None if type.element == "undefined" else type.__class__(type.element, dims)
+    if isinstance(type, (SequenceType, OptionalType)):
+        inner = _written(type.element, names)
+        return None if inner is None else type.__class__(inner)
+    return replace(type, decorators=())
+
+
+def _written_dim(dim: Dim, names: Container[str]) -> Dim:
+    plain = plain_dim(dim)
+    if isinstance(plain, int):
+        return plain if plain >= 0 else None
+    if not plain:
+        return None
+    return plain if plain in names or all(n in names for n in symbols(read(plain))) else None
+
+
+# ---- Where it is written --------------------------------------------------------------------
+
+
+class Change:
+    """A type to write.
+
+    Attributes:
+        type: the type.
+        put: a function that writes the type.
+        is_new: whether the value had no type.
+    """
+
+    __slots__ = ("is_new", "put", "type")
+
+    def __init__(self, type: Type, put: Callable[[Type], None], *, is_new: bool) -> None:
+        self.type, self.put, self.is_new = type, put, is_new
+
+
+def _changes(
+    scope: Scope, types: dict[str, Type], subject: Subject, only: Container[int] | None
+) -> Iterator[Change]:
+    """Yield the types to write into a graph or function."""
+    tree = scope.place
+    if len(tree.nodes) != len(scope.nodes):
+        return
+    declared: dict[str, list[ValueInfo]] = {}
+    for value in (*tree.outputs, *[value for value in tree.values if value.data is None]):
+        declared.setdefault(value.name, []).append(value)
+    twice = {name for _, _, name in scope.redefinitions}
+    outputs = {value.name for value in tree.outputs} if isinstance(tree, Graph) else set()
+    for number, (node, original) in enumerate(zip(scope.nodes, tree.nodes, strict=True)):
+        if node.outputs != original.outputs or (only is not None and original.at not in only):
+            continue
+        for index, name in enumerate(node.outputs):
+            type = types.get(name)
+            if type is None or name in twice or scope.position.get(name, GIVEN) != number:
+                continue
+            own = original.output_types[index] if original.output_types else None
+            values = [
+                value
+                for value in declared.get(name, ())
+                if not value.decorators or subject.resolved.value(value).type == value.type
+            ]
+            if own is not None:
+                yield from _completed(own, type, _placing(original, index))
+            for value in values:
+                if value.type is not None:
+                    yield from _completed(value.type, type, _setting(value))
+            if own is None and not any(value.type for value in declared.get(name, ())):
+                if name not in outputs:
+                    yield Change(type, _placing(original, index), is_new=True)
+                elif values:
+                    yield Change(type, _setting(values[0]), is_new=True)
+
+
+def _placing(node: Node, index: int) -> Callable[[Type], None]:
+    return lambda type: place_type(node, index, type)
+
+
+def _setting(value: ValueInfo) -> Callable[[Type], None]:
+    return lambda type: setattr(value, "type", type)
+
+
+def _completed(own: Type, found: Type, put: Callable[[Type], None]) -> Iterator[Change]:
+    made = filled(own, found)
+    if made != own:
+        yield Change(made, put, is_new=False)
+
+
+def filled(own: Type, found: Type) -> Type:
+    """Complete a declared type from an inferred one; return it unchanged if they contradict."""
+    if contradiction(own, found) is not None:
+        return own
+    match own, found:
+        case (TensorType(), TensorType()):
+            return replace(own, element=_element(own, found), shape=_shape(own, found))
+        case (SparseTensorType(), SparseTensorType()):
+            return replace(own, element=_element(own, found), shape=_shape(own, found))
+        case (SequenceType(a), SequenceType(b)):
+            return replace(own, element=filled(a, b))
+        case (OptionalType(a), OptionalType(b)):
+            return replace(own, element=filled(a, b))
+    return own
+
+
+_Tensor = TensorType | SparseTensorType
+
+
+def _element(own: _Tensor, found: _Tensor) -> str:
+    return found.element if own.element == "undefined" else own.element
+
+
+def _shape(own: _Tensor, found: _Tensor) -> tuple[Dim, ...] | None:
+    if own.shape is None or found.shape is None:
+        return found.shape if own.shape is None else own.shape
+    return tuple(map(_filled_dim, own.shape, found.shape))
+
+
+def _filled_dim(own: Dim, found: Dim) -> Dim:
+    if plain_dim(own) is not None or found is None:
+        return own
+    return replace(own, value=plain_dim(found)) if isinstance(own, DecoratedDim) else found

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prepare the inputs of a run: convert given inputs to their types, make random inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.suggestions import nearest
+
+if TYPE_CHECKING:
+    import onnx
+
+
+def input_error(message: str, help: str | None = None) -> OnnxTextError:
+    """Return the error of an input that is missing, unknown or does not fit."""
+    return OnnxTextError(Diagnostic("run-input", message, help=help))
+
+
+def needed_inputs(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
+    """Return the inputs without default values, by name."""
+    stored = {tensor.name for tensor in model.graph.initializer}
+    stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
+    return {value.name: value.type for value in model.graph.input if value.name not in stored}
+
+
+def default_inputs(model: onnx.ModelProto) -> dict[str, Any]:
+    """Return the values of the inputs with default values, by name."""
+    import onnx.numpy_helper
+
+    stored = {tensor.name: tensor for tensor in model.graph.initializer}
+    return {
+        value.name: onnx.numpy_helper.to_array(stored[value.name])
+        for value in model.graph.input
+        if value.name in stored
+    }
+
+
+def fill_inputs(
+    model: onnx.ModelProto,
+    given: Mapping[str, Any],
+    *,
+    random: bool = False,
+    seed: int = 0,
+    sizes: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """Return the inputs of a run: given inputs in the declared types, and random inputs.
+
+    Args:
+        model: the model.
+        given: inputs by name.
+        random: whether to make the missing inputs at random.
+        seed: the seed of the random numbers.
+        sizes: the sizes of symbolic dimensions of random inputs; 1 by default.
+
+    Raises:
+        OnnxTextError: an input or a symbol is unknown, an input is missing, or does not fit its
+            declared type.
+    """
+    declared = {value.name: value.type for value in model.graph.input}
+    for name in given:
+        if name not in declared:
+            near = nearest(name, declared)
+            known = ", ".join(f"`{each}`" for each in declared) or "none"
+            help = f"did you mean `{near}`?" if near else f"its inputs: {known}"
+            raise input_error(f"the model has no input `{name}`", help)
+    _check_symbols(model, sizes or {})
+    made = {name: _cast(name, value, declared[name]) for name, value in given.items()}
+    needed = needed_inputs(model)
+    missing = [name for name in needed if name not in made]
+    if missing and not random:
+        names = ", ".join(f"`{name}`" for name in missing)
+        help = "add `--input NAME=VALUE` for each, or `--random` for random values"
+        raise input_error(f"inputs are missing: {names}", help)
+    found = random_inputs(model, missing, seed=seed, sizes=sizes)
+    return {name: made[name] if name in made else found[name] for name in {**needed, **made}}
+
+
+def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
+    """Check that each symbol with a size is a dimension of an input.
+
+    Raises:
+        OnnxTextError: no input has one of the symbols.
+    """
+    types = [value.type.tensor_type for value in model.graph.input]
+    known = dict.fromkeys(dim.dim_param for type in types for dim in type.shape.dim)
+    known.pop("", None)
+    for name in sizes:
+        if name not in known:
+            near = nearest(name, known)
+            symbols = ", ".join(f"`{each}`" for each in known) or "none"
+            help = f"did you mean `{near}`?" if near else f"their symbolic dimensions: {symbols}"
+            raise input_error(f"no input has a symbolic dimension `{name}`", help)
+
+
+def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
+    """Convert numbers to the declared element type; reject arrays that would change."""
+    if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
+        return value
+    _check_shape(name, value.shape, type)
+    wanted = _dtype(type.tensor_type.elem_type)
+    if value.dtype == wanted:
+        return value
+    if value.dtype.kind == "V":  # .npy files have no names of the types of ml_dtypes
+        if value.dtype.names or wanted.isbuiltin == 1 or value.dtype.itemsize != wanted.itemsize:
+            raise input_error(f"`{name}` is {wanted.name}, not {value.dtype}")
+        return value.view(wanted)
+    if wanted == np.dtype(object):
+        return value.astype(str).astype(object)
+    try:
+        with np.errstate(all="ignore"):
+            made = value.astype(wanted)
+            back = made.astype(value.dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise input_error(f"`{name}` is {wanted.name}, not {value.dtype.name}") from None
+    exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
+    if not exact or (value.dtype.kind in "fc" and wanted.kind in "iub"):
+        raise input_error(
+            f"`{name}` is {wanted.name}, which cannot hold the given {value.dtype.name} exactly"
+        )
+    return made
+
+
+def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> None:
+    """Compare a shape with the declared one: engines may silently compute a wrong result.
+
+    Raises:
+        OnnxTextError: the shapes differ.
+    """
+    if not type.tensor_type.HasField("shape"):
+        return
+    dims = type.tensor_type.shape.dim
+    fixed = [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
+    if len(fixed) == len(shape) and all(
+        one in (None, other) for one, other in zip(fixed, shape, strict=True)
+    ):
+        return
+    declared = ", ".join([str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?"
+                          for d in dims])  # fmt: skip
+    raise input_error(f"`{name}` has the shape [{declared}], not {list(shape)}")
+
+
+def _dtype(element: int) -> np.dtype[Any]:
+    from onnx import helper
+
+    return np.dtype(helper.tensor_dtype_to_np_dtype(element))
+
+
+def random_inputs(
+    model: onnx.ModelProto,
+    names: list[str] | None = None,
+    *,
+    seed: int = 0,
+    sizes: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """Make inputs at random: floats of a normal distribution, integers 0 and 1.
+
+    Args:
+        model: the model.
+        names: the inputs to make; None for all inputs without default values.
+        seed: the seed of the random numbers; no input depends on the other inputs.
+        sizes: the sizes of symbolic dimensions; 1 by default.
+
+    Raises:
+        OnnxTextError: an input is no tensor, or its shape is unknown.
+    """
+    needed = needed_inputs(model)
+    return {
+        name: _random(name, needed[name], seed, sizes or {})
+        for name in (needed if names is None else names)
+    }
+
+
+def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]) -> Any:
+    if type.WhichOneof("value") != "tensor_type" or not type.tensor_type.HasField("shape"):
+        raise input_error(f"`{name}` has no tensor type with a shape", "give this input")
+    shape = [
+        dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
+        for dim in type.tensor_type.shape.dim
+    ]
+    if any(size < 0 for size in shape):
+        raise input_error(f"`{name}` has a negative dimension", "give this input")
+    draw = np.random.default_rng([seed, *name.encode()])
+    wanted = _dtype(type.tensor_type.elem_type)
+    if wanted == np.dtype(object):
+        return np.full(shape, "a", object)
+    if wanted.kind in "iub":
+        return draw.integers(0, 2, shape).astype(wanted)
+    values = draw.standard_normal(shape)
+    if wanted.kind == "c":
+        values = values + 1j * draw.standard_normal(shape)
+    return np.asarray(values).astype(wanted)

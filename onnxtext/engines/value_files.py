@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write and read directories of values: arrays, lists, maps and absent optionals."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def write_values(directory: Path, values: dict[str, Any]) -> None:
+    """Write values: a file for each array, and `values.json` with their names and structure."""
+    directory.mkdir()
+    numbers = count()
+
+    def written(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, dict):
+            return {"keys": written(list(value)), "values": written(list(value.values()))}
+        if isinstance(value, list | tuple):
+            return [written(item) for item in value]
+        array = np.asarray(value)
+        name = f"{next(numbers)}.npy"
+        kind = array.dtype.name
+        if array.dtype.kind in "OSU":
+            array, kind = array.astype(str), "str"
+        elif array.dtype.isbuiltin != 1:  # a type of ml_dtypes
+            array = array.view(f"u{array.dtype.itemsize}")
+        np.save(directory / name, array, allow_pickle=False)
+        return {"file": name, "type": kind}
+
+    shown = {name: written(value) for name, value in values.items()}
+    (directory / "values.json").write_text(json.dumps(shown))
+
+
+def read_values(directory: Path) -> dict[str, Any]:
+    """Read a directory that `write_values` has written."""
+
+    def read(held: Any) -> Any:
+        if held is None:
+            return None
+        if isinstance(held, list):
+            return [read(item) for item in held]
+        if "keys" in held:
+            return dict(zip(map(_key, read(held["keys"])), read(held["values"]), strict=True))
+        array = np.load(directory / held["file"], allow_pickle=False)
+        if held["type"] == "str":
+            return array.astype(object)
+        return array if array.dtype.name == held["type"] else array.view(_dtype(held["type"]))
+
+    shown = json.loads((directory / "values.json").read_text())
+    return {name: read(held) for name, held in shown.items()}
+
+
+def _key(array: Any) -> Any:
+    return array.item()
+
+
+def _dtype(name: str) -> Any:
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, name))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the graphs and functions of a model by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.visit import attribute_graphs
+from onnxtext.excerpt.errors import ShowError
+from onnxtext.excerpt.load_model import Root
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A graph or function with the names that users may give it.
+
+    Attributes:
+        graph: the graph or function.
+        title: its description: `graph yes (then_branch of z)`.
+        place: `then_branch of z`; "" for the outermost graph.
+        names: the names that `--graph` accepts for it.
+    """
+
+    graph: Graph | Function
+    title: str
+    place: str = ""
+    names: tuple[str, ...] = ()
+
+
+def _titled(graph: Graph | Function, place: str, names: list[str]) -> Body:
+    kind = "function" if isinstance(graph, Function) else "graph"
+    title = f"{kind} {graph.name or '(without name)'}{f' ({place})' if place else ''}"
+    return Body(graph, title, place, tuple(names))
+
+
+def walk_bodies(root: Root) -> Iterator[Body]:
+    """Yield every graph and function, outer before inner."""
+    stack = [_outermost(root, item) for item in reversed(_parts(root))]
+    while stack:
+        body = stack.pop()
+        yield body
+        inner = [
+            _nested(body, node, attribute, graph)
+            for node in body.graph.nodes
+            for attribute in node.attributes
+            for graph in attribute_graphs((attribute,))
+        ]
+        stack += reversed(inner)
+
+
+def _parts(root: Root) -> list[Graph | Function]:
+    if not isinstance(root, Model):
+        return [root]
+    found: list[Graph | Function] = [root.graph]
+    for training in root.training:
+        graphs = (training.initialization, training.algorithm)
+        found += [graph for graph in graphs if graph is not None]
+    return found + root.functions
+
+
+def _outermost(root: Root, item: Graph | Function) -> Body:
+    names = [item.name]
+    place = ""
+    if isinstance(item, Function):
+        if item.domain:
+            names.append(f"{item.domain}.{item.name}")
+        if item.overload:
+            names += [f"{name}:{item.overload}" for name in names]
+    elif isinstance(root, Model) and item is not root.graph:
+        place = "training"
+    return _titled(item, place, names)
+
+
+def _nested(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
+    owners = [name for name in (node.name, next(filter(None, node.outputs), None)) if name]
+    names = [graph.name, attribute.name, *[f"{owner}.{attribute.name}" for owner in owners]]
+    owner = owners[0] if owners else node.op_type
+    inside = f" in {body.place}" if body.place else ""
+    return _titled(graph, f"{attribute.name} of {owner}{inside}", names)
+
+
+def find_bodies(root: Root, name: str, file: str) -> list[Body]:
+    """Return the graphs and functions that a name refers to; exact names take precedence.
+
+    Raises:
+        ShowError: no graph or function has the name.
+    """
+    bodies = list(walk_bodies(root))
+    found = [body for body in bodies if body.names[0] == name]
+    found = found or [body for body in bodies if name in body.names]
+    if not found:
+        known = dict.fromkeys(name for body in bodies for name in body.names if name)
+        raise ShowError.unknown("graph or function", name, list(known), file)
+    return found

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Load a model for reading: without metadata, with statistics instead of weights."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onnxtext.api_errors import check_declared_size, invalid_model_error
+from onnxtext.ast.model import Fragment, Function, Graph, Model
+from onnxtext.ast.tensors_and_attributes import Blob, ExternalData
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.visit import list_graphs
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.differ.tensor_data import DataReader
+from onnxtext.filetype import HEAD, decode_text, is_binary
+from onnxtext.memory import paused_collector
+from onnxtext.printer.metadata_placement import leave_metadata_out
+from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
+from onnxtext.printer.strings import quoted
+from onnxtext.source import Source
+from onnxtext.tensor.blob_lookup import PRINTED_DIGITS, BlobError
+from onnxtext.weights.statistics import describe, find_blobs
+
+Root = Model | Function | Graph
+"""The object to show: a model, or a single function or graph."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """A model for reading.
+
+    Attributes:
+        root: the model; its large data is replaced by blobs.
+        name: the name of its file in messages.
+        findings: the errors of its text; the root lacks statements with errors.
+        source: its text; None for a binary.
+    """
+
+    root: Root
+    name: str
+    findings: tuple[Diagnostic, ...] = ()
+    source: Source | None = None
+    _moved: dict[str, bytes | memoryview] = field(default_factory=dict)
+    _uses: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _reader: DataReader | None = None
+    _external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = field(default_factory=dict)
+
+    def digest(self, shown: str) -> str:
+        """Return the digest of a blob of the root; digests are computed on demand."""
+        data = self._moved.get(shown)
+        if data is None:
+            return shown
+        return hashlib.sha256(data).hexdigest()[:PRINTED_DIGITS]
+
+    def statistics(self, shown: str) -> str | None:
+        """Describe the data of a blob of the root; None if the data is not available."""
+        data = self._moved.get(shown)
+        try:
+            if data is None and self._reader is not None:
+                data = self._reader.blob(shown)
+        except (BlobError, OSError):
+            return None
+        return None if data is None else _described(self._uses.get(shown, ("", ""))[1], data)
+
+    def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
+        """Describe external data; None if its file is missing or too short.
+
+        Args:
+            arguments: location, offset and length, as far as they are written, in the syntax of the
+                text.
+        """
+        found = self._external.get(arguments)
+        if found is None or self._reader is None:
+            return None
+        type, reference = found
+        try:
+            data = self._reader.raw(type, reference, "")
+        except (BlobError, OSError):
+            return None
+        return None if data is None else _described(type.element, data)
+
+
+def _described(element: str, data: bytes | memoryview) -> str:
+    """Return the statistics of elements, shortened."""
+    return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
+
+
+class _LazyMover(Mover):
+    """Moves large data without reading it: blobs are numbered, not named by their digests.
+
+    Attributes:
+        external: the references to external data, by location, offset and length.
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = {}
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        """Return a tensor's data; move it if it is large."""
+        if isinstance(data, ExternalData):
+            location, *numbers = [value for _, value in data.entries] or [""]
+            arguments = quoted(location), *numbers
+            self.external.setdefault(arguments, (type, data))
+        return super().data(type, data, name)
+
+    def blob(self, data: bytes | memoryview) -> Blob:
+        """Add bytes to the resources."""
+        number = f"{len(self.resources):0{PRINTED_DIGITS}x}"
+        self.resources[number] = data
+        return Blob(number)
+
+
+def read_model(
+    data: bytes | memoryview, name: str, base: Path | None, *, binary: bool | None = None
+) -> Reading:
+    """Read a text or a binary model.
+
+    Args:
+        data: the content of its file.
+        name: the name of the file.
+        base: the directory of the file, where its weights are.
+        binary: whether it is a binary model; by default, the name or else the content decides.
+
+    Raises:
+        OnnxTextError: the bytes are not a model, or no part of the text can be read.
+    """
+    with paused_collector():
+        if is_binary(bytes(data[:HEAD]), name) if binary is None else binary:
+            return _finish(Reading(_lift(data, name), name), base)
+        source = Source(decode_text(bytes(data), name), name)
+        root, findings = _parse(source)
+        if isinstance(root, Model):
+            _leave_metadata_out(root)
+        return _finish(Reading(root, name, findings, source), base)
+
+
+def _lift(data: bytes | memoryview, name: str) -> Model:
+    from onnxtext.binary_to_text import lift_placed
+
+    try:
+        return lift_placed(data, weights="inline", metadata="none")  # type: ignore[arg-type]
+    except ValueError as error:
+        if isinstance(error, OnnxTextError):
+            raise
+        raise invalid_model_error(bytes(data), error, name) from None
+
+
+def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:
+    from onnxtext.checker.engine.partial_parse import read_partial
+
+    found, diagnostics = read_partial(source)
+    root = found.item if isinstance(found, Fragment) else found
+    if not isinstance(root, Model | Function | Graph):
+        raise OnnxTextError(*diagnostics)
+    assert found is not None
+    check_declared_size(found, source)
+    return root, diagnostics
+
+
+def _finish(reading: Reading, base: Path | None) -> Reading:
+    """Replace large data by blobs, and leave all weights and metadata out of the text."""
+    root = reading.root
+    mover = _LazyMover(INLINE_ELEMENTS)
+    mover.run(root)
+    reading._moved, reading._external = mover.resources, mover.external
+    reading._uses = find_blobs(root)
+    if isinstance(root, Model):
+        reading._reader = DataReader(root, base)
+        if root.resources or root.places or mover.resources:
+            root.resources_left_out = True
+        root.resources, root.places = {}, []
+        root.encoding = None
+    return reading
+
+
+def _leave_metadata_out(model: Model) -> None:
+    """Remove the metadata of a parsed text, at its statements and in its section."""
+    graphs = list_graphs(model)
+    left_out = model.metadata_left_out
+    for graph in graphs:
+        for item in (graph, *graph.inputs, *graph.outputs, *graph.values, *graph.nodes):
+            left_out = left_out or bool(item.metadata)
+            item.metadata = ()
+        left_out = left_out or bool(graph.value_metadata)
+        graph.value_metadata = {}
+    leave_metadata_out(model)
+    model.metadata_left_out = model.metadata_left_out or left_out

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print the requested part of a model: a graph, a slice between values, or a search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from onnxtext.ast.model import Function, Model
+from onnxtext.excerpt.find_bodies import Body, find_bodies, walk_bodies
+from onnxtext.excerpt.load_model import Reading
+from onnxtext.excerpt.search import comment, search
+from onnxtext.excerpt.slices import cut
+from onnxtext.printer.printer import graph_printer, model_parts
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The part of a model to show.
+
+    Attributes:
+        graph: the name of a graph or function; None for the whole model.
+        starts: values after which the shown part begins.
+        ends: values with which the shown part ends.
+        find: a pattern of statements; None for all.
+        context: the number of statements to show before and after each match.
+    """
+
+    graph: str | None = None
+    starts: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    find: re.Pattern[str] | None = None
+    context: int = 2
+
+
+def part_text(reading: Reading, choice: Choice) -> Iterator[str]:
+    """Yield the text of a part of a model, in pieces.
+
+    Raises:
+        ShowError: the model has no such part.
+    """
+    root, name = reading.root, reading.name
+    if reading.findings:
+        count = len(reading.findings)
+        yield f"# {count} error{'s' * (count != 1)}: unreadable parts are left out\n"
+    if choice == Choice() and isinstance(root, Model):
+        yield from model_parts(root)
+        return
+    bodies: Sequence[Body]
+    if choice.graph is None:
+        bodies = list(walk_bodies(root))
+    else:
+        bodies = find_bodies(root, choice.graph, name)
+    if choice.starts or choice.ends:
+        bodies = [cut(bodies, choice.starts, choice.ends, name)]
+    elif choice.graph is None and choice.find is None:
+        bodies = bodies[:1]  # a single graph or function
+    if choice.find is not None:
+        yield from search(bodies, choice.find, choice.context, name)
+        return
+    printer = graph_printer()
+    for number, body in enumerate(bodies):
+        yield f"{chr(10) * bool(number)}# {comment(body.title)}\n"
+        if isinstance(body.graph, Function):
+            yield printer.function_statement(body.graph)
+        else:
+            yield from printer.graph_statement(body.graph)
+        yield "\n"

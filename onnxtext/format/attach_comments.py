@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attach each comment to an item of a list (docs/design.md, Layout).
+
+Comments end up in four positions: before the first token of an item, behind its last token, behind
+an opening bracket, or before a closing bracket. A comment inside of a statement moves to the line
+above the statement, or, behind a list with comments, to the end of that list. Comments never change
+their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onnxtext.format.tokens import Comment, Token
+from onnxtext.format.tree import Tree
+
+BREAKABLE = frozenset(
+    (
+        "header", "header_value", "inputs", "values", "body", "parameters", "attributes",
+        "attribute_value", "braces", "brackets", "bracket_item", "record", "decorator",
+        "field_value", "annotation", "training_item", "metadata_item", "section", "call",
+    )
+)  # fmt: skip
+"""Constructs whose list may have one item per line."""
+
+_OPENING = frozenset("(<[{")
+_LISTS = frozenset(
+    (
+        "header_entries", "header_items", "value_infos", "nodes", "parameter_items",
+        "attribute_items", "elements", "literals", "bracket_items", "pairs", "call_arguments",
+        "fields_", "field_values", "record_fields", "metadata_items", "annotations",
+        "training_items", "resource_items", "decorators",
+    )
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Item:
+    """An item of a list.
+
+    Attributes:
+        tree: the item.
+        comma: the comma behind it.
+    """
+
+    tree: Tree
+    comma: Token | None = None
+
+
+@dataclass(slots=True)
+class Listing:
+    """A list with its brackets.
+
+    Attributes:
+        opening: the opening bracket.
+        items: in order.
+        closing: the closing bracket; for the inputs of a graph it may be `=>`.
+    """
+
+    opening: Token
+    items: list[Item]
+    closing: Token
+
+
+def listing(tree: Tree) -> Listing | None:
+    """Return the list between the brackets of a construct; None if it has none."""
+    if tree.origin not in BREAKABLE:
+        return None
+    start = next((at for at, part in enumerate(tree.parts) if _opens(part)), None)
+    if start is None:
+        return None
+    opening, closing = tree.parts[start], tree.parts[-1]
+    assert isinstance(opening, Token)
+    assert isinstance(closing, Token)
+    items: list[Item] = []
+    for part in tree.parts[start + 1 : -1]:
+        parts = part.parts if isinstance(part, Tree) and part.origin in _LISTS else [part]
+        for item in parts:
+            if isinstance(item, Tree):
+                items.append(Item(item))
+            else:
+                items[-1].comma = item
+    return Listing(opening, items, closing)
+
+
+def _opens(part: Tree | Token) -> bool:
+    return isinstance(part, Token) and (part.text in _OPENING or part.terminal == "DECORATOR")
+
+
+def attach_items(items: list[Item], closing: Token) -> None:
+    """Attach every comment in and behind the items of a list.
+
+    Args:
+        items: the items.
+        closing: the token behind them.
+    """
+    for number, item in enumerate(items):
+        attach(item.tree)
+        if item.comma is None:
+            continue
+        last = item.tree.last()
+        following = items[number + 1].tree.first() if number + 1 < len(items) else closing
+        assert last is not None
+        assert following is not None
+        late = item.comma.lead
+        behind = item.comma.trail
+        item.comma.lead, item.comma.trail = [], None
+        if behind is not None:
+            if last.trail is None and not late:
+                last.trail = behind
+            else:
+                late.append(behind)
+        following.lead[:0] = late
+
+
+def attach(tree: Tree) -> None:
+    """Attach every comment in an item."""
+    first, last = tree.first(), tree.last()
+    if first is not None and last is not None:
+        statement = _Statement(first, last)
+        found = listing(tree)
+        if found is None:
+            statement.walk(tree)
+        else:
+            statement.enter(tree, found)
+
+
+class _Statement:
+    """An item whose comments are being moved.
+
+    Attributes:
+        sink: receives comments that cannot stay where they are.
+    """
+
+    def __init__(self, first: Token, last: Token) -> None:
+        self.first = first
+        self.last = last
+        self.sink = first.lead
+
+    def walk(self, tree: Tree) -> None:
+        """Move the comments of a construct without a list."""
+        for part in tree.parts:
+            if isinstance(part, Token):
+                self._lead(part)
+                self._trail(part)
+            elif (found := listing(part)) is not None:
+                self.enter(part, found)
+            else:
+                self.walk(part)
+
+    def enter(self, tree: Tree, found: Listing) -> None:
+        """Move the comments of a construct that is a list, or ends in one."""
+        for part in tree.parts:
+            if part is found.opening:
+                break
+            if isinstance(part, Tree):
+                self.walk(part)
+            else:
+                self._lead(part)
+                self._trail(part)
+        self._lead(found.opening)
+        attach_items(found.items, found.closing)
+        tree.commented = (
+            found.opening.trail is not None
+            or bool(found.closing.lead)
+            or any(has_comments(item.tree) for item in found.items)
+        )
+        if tree.commented:
+            self.sink = found.closing.lead
+        self._trail(found.closing)
+
+    def _lead(self, token: Token) -> None:
+        if token is not self.first and token.lead:
+            self._move(token.lead)
+            token.lead = []
+
+    def _trail(self, token: Token) -> None:
+        if token is not self.last and token.trail is not None:
+            self._move([token.trail])
+            token.trail = None
+
+    def _move(self, comments: list[Comment]) -> None:
+        for comment in comments:
+            comment.blank = False
+        self.sink += comments
+
+
+def has_comments(tree: Tree) -> bool:
+    """Whether comments are attached to an item or its parts."""
+    if tree.commented:
+        return True
+    first, last = tree.first(), tree.last()
+    if first is not None and first.lead:
+        return True
+    if last is not None and last.trail is not None:
+        return True
+    return any(has_comments(part) for part in tree.parts if isinstance(part, Tree))

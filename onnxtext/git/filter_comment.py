@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comment at the beginning of each text that the filter stores.
+
+A clone without the filter has texts in files named `.onnx`. A runtime reports that it cannot parse
+them, so people open the files: the comment explains the content and what to do.
+
+The comment is not part of the model: `smudge` drops it like every comment, and merges keep it out
+of the versions that they compare. The comment must never change, because
+every stored text would differ.
+"""
+
+from __future__ import annotations
+
+NOTE = b"""\
+# Git stores this ONNX model as text. In a clone with the filter, this file is the binary model.
+# A runtime that reports "Protobuf parsing failed" has read this text. To set up a clone, install
+# the Python package onnxtext, and run:
+#   onnxtext git install --mode filter
+#   onnxtext git checkout
+"""
+
+
+def without_note(data: bytes) -> bytes:
+    """Return a stored text without the comment, with LF or CRLF line ends."""
+    for note in (NOTE, NOTE.replace(b"\n", b"\r\n")):
+        if data.startswith(note):
+            return data[len(note) :]
+    return data
+
+
+def has_note(data: bytes) -> bool:
+    """Whether a stored text begins with the comment."""
+    return len(without_note(data)) < len(data)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answer custom requests of editors that show binary models.
+
+- `onnxtext/fromBinary` {uri} -> {text, size, digest}
+- `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}
+- `onnxtext/convert` {uri, target, direction, force?} -> {target}
+- `onnxtext/verify` {uri} -> {ok, report}
+
+The requests of the graph view are in `graph_requests`.
+
+A request that fails is answered with an error, whose message gives the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pygls.uris import to_fs_path
+
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.files import write_atomically
+from onnxtext.lsp.features.diagnostics import convert as convert_diagnostics
+from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.server.protocol import RequestError
+from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.lsp.server.server import Server
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    server.answer("onnxtext/fromBinary", from_binary)
+    server.answer("onnxtext/toBinary", to_binary)
+    server.answer("onnxtext/convert", convert)
+    server.answer("onnxtext/verify", verify)
+
+
+def _path(uri: object) -> Path:
+    """Return the file of a URI."""
+    if not isinstance(uri, str):
+        raise RequestError("a uri is missing from the request")
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    if path is None:
+        raise RequestError(f"{uri} is not a local file")
+    return Path(path)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+# ---- Binary models as text ----------------------------------------------------------------------
+
+
+async def from_binary(server: Server, params: Any) -> dict[str, Any]:
+    """Return a binary model as text, without its blobs."""
+    path = _path(getattr(params, "uri", None))
+    return await asyncio.to_thread(_from_binary, path)
+
+
+def _from_binary(path: Path) -> dict[str, Any]:
+    from onnxtext.binary_to_text import print_binary
+
+    data = _read(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            text, _ = print_binary(data, None, weights="none", name=str(path))
+    except OnnxTextError as error:
+        raise RequestError("\n".join(map(str, error.diagnostics))) from None
+    except RecursionError:
+        raise RequestError(f"{path}: its graphs are nested too deep") from None
+    return {"text": text, "size": len(data), "digest": hashlib.sha256(data).hexdigest()}
+
+
+async def to_binary(server: Server, params: Any) -> dict[str, Any]:
+    """Write a text as a binary model; missing blobs come from the original model.
+
+    Raises:
+        RequestError: the text has errors, the original has changed, or writing failed.
+    """
+    text = getattr(params, "text", None)
+    if not isinstance(text, str):
+        raise RequestError("a text is missing from the request")
+    original = _path(getattr(params, "original", None))
+    target = getattr(params, "target", None)
+    goal = original if target is None else _path(target)
+    digest = getattr(params, "digest", None)
+    try:
+        return await asyncio.to_thread(_to_binary, text, original, goal, digest)
+    except OnnxTextError as error:
+        found = _as_objects(server, error.diagnostics, text, original)
+        first = error.diagnostics[0].message
+        more = len(error.diagnostics) - 1
+        message = f"the text has errors: {first}" + (f" (and {more} more)" if more else "")
+        raise RequestError(message, {"diagnostics": found}) from None
+
+
+def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
+    from onnxtext.syntax.parse import parse_model
+    from onnxtext.text_to_binary import FilesBeside, encode, joined
+
+    data = _read(original)
+    if digest is not None and hashlib.sha256(data).hexdigest() != digest:
+        raise RequestError(
+            f"{original} has changed on disk since it was opened, and was not written; "
+            "open it again, or save under another name"
+        )
+    source = Source(text, str(original))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = parse_model(source)
+        _bring_blobs(model, data)
+        elsewhere = FilesBeside(model, original.parent)
+        made = joined(encode(model, source, elsewhere=elsewhere))
+    try:
+        write_atomically(target, made)
+    except OSError as error:
+        raise RequestError(f"cannot write {target}: {error.strerror or error}") from None
+    return {"written": len(made), "digest": hashlib.sha256(made).hexdigest()}
+
+
+def _bring_blobs(model: Model, data: bytes) -> None:
+    """Add the blobs of a binary model to a model whose text was printed without them."""
+    from onnxtext.binary_to_text import lift_placed
+
+    model.resources_left_out = False
+    try:
+        held = lift_placed(data, weights="section").resources
+    except ValueError as error:  # LiftError is one
+        raise RequestError(f"the weights cannot be read from the original: {error}") from None
+    for digest, content in held.items():
+        model.resources.setdefault(digest, content)
+
+
+def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: Path) -> list[Any]:
+    """Convert diagnostics to JSON objects."""
+    lines = Lines(text, server.encoding)
+    converter = server.protocol._converter
+    return [
+        converter.unstructure(item) for item in convert_diagnostics(found, lines, path.as_uri())
+    ]
+
+
+# ---- The command line ---------------------------------------------------------------------------
+
+
+async def convert(server: Server, params: Any) -> dict[str, Any]:
+    """Convert a file like the command line, with checks."""
+    path = _path(getattr(params, "uri", None))
+    target = _path(getattr(params, "target", None))
+    verb = getattr(params, "direction", "")
+    if verb not in ("to-binary", "from-binary"):
+        raise RequestError("direction has to be to-binary or from-binary")
+    arguments = [verb, str(path), "-o", str(target), "--output-format", "json"]
+    if getattr(params, "force", False):
+        arguments.append("--force")
+    status, _, said = await _run(arguments)
+    if status:
+        raise RequestError(_messages(said) or f"onnxtext {verb} failed")
+    return {"target": target.as_uri()}
+
+
+async def verify(server: Server, params: Any) -> dict[str, Any]:
+    """Return the result of `onnxtext verify` on a file."""
+    path = _path(getattr(params, "uri", None))
+    if not path.exists():
+        raise RequestError(f"{path} does not exist")
+    status, output, said = await _run(["verify", "--color", "never", str(path)])
+    return {"ok": status == 0, "report": (output + said).strip()}
+
+
+async def _run(arguments: list[str]) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "onnxtext",
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
+    )
+    try:
+        output, said = await process.communicate()
+    except asyncio.CancelledError:
+        process.kill()
+        raise
+    return (
+        process.returncode or 0,
+        output.decode("utf-8", "replace"),
+        said.decode("utf-8", "replace"),
+    )
+
+
+def _messages(said: str) -> str:
+    """Convert findings in JSON to a line each; return any other text stripped."""
+    try:
+        found = json.loads(said)
+    except ValueError:
+        return said.strip()
+    rows = []
+    for item in found:
+        row = str(item.get("message", ""))
+        if item.get("help"):
+            row += f" ({item['help']})"
+        rows.append(row)
+    return "\n".join(rows[:10])

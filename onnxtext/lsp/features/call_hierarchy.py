@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answer call hierarchy requests: callers and callees of functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as t
+
+from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.lsp.index.cursor import target_at
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.server.parameters import data_field
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server.server import Server
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    server.answer(t.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, prepare)
+    server.answer(t.CALL_HIERARCHY_INCOMING_CALLS, incoming)
+    server.answer(t.CALL_HIERARCHY_OUTGOING_CALLS, outgoing)
+
+
+def prepare(
+    document: Document, params: t.CallHierarchyPrepareParams
+) -> list[t.CallHierarchyItem] | None:
+    """Return the function or graph under the cursor."""
+    index = document.version.index
+    offset = document.version.lines.offset(params.position)
+    at_cursor = target_at(index, offset)
+    if at_cursor is None or at_cursor.kind not in ("function", "graph"):
+        return None
+    if at_cursor.kind == "function" and at_cursor.key is not None:
+        scope = index.functions().get(at_cursor.key[2])
+    else:
+        scope = next(
+            (s for s in index.scopes if s.parent is None and s.name == at_cursor.name), None
+        )
+    return None if scope is None else [_item(document, scope)]
+
+
+def incoming(
+    server: Server, params: t.CallHierarchyIncomingCallsParams
+) -> list[t.CallHierarchyIncomingCall] | None:
+    """Return the graphs and functions that call a function."""
+    document, wanted = _given(server, params.item)
+    if document is None:
+        return None
+    index = document.version.index
+    by_caller: dict[int, tuple[Scope, list[Span]]] = {}
+    for key, caller, span in _calls(index):
+        if wanted is not None and key == function_key(wanted.owner):
+            by_caller.setdefault(id(caller), (caller, []))[1].append(span)
+    lines = document.version.lines
+    return [
+        t.CallHierarchyIncomingCall(_item(document, caller), list(map(lines.range, spans)))
+        for caller, spans in by_caller.values()
+    ]
+
+
+def outgoing(
+    server: Server, params: t.CallHierarchyOutgoingCallsParams
+) -> list[t.CallHierarchyOutgoingCall] | None:
+    """Return the functions that a graph or function calls."""
+    document, wanted = _given(server, params.item)
+    if document is None:
+        return None
+    index = document.version.index
+    by_callee: dict[FunctionKey, list[Span]] = {}
+    for key, caller, span in _calls(index):
+        if wanted is caller:
+            by_callee.setdefault(key, []).append(span)
+    lines = document.version.lines
+    return [
+        t.CallHierarchyOutgoingCall(
+            _item(document, index.functions()[key]), list(map(lines.range, spans))
+        )
+        for key, spans in by_callee.items()
+    ]
+
+
+def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
+    """Return all calls of functions: callee, caller and span."""
+    found = []
+    for key, symbol in index.symbols.items():
+        if key[0] != "function" or key[2] not in index.functions():
+            continue
+        for occurrence in symbol.occurrences:
+            span = index.span(occurrence)
+            if occurrence.statement is not None and span is not None:
+                found.append((key[2], occurrence.statement.scope.outermost, span))
+    return found
+
+
+def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
+    index, lines = document.version.index, document.version.lines
+    name = index.name_span(scope.place)
+    start = max(scope.place.at, 0)
+    end = max(start, index.scope_end(scope))
+    is_function = scope.kind == "function"
+    domain, overload = "", ""
+    if is_function:
+        domain, _, overload = function_key(scope.owner)
+    return t.CallHierarchyItem(
+        scope.name,
+        t.SymbolKind.Function if is_function else t.SymbolKind.Module,
+        document.uri,
+        lines.range(Span(min(start, name.start), max(end, name.end))),
+        lines.range(name),
+        detail=plain_domain(domain) or None,
+        data={"kind": scope.kind, "domain": domain, "overload": overload},
+    )
+
+
+def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, Scope | None]:
+    """Return the document and the graph or function of an item from the client."""
+    document = server.document(item.uri)
+    if document is None:
+        return None, None
+    index = document.version.index
+    data: Any = item.data
+    kind, domain, overload = (data_field(data, name, "") for name in ("kind", "domain", "overload"))
+    if kind == "function":
+        return document, index.functions().get((domain, item.name, overload))
+    scopes = (s for s in index.scopes if s.parent is None and s.kind == kind)
+    return document, next((scope for scope in scopes if scope.name == item.name), None)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answer the requests of graph views.
+
+- `onnxtext/graph` {uri, opened?, closed?, position?} -> {version, roots, groups, total, truncated,
+  here}: the open groups of nodes; those around the position are open
+- `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the groups around a place in the text
+- `onnxtext/graphCompare` {uri, against?} -> {against}: from now on the graph has the differences
+  from a file or `git:REVISION`; the answer is its name, or why it cannot be compared
+- `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose label, operator or
+  outputs contain the words
+- `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node in detail
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+from lsprotocol import types as t
+
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.lsp.features.other_versions import other_text
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.graph_changes import changes_of, diff_of
+from onnxtext.lsp.index.graph_details import details
+from onnxtext.lsp.index.graph_details import find as find_nodes
+from onnxtext.lsp.index.graph_statements import node_of
+from onnxtext.lsp.index.graph_view import Drawing
+from onnxtext.lsp.server.parameters import (
+    GRAPH,
+    GRAPH_COMPARE,
+    GRAPH_FIND,
+    GRAPH_NODE,
+    GRAPH_PLACE,
+)
+from onnxtext.lsp.server.protocol import RequestError
+from onnxtext.memory import paused_collector
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.server.server import Server
+
+T = TypeVar("T")
+
+
+def register(server: Server) -> None:
+    """Add the requests."""
+    server.answer(GRAPH, graph)
+    server.answer(GRAPH_PLACE, place)
+    server.answer(GRAPH_COMPARE, compare)
+    server.answer(GRAPH_FIND, find)
+    server.answer(GRAPH_NODE, node)
+
+
+async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
+    """Return the open groups of nodes of a document."""
+    document, drawing = await _drawing(server, params)
+    views = document.graph
+    assert isinstance(views, Views)
+    opened, closed = [set(_strings(params, name)) for name in ("opened", "closed")]
+    here = _place(document, drawing, params)
+    if here is not None:
+        opened.update(here["path"])
+        closed.difference_update(here["path"])
+    with paused_collector():
+        made = drawing.draw(opened, closed)
+    shown = {"version": document.version.number, "here": here, "against": views.label}
+    return _fast({**made, **shown})
+
+
+async def compare(server: Server, params: Any) -> dict[str, Any]:
+    """Compare the graph with another version from now on."""
+    document, _ = await _drawing(server, params)
+    views = document.graph
+    assert isinstance(views, Views)
+    await views.compare(document, getattr(params, "against", None))
+    await views.drawing(document)
+    return {"against": views.label}
+
+
+async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
+    """Return the groups around a position or a node, and the node."""
+    document, drawing = await _drawing(server, params)
+    found = _place(document, drawing, params)
+    return None if found is None else _fast(found)
+
+
+async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fragment:
+    """Return the nodes and values that a search finds, in the order of the text."""
+    _, drawing = await _drawing(server, params)
+    return _fast(find_nodes(drawing, params.words))
+
+
+async def node(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
+    """Return the attributes, types and statistics of a node."""
+    _, drawing = await _drawing(server, params)
+    found = details(drawing, params.id)
+    return None if found is None else _fast(found)
+
+
+async def _drawing(server: Server, params: Any) -> tuple[Document, Drawing]:
+    document = server.document(params.uri)
+    if document is None:
+        raise RequestError(f"{params.uri} is not open")
+    known = document.graph
+    if not isinstance(known, Views):
+        known = document.graph = Views()
+    return document, await known.drawing(document)
+
+
+class Views:
+    """The last drawing of a document, and the other version in a comparison."""
+
+    def __init__(self) -> None:
+        self._last: Drawing | None = None
+        self._plain: Drawing | None = None
+        self._other: tuple[str, Drawing] | None = None
+        self.label: str | None = None
+
+    async def drawing(self, document: Document) -> Drawing:
+        """Return the drawing of the newest text."""
+        version = document.version
+        if self._plain is None or self._plain.version is not version:
+            with paused_collector():
+                self._plain = Drawing(document)
+            self._last = None
+        if self._other is None:
+            return self._plain
+        if self._last is None:
+            self._last = await asyncio.to_thread(self._compared, self._plain, *self._other)
+        return self._last
+
+    def _compared(self, new: Drawing, label: str, old: Drawing) -> Drawing:
+        try:
+            diff = diff_of(old, new, label)
+        except OnnxTextError as error:
+            self.label = f"{label}: {error.diagnostics[0].message}"
+            return new
+        self.label = label
+        return Drawing(new.document, changes_of(old, new, diff, label))
+
+    async def compare(self, document: Document, against: str | None) -> None:
+        """Choose the version to compare the document with: a file, `git:REVISION`, or none."""
+        self._last = self._other = self.label = None
+        if against is None:
+            return
+        label, text, path = await asyncio.to_thread(other_text, document.uri, against)
+        other = Document.open(f"{document.uri}#old", path, text, 0, document.encoding)
+        self._other = label, Drawing(other)
+
+
+def _fast(answer: T) -> T | orjson.Fragment:
+    try:
+        return orjson.Fragment(orjson.dumps(answer))  # ten times as fast as `json`
+    except TypeError:  # a name that is not UTF-8
+        return answer
+
+
+def _strings(params: Any, name: str) -> list[str]:
+    return [item for item in getattr(params, name, None) or () if isinstance(item, str)]
+
+
+def _place(document: Document, drawing: Drawing, params: Any) -> dict[str, Any] | None:
+    """Return the place that the parameters name; None if there is none."""
+    identity = getattr(params, "id", None)
+    position = getattr(params, "position", None)
+    if identity is None and position is not None:
+        index, lines = document.version.index, document.version.lines
+        try:
+            wanted = t.Position(int(position.line), int(position.character))
+        except (AttributeError, TypeError, ValueError):
+            return None
+        offset = lines.offset(wanted)
+        statement = index.statement_at(offset)
+        if statement is None:
+            # In the blanks before a statement, take the first one of the line.
+            start = lines.offset(t.Position(wanted.line, 0))
+            end = lines.line_end(min(max(wanted.line, 0), lines.count - 1))
+            found = [each for each in index.statements_in(start, end) if each.at >= start]
+            statement = found[0] if found else None
+        identity = None if statement is None else node_of(drawing, statement)
+    if not isinstance(identity, str):
+        return None
+    path = drawing.chain(identity)
+    return None if path is None else {"path": list(path), "id": identity}

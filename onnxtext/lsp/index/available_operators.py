@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the operators that a document may use: of onnx, of its project, of the bundled table."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import lru_cache
+from pathlib import Path
+
+from onnxtext.checker.context.schema_tables import bundled_table
+from onnxtext.checker.context.signatures import Schemas, Table
+from onnxtext.checker.engine.config import SettingsError, find_settings
+from onnxtext.checker.engine.schema_files import tables_of
+from onnxtext.diagnostics import OnnxTextError
+
+
+def schemas_of(directory: Path | None) -> Schemas:
+    """Return the operators that documents in a directory may use.
+
+    If the settings or schema files have errors, these are the operators of the bundled table; the
+    checker reports the errors.
+
+    Args:
+        directory: the directory of the document, if any.
+    """
+    return _schemas(tables_for(directory))
+
+
+def tables_for(directory: Path | None) -> tuple[Table, ...]:
+    """Return the tables of these operators."""
+    if directory is not None:
+        with contextlib.suppress(SettingsError, OSError, OnnxTextError):
+            return tables_of(find_settings(directory))
+    return (bundled_table(),)
+
+
+@lru_cache(maxsize=8)
+def _schemas(tables: tuple[Table, ...]) -> Schemas:
+    """Return the operators of tables; equal settings share one cache of signatures."""
+    return Schemas(tables)

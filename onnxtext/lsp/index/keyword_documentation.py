@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain the words of the language: decorators, sections, blocks, keys and `above`."""
+
+from __future__ import annotations
+
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.section_context import (
+    SECTIONS,
+    SectionContext,
+    metadata_entries,
+    section_context,
+)
+from onnxtext.lsp.index.section_names import name_of
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
+
+_LONGEST_VALUE = 600
+_MOST_BACK = 20_000
+"""The maximum number of characters before a word in the same decorator."""
+
+WORDS = {
+    "doc": "The `doc_string` of the following item.",
+    "meta": "Entries of the `metadata_props` of the following item.",
+    "denotation": "The denotation of the type or dimension that follows.",
+    "segment": "The `segment` of the tensor that follows.",
+    "device": "The device configuration of the node that follows.",
+    "set": "Fields that have no other spelling.",
+    "unset": "Fields that are absent although the text has a value for them.",
+    "value_info": (
+        "The order of the graph's `value_info` list. Each argument adds entries; `values` and "
+        "`nodes` follow if they are not among the arguments."
+    ),
+    "initializers": (
+        "The order of the graph's initializers. `inputs` and `values` follow if they are not among "
+        "the arguments."
+    ),
+    "external": "Data in another file: the entries of `external_data`.",
+}
+"""What decorators and `external(…)` are."""
+
+ARGUMENTS = {
+    "value_info": {
+        "initializers": "One entry for each initializer that no other argument names.",
+        "inputs": "One entry for each input that no other argument names.",
+        "outputs": "One entry for each output that no other argument names.",
+        "values": "The value infos in `<…>`.",
+        "nodes": "The types before outputs of nodes.",
+        '"name"': "One entry for this value.",
+        "without": "Initializers, inputs and outputs without an entry.",
+    },
+    "initializers": {
+        "inputs": "The defaults of inputs that no argument names.",
+        "values": "The initializers in `<…>` that no argument names.",
+        '"name"': "This initializer.",
+    },
+    "external": {
+        "location": "The path of the file, relative to the model.",
+        "offset": "The first byte of the data.",
+        "length": "The number of bytes.",
+    },
+}
+"""The arguments of decorators and of `external(…)`."""
+
+_SECTIONS = {
+    "metadata": "The `metadata_props` of graphs, values, tensors, nodes and functions.",
+    "quantization": "The `quantization_annotation` of graphs.",
+    "training": "An entry of `training_info`.",
+    "configuration": "An entry of the model's `configuration`.",
+    "order": "The orders of the main graph's lists that are too long for its decorators.",
+    "encoding": "How the bytes of the file differ from the canonical encoding.",
+    "resources": "The bytes of blobs, or the stores and files with them.",
+}
+_BLOCKS = {
+    "graph": "Metadata of the main graph, or of the graph in an attribute.",
+    "value": "Metadata of the first value info of this name: input, output or `value_info`.",
+    "output": "Metadata of the first output of this name.",
+    "value_info": "Metadata of the first entry of this name in the `value_info` list.",
+    "tensor": "Metadata of the initializer of this name, or of the default of the input.",
+    "node": "Metadata of the first node with this label, or with this first output.",
+    "function": "Metadata of a function and its parts.",
+}
+_KEYS = {
+    "SCALE_TENSOR": "The initializer with the scale of the quantized tensor.",
+    "ZERO_POINT_TENSOR": "The initializer with the zero point of the quantized tensor.",
+    "initialization": "The graph that initializes the weights before training.",
+    "algorithm": "The graph of one training step.",
+    "initialization_binding": "Pairs of an initializer and the output of `initialization` for it.",
+    "update_binding": "Pairs of an initializer and the output of `algorithm` for it.",
+    "store": "The directory of the blobs.",
+    "safetensors": "The file of the blobs.",
+}
+_ABOVE = "The value of the same key in the block directly above."
+
+
+def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
+    """Return an explanation of the word at an offset, and its span; None if there is none."""
+    text = index.source.text
+    start = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    line = load_lexer().tokens(text, start, len(text) if end < 0 else end)
+    token = next((each for each in line if each.at <= offset <= each.at + len(each)), None)
+    if token is None:
+        return None
+    found = _explain(index, token)
+    return None if found is None else (found, Span(token.at, token.at + len(token)))
+
+
+def _explain(index: Index, token: Token) -> str | None:
+    text = index.source.text
+    if token.startswith("@") and token.endswith("("):
+        return WORDS.get(token[1:-1].strip())
+    if token in SECTIONS and (token.at == 0 or text[token.at - 1] == "\n"):
+        return _SECTIONS[token]
+    section = section_context(text, token.at)
+    if section is not None:
+        return _in_section(text, section, token)
+    arguments = ARGUMENTS.get(_decorator_before(text, token.at), {})
+    if token in arguments:
+        return arguments[token]
+    if token == "external" and text.startswith("(", token.at + len(token)):
+        return WORDS["external"]
+    return None
+
+
+def _in_section(text: str, section: SectionContext, token: Token) -> str | None:
+    name = name_of(token)
+    is_key = text[token.at + len(token) :].lstrip(" \t").startswith(":")
+    if section.kind == "block" and not is_key:
+        return _BLOCKS.get(str(token))
+    if section.section != "metadata":
+        return _KEYS.get(name) if is_key else None
+    if section.kind in ("block", "key") and is_key:
+        found = metadata_entries(text).get(name)
+        count = 0 if found is None else found.total()
+        return f"A key of `metadata_props`; {count} in this text."
+    if section.kind == "value" and token == "above":
+        return f"{_ABOVE}{_value_above(section)}"
+    return None
+
+
+def _value_above(section: SectionContext) -> str:
+    """Return the value that `above` repeats, as Markdown."""
+    block, seen = section.block.above, 0
+    value = section.above.get(section.key, "")
+    while value == "above" and block is not None and seen < _MOST_BACK:
+        block, seen = block.above, seen + 1
+        value = "" if block is None else block.entries.get(section.key, "")
+    if not value or len(value) > _LONGEST_VALUE:
+        return ""
+    return f"\n\n````onnxtxt\n{value}\n````"
+
+
+def _decorator_before(text: str, at: int) -> str:
+    """Return the name of the decorator around an offset, or ""."""
+    start = text.rfind("@", max(0, at - _MOST_BACK), at)
+    if start < 0:
+        return ""
+    tokens = load_lexer().tokens(text, start, at)
+    depth = sum((token.endswith("(") or token == "[") - (token in (")", "]")) for token in tokens)
+    first = tokens[0] if tokens else ""
+    return first[1:-1].strip() if depth > 0 and first.endswith("(") else ""

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain in a few lines where the type of a value comes from, by the last checker result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.inference.node_inference import Made
+from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
+from onnxtext.checker.origins.explanation import title
+from onnxtext.checker.origins.explanation_step import Step
+from onnxtext.checker.origins.inferred_facts import View
+from onnxtext.checker.origins.influences import RANK, Part
+from onnxtext.checker.origins.size_origins import Stories, chain
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.lsp.index.document import Document
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_fragment
+
+_MOST_LINES = 4
+_MOST_STEPS = 400
+"""How many steps are followed for one hover."""
+
+
+@lru_cache(4096)
+def _type(text: str) -> Type | None:
+    try:
+        found = parse_fragment(Source(text, "<type>"), "type").item
+    except OnnxTextError:
+        return None
+    return found  # type: ignore[return-value]
+
+
+class EditorView:
+    """The view of a graph from the last checker result."""
+
+    def __init__(self, document: Document, scope: Scope) -> None:
+        self._document = document
+        self._scope = scope
+
+    @property
+    def scope(self) -> Scope:
+        """The graph or body."""
+        return self._scope
+
+    def _holder(self, name: str) -> Scope | None:
+        if name in self._scope.position:
+            return self._scope
+        found = self._scope.find_outer(name)
+        return None if found is None else found[0]
+
+    def type(self, name: str) -> Type | None:
+        """Return the type of a value; None if unknown."""
+        holder = self._holder(name)
+        text = None if holder is None else self._document.type_of(holder, name)
+        return None if text is None else _type(text)
+
+    def value(self, name: str) -> Value | None:
+        """Return a value if it is small and known before the model runs."""
+        holder, analysis = self._holder(name), self._document.current
+        if holder is None or analysis is None:
+            return None
+        found = analysis.values.get(holder.place.at, {}).get(name)
+        given = holder.given.get(name)
+        if found is None and given is not None and given.data is not None:
+            found = stored_value(given.type, given.data)
+        return found
+
+    def made(self, node: Node) -> Made | None:
+        """Return None: the checker does not send the computed types of nodes."""
+        return None
+
+    def outer(self) -> View | None:
+        """Return the view of the outer graph."""
+        scope = self._scope.parent or self._scope.main_graph
+        return None if scope is None else EditorView(self._document, scope)
+
+    def body(self, scope: Scope) -> View | None:
+        """Return the view of a graph in a node of this one."""
+        return EditorView(self._document, scope)
+
+    def call(self, node: Node) -> View | None:
+        """Return the view of the function that a node calls."""
+        subject = self._document.version.index.subject
+        if subject is None:
+            return None
+        for number, other in enumerate(self._scope.nodes):
+            if other is node:
+                target = targets(subject)[id(self._scope)][number]
+                return EditorView(self._document, target) if isinstance(target, Scope) else None
+        return None
+
+    def caller(self) -> tuple[View, Node] | None:
+        """Return where this function body is called first."""
+        subject = self._document.version.index.subject
+        for scope in self._document.version.index.scopes if subject is not None else ():
+            for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):  # type: ignore[arg-type]
+                if target is self._scope:
+                    return EditorView(self._document, scope), node
+        return None
+
+
+def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
+    """Yield a line of Markdown for each of the first sizes of a computed value.
+
+    There are no lines while the checker is not done with this version of the text.
+    """
+    subject = document.version.index.subject
+    if document.current is None or subject is None or scope.position.get(name, GIVEN) == GIVEN:
+        return
+    view = EditorView(document, scope)
+    shape = getattr(view.type(name), "shape", None)
+    parts = [Part("dimension", at) for at in range(len(shape or ()))]
+    if shape is None:
+        parts = [RANK]
+    stories = Stories(subject, [], most=_MOST_STEPS)
+    told = [stories.story(view, name, part) for part in parts]
+    told.sort(key=lambda step: step.size is not None)  # unknown ones first
+    for step in told[:_MOST_LINES]:
+        yield _line(document, step)
+    if len(told) > _MOST_LINES:
+        yield f"- and {len(told) - _MOST_LINES} more sizes"
+
+
+def _line(document: Document, step: Step) -> str:
+    steps = list(chain(step))
+    last = steps[-1]
+    size = "unknown" if step.size is None else f"`{step.size}`"
+    more = f" {len(last.sources)} sizes" if last.sources else ""
+    between = len(steps) - 2
+    through = f", {between} {'node' if between == 1 else 'nodes'} before" if between > 0 else ""
+    return f"- {title(step)} {size}: {last.how}{more}{_link(document, last.place)}{through}"
+
+
+def _link(document: Document, place: Place | None) -> str:
+    """Return a link to the line of a place."""
+    index = document.version.index
+    item = None if place is None or index.subject is None else place.item
+    original = item if item is None else index.subject.resolved.original(item)  # type: ignore[union-attr]
+    at = getattr(original, "at", -1)
+    if at < 0:
+        return ""
+    line = document.version.source.position(at).line
+    return f" ([line {line}]({document.uri}#L{line}))"

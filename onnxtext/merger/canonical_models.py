@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert models to canonical bytes with digests instead of data, and back.
+
+Data has the same digest whether a version holds it inline, in its resources or in a store, so a
+merge can compare models without reading weights.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from onnxtext import ast
+from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.tensors_and_attributes import SplatData
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.wire.writer import Piece, delimited
+
+_MARK = b"\xffdigest\xfe"
+_DIGITS = 16
+"""Minimum number of hexadecimal digits of a digest in a text."""
+
+Known = dict[bytes, Any]
+"""The data of each digest, as a version spells it."""
+
+
+def lower_all(models: Sequence[ast.Model | None]) -> tuple[list[bytes], Known]:
+    """Lower versions of a model; a missing version gives no bytes.
+
+    Raises:
+        LowerError: one of them cannot be lowered.
+    """
+    known: Known = {}
+    missing: set[bytes] = set()
+    for _ in range(2):
+        found, before = [], len(missing)
+        for model in models:
+            if model is None:
+                found.append(b"")
+                continue
+            lowering = _Lowering(model, known, missing)
+            found.append(b"".join(lowering.model(model)))
+        if len(missing) == before:
+            break  # else lower again: inline values may equal a missing blob
+    return found, known
+
+
+def lower_one(model: ast.Model, known: Known) -> bytes:
+    """Lower the merge of versions that `lower_all` has lowered."""
+    missing = {mark for mark, data in known.items() if isinstance(data, ast.Blob)}
+    return b"".join(_Lowering(model, dict(known), missing).model(model))
+
+
+class _Lowering(Lowering):
+    """Lowers a model with digests instead of data."""
+
+    def __init__(self, model: ast.Model, known: Known, missing: set[bytes]) -> None:
+        super().__init__(PresenceDefaults(model.presence), model.resources)
+        self._known = known
+        self._missing = missing
+
+    def tensor_data(
+        self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
+    ) -> ast.TensorData:
+        """Replace data by its digest unless its elements are spelled out."""
+        if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, ast.RawData)):
+            return data
+        mark = _mark_of(data)
+        self._known[mark] = data
+        return ast.RawData(mark)
+
+    def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:
+        """Return a `TensorProto` with a digest."""
+        mark = _digest(data)
+        self._known[mark] = ast.RawData(data)
+        return super().raw_initializer(type, name, mark)
+
+    def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
+        """Return the bytes of a blob; a digest if they are missing."""
+        mark = _mark_of(blob)
+        try:
+            if mark not in self._missing:
+                return super().blob(blob, at)
+        except LowerError:
+            self._missing.add(mark)
+        self._known[mark] = blob
+        return mark
+
+    def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
+        """Encode a list; as the digest if its bytes are missing, in a field of one value."""
+        data = self.blob(ast.Blob(blob.digest), -1)
+        if not _is_mark(data):
+            return super()._typed_value(kind, blob)
+        mark = _mark_of(blob)
+        self._known[mark] = blob
+        if kind is ast.AttributeType.STRINGS:
+            return delimited(b"\x4a", mark)
+        return self._blob_value(kind, mark, blob.digest)
+
+    def attribute_value(self, attribute: ast.Attribute) -> bytes:
+        """Encode a value; as a digest if another version names a missing blob of these bytes."""
+        if self._missing:
+            data = _bytes_of(attribute.type, attribute.value)
+            if data is not None and (mark := _digest(data)) in self._missing:
+                return self._blob_value(attribute.type, mark, mark.hex())
+        return super().attribute_value(attribute)
+
+
+def _bytes_of(kind: ast.AttributeType | None, value: Any) -> bytes | None:
+    """Return the bytes of a blob with the value of an attribute; None for other types."""
+    match value:
+        case bytes():
+            return value
+        case ast.Floats(data):
+            return data
+        case tuple() if kind is ast.AttributeType.INTS:
+            return struct.pack(f"<{len(value)}q", *value)
+    return None
+
+
+def _is_mark(data: bytes | memoryview) -> bool:
+    return len(data) == len(_MARK) * 2 and data[: len(_MARK)] == _MARK
+
+
+def _digest(*pieces: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return _MARK + digest.digest()[: _DIGITS // 2]
+
+
+def _mark_of(data: ast.Blob | ast.TypedBlob | ast.DataFile | ast.RawData) -> bytes:
+    match data:
+        case ast.TypedBlob(digest):
+            return _digest(b"typed", digest[:_DIGITS].encode())
+        case ast.Blob(digest):
+            return _MARK + bytes.fromhex(digest[:_DIGITS])
+        case ast.DataFile(path, entry):
+            return _digest(repr((path, entry)).encode("utf-8", "surrogatepass"))
+        case SplatData():
+            return _digest(*data.repetition.pieces())
+        case ast.RawData(content):
+            return _digest(content)
+
+
+class _Restorer(Rewriter):
+    """Replaces digests by their data."""
+
+    def __init__(self, known: Known) -> None:
+        super().__init__()
+        self._known = known
+        self.used: dict[str, ast.Blob] = {}
+
+    def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
+        match data:
+            case ast.RawData(content) if len(content) == len(_MARK) * 2:
+                return self._found(bytes(content), data)
+            case ast.FieldData(((("raw_data", bytes() as content)),)):
+                return self._found(content, data)
+        return data
+
+    def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
+        if kind is ast.AttributeType.STRINGS and isinstance(value, tuple) and len(value) == 1:
+            only = value[0]
+            return self._found(only, value) if isinstance(only, bytes) else value
+        data = _bytes_of(kind, value)
+        if data is not None and len(data) == len(_MARK) * 2:
+            return self._found(data, value)
+        return super().value(kind, value, name)
+
+    def _found(self, mark: bytes, data: Any) -> Any:
+        found = self._known.get(mark, data)
+        if isinstance(found, ast.TypedBlob):
+            self.used[found.digest] = ast.Blob(found.digest)
+        if isinstance(found, ast.Blob):
+            self.used[found.digest] = found
+        return found
+
+
+def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
+    """Lift a merged model to a syntax tree with its data and the resources that it needs."""
+    from onnxtext.printer.metadata_placement import place_metadata
+    from onnxtext.proto.decode.lift import lift_model
+
+    model = lift_model(data, lambda model, graphs, _: place_metadata(model, graphs))
+    model.encoding_habits, model.encoding = (), None
+    restorer = _Restorer(known)
+    restorer.run(model)
+    versions = list(versions)
+    for digest in restorer.used:
+        add_resource(model, digest, versions)
+    return model
+
+
+def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
+    """Copy a blob from the versions to a model: its bytes, or else their stores."""
+    for version in versions:
+        for name, content in version.resources.items():
+            if name.startswith(digest) or digest.startswith(name):
+                model.resources.setdefault(name, content)
+                return
+    for version in versions:
+        for place in version.places:
+            if place not in model.places:
+                model.places.append(place)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for merging each construct of the grammar: whether it is a list, or can be a conflict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.format.tree import Tree
+from onnxtext.merger.merged_tree import Chunk
+from onnxtext.merger.text_parts import Item, Part
+from onnxtext.source import Source
+
+STATEMENTS = frozenset(
+    (
+        "head", "header", "graph", "function", "section", "header_entry", "value_info", "node",
+        "metadata_item", "annotation", "training_item", "resource", "parameter",
+    )
+)  # fmt: skip
+"""Constructs around which conflict markers can be written."""
+
+GRAPHS = frozenset(("graph", "graph_value", "function"))
+LISTS = frozenset(
+    (
+        "header", "header_value", "inputs", "values", "body", "parameters", "attributes",
+        "decorators", "section", "metadata_item", "annotation", "training_item", "record",
+    )
+)  # fmt: skip
+OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
+"""Lists that mean the same whether empty or absent."""
+MERGE_IF_BOTH_ADD = OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
+"""Lists that are merged if both sides add one."""
+PARTS = frozenset(
+    ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
+     "output", "training_item")
+)  # fmt: skip
+CONTAINERS = frozenset(
+    ("head", "header", "graph", "function", "inputs", "values", "body", "section", "metadata_item")
+)
+"""Constructs that hold statements."""
+WITHOUT_COMMAS = frozenset(("body", "section", "metadata_item", "decorators", ""))
+_TOGETHER = {
+    "value_info": ({"type"}, {"=", "data"}),
+    "attribute": ({":", "attribute_type"}, {"attribute_value"}),
+    "node": ({"operator", "overload"}, {"attributes", "names"}),
+}
+"""Dependent parts: it is a conflict if one side changes the first set and the other the second."""
+_RANKS = ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources")
+"""The order of the sections (SPEC 13)."""
+BLOB = re.compile(r'blob"([0-9a-f]+)"')
+"""A reference to a blob; also matches in strings and comments."""
+
+
+class MergeConflict(Exception):
+    """Both sides changed a part in different ways; an enclosing construct becomes the conflict."""
+
+
+def are_equivalent(one: Part, other: Part) -> bool:
+    """Whether two constructs differ only in layout or spelling."""
+    if one.token_texts() == other.token_texts():
+        return True
+    if one.origin not in ("node", "value_info", "function") or one.origin != other.origin:
+        return False
+    from onnxtext.syntax.parse import parse_start
+
+    try:
+        made = [parse_start(Source(part.body), f"{part.origin}_fragment") for part in (one, other)]
+    except OnnxTextError:  # valid only in its context
+        return False
+    return bool(made[0] == made[1])
+
+
+def holds_statements(part: Part | None) -> bool:
+    """Whether a construct contains statements, in graphs for example."""
+    if part is None:
+        return False
+    return part.origin in CONTAINERS or (part.origin not in _LEAVES and "=>" in part.body)
+
+
+_LEAVES = frozenset(("type", "data", "decorator", "label", "names", "operator"))
+
+
+def token_texts(parts: Sequence[Part]) -> list[str]:
+    """Return the token texts of some parts in order."""
+    return [token for part in parts for token in part.token_texts()]
+
+
+def is_blob(part: Part) -> bool:
+    """Whether an entry of the resources is a blob, not the path of a store."""
+    return isinstance(part.tree, Tree) and part.tree.alias != "resource_place"
+
+
+def punctuation(part: Part) -> str:
+    """Return the text of a part that is a punctuation token; "" for other parts."""
+    return "" if isinstance(part.tree, Tree) else part.tree.text
+
+
+def has_new_comments(base: Item | None, changed: Item | None) -> bool:
+    """Whether one side added comments to an item that the other deleted."""
+    if base is None or changed is None:
+        return False
+    return bool(changed.comments() - base.comments())
+
+
+def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> bool:
+    """Whether conflict markers fit around an item: a statement, or an attribute on its own line."""
+    known = [item for item in versions if item is not None]
+    if known[0].part.origin in STATEMENTS:
+        return True
+    return known[0].part.origin == "attribute" and all("\n" in item.lead for item in known)
+
+
+def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
+    """Return the parts of a construct by their role, each with the whitespace before it."""
+    found: dict[str, tuple[str, Part]] = {}
+    at = part.start
+    behind = ""
+    for child in part.children():
+        role = child.origin + behind
+        while role in found:
+            role += "'"
+        found[role] = (part.source[at : child.start], child)
+        if child.origin == "=>":
+            behind = " =>"
+        at = child.end
+    return found
+
+
+def check_together(
+    origin: str,
+    base: dict[str, tuple[str, Part]],
+    ours: dict[str, tuple[str, Part]],
+    theirs: dict[str, tuple[str, Part]],
+) -> None:
+    """Raise MergeConflict if each side changed one set of dependent parts."""
+    if origin not in _TOGETHER:
+        return
+    roles = [role for group in _TOGETHER[origin] for role in group]
+    texts = [{r: v[r][1].token_texts() for r in roles if r in v} for v in (base, ours, theirs)]
+    by_us = {role for role in roles if texts[1].get(role) != texts[0].get(role)}
+    by_them = {role for role in roles if texts[2].get(role) != texts[0].get(role)}
+    alike = {role for role in by_us & by_them if texts[1].get(role) == texts[2].get(role)}
+    one, other = _TOGETHER[origin]
+    for mine, others in ((by_us, by_them), (by_them, by_us)):
+        if (mine - alike) & one and (others - alike) & other:
+            raise MergeConflict
+
+
+def top_level_rank(chunk: Chunk) -> int:
+    """Return the rank of a top-level item: header, graph, functions, sections."""
+    match chunk.origin:
+        case "header" | "head":
+            return -3
+        case "graph":
+            return -2
+        case "function":
+            return -1
+    item = next(item for item in chunk.versions if item is not None)
+    word = item.part.token_texts()[0]
+    return _RANKS.index(word) if word in _RANKS else len(_RANKS)

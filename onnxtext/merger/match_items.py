@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match the items of three versions of a list.
+
+Everything here takes O(n log n) time, also if all items are equal.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from onnxtext.merger.item_keys import call_of, first_output_of, key_of, kind_of, label_of
+from onnxtext.merger.text_parts import Item, Part
+
+ABSENT = -1
+
+
+@dataclass(slots=True, eq=False)
+class Triple:
+    """The positions of an item in the three versions of a list; `ABSENT` if it is not there.
+
+    Attributes:
+        base: in the common ancestor.
+        ours: in our version.
+        theirs: in their version.
+        replaced: whether the item was matched by its position only, so it may be another item.
+    """
+
+    base: int = ABSENT
+    ours: int = ABSENT
+    theirs: int = ABSENT
+    replaced: bool = False
+
+
+@dataclass(frozen=True)
+class MatchRules:
+    """Functions that identify an item of a list.
+
+    Attributes:
+        content: all of an item.
+        key: its key; None for items without one.
+        rename_keys: properties that a renamed item keeps, the most reliable first.
+        replacement_key: the property that an item shares with its replacement at the same position.
+        mark_replaced: whether to mark items that were matched by position only as replaced.
+    """
+
+    content: Callable[[Any], Hashable]
+    key: Callable[[Any], Hashable]
+    rename_keys: tuple[Callable[[Any], Hashable], ...] = ()
+    replacement_key: Callable[[Any], Hashable] | None = None
+    mark_replaced: bool = False
+
+
+def text_match_rules(items: Sequence[Item]) -> MatchRules:
+    """Return the rules for the items of a list in a text."""
+
+    def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
+        return lambda item: key(item.part)
+
+    if not items or items[0].part.origin not in ("node", "value_info", "metadata_item"):
+        return MatchRules(of(lambda part: part.body), of(key_of))
+    rename_keys = (first_output_of, label_of, call_of)
+    return MatchRules(
+        of(lambda part: part.body), of(key_of), tuple([of(key) for key in rename_keys]), of(kind_of)
+    )
+
+
+def match(
+    base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any], rules: MatchRules
+) -> list[Triple]:
+    """Match the items of three lists; the items of the base come first, in order."""
+    from_ours, by_position_ours = _pair(base, ours, rules)
+    from_theirs, by_position_theirs = _pair(base, theirs, rules)
+    replaced = (by_position_ours | by_position_theirs) if rules.mark_replaced else ()
+    triples = [Triple(at, ABSENT, ABSENT, at in replaced) for at in range(len(base))]
+    for at, found in enumerate(from_ours):
+        if found != ABSENT:
+            triples[found].ours = at
+    for at, found in enumerate(from_theirs):
+        if found != ABSENT:
+            triples[found].theirs = at
+    new_ours = [at for at, found in enumerate(from_ours) if found == ABSENT]
+    new_theirs = [at for at, found in enumerate(from_theirs) if found == ABSENT]
+    both, _ = _pair(
+        [ours[at] for at in new_ours],
+        [theirs[at] for at in new_theirs],
+        replace(rules, rename_keys=(), replacement_key=None),
+    )
+    partner = {new_ours[found]: new_theirs[at] for at, found in enumerate(both) if found != ABSENT}
+    taken = set(partner.values())
+    triples += [Triple(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
+    triples += [Triple(ABSENT, ABSENT, at) for at in new_theirs if at not in taken]
+    return triples
+
+
+def _pair(
+    base: Sequence[Any], side: Sequence[Any], rules: MatchRules
+) -> tuple[list[int], set[int]]:
+    """Match the items of a side with the base.
+
+    Args:
+        base: the items of the base.
+        side: the items of the side.
+        rules: identify an item.
+
+    Returns:
+        For each item of the side its position in the base; and the positions that were matched by
+        position and `replacement_key` only.
+    """
+    found = [ABSENT] * len(side)
+    used = [False] * len(base)
+
+    def run(key: Callable[[Any], Hashable], *, unique: bool = False) -> None:
+        places: dict[Hashable, list[int]] = defaultdict(list)
+        for at, item in enumerate(base):
+            if not used[at] and (known := key(item)) is not None:
+                places[known].append(at)
+        if not places:
+            return
+        mine: dict[Hashable, list[int]] = defaultdict(list)
+        for at, item in enumerate(side):
+            if found[at] == ABSENT and (known := key(item)) in places:
+                mine[known].append(at)
+        for known, ats in mine.items():
+            others = places[known]
+            if unique and (len(ats) != 1 or len(others) != 1):
+                continue
+            for at, other in zip(ats, others, strict=False):
+                found[at] = other
+                used[other] = True
+
+    run(rules.content)
+    run(rules.key)
+    for key in rules.rename_keys:
+        run(key, unique=True)
+    if rules.replacement_key is None or not base:
+        return found, set()
+    return found, _pair_neighbours(base, side, found, used, rules.replacement_key)
+
+
+def _pair_neighbours(
+    base: Sequence[Any],
+    side: Sequence[Any],
+    found: list[int],
+    used: list[bool],
+    replacement_key: Callable[[Any], Hashable],
+) -> set[int]:
+    """Match items at the same position with the same operator or type."""
+    matched: set[int] = set()
+    before = ABSENT
+    for at, item in enumerate(side):
+        other = before + 1
+        if (
+            found[at] == ABSENT
+            and other < len(base)
+            and not used[other]
+            and (other == 0 or before != ABSENT)
+            and (kind := replacement_key(item)) is not None
+            and kind == replacement_key(base[other])
+            and _end_of_gap(base, side, found, used, at, other)
+        ):
+            found[at] = other
+            used[other] = True
+            matched.add(other)
+        before = found[at]
+    return matched
+
+
+def _end_of_gap(
+    base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
+) -> bool:
+    """Whether the next items of both lists match too, so nothing was inserted or deleted here."""
+    if at + 1 >= len(side) or to + 1 >= len(base):
+        return at + 1 >= len(side) and to + 1 >= len(base)
+    return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])

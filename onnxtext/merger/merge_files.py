@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge files: texts, binary models and unreadable content."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
+from onnxtext.filetype import looks_binary
+from onnxtext.memory import paused_collector
+
+if TYPE_CHECKING:
+    from onnxtext.merger.merged_tree import Markers
+
+BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """The result of a merge.
+
+    Attributes:
+        content: a text, or the bytes of a model if all three versions were binary and there is
+            no conflict.
+        conflicts: the number of conflicts marked in it.
+        notes: warnings for the user, one sentence each.
+        is_binary: whether the content is a binary model, or our version unchanged because a version
+            cannot be read.
+    """
+
+    content: bytes
+    conflicts: int
+    notes: tuple[str, ...] = ()
+    is_binary: bool = False
+
+    def __str__(self) -> str:
+        """Return the merged text; that of a binary model is printed."""
+        if not self.is_binary:
+            return self.content.decode("utf-8", "surrogateescape")
+        from onnxtext.binary_to_text import print_binary
+
+        return print_binary(self.content, None)[0]
+
+
+class _Unreadable(Exception):
+    """A version is neither a UTF-8 text nor a valid model."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A file as text.
+
+    Attributes:
+        text: its text, or the text printed from a binary model; lines end with LF.
+        binary: whether it is a binary model.
+        resources: the blobs of a binary model, which are not in the text.
+        mark: the byte order mark; "" if there is none.
+        line_end: the line terminator of the file.
+    """
+
+    text: str
+    binary: bool = False
+    resources: dict[str, bytes | memoryview] = field(default_factory=dict)
+    mark: str = ""
+    line_end: str = "\n"
+
+
+def merge(
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+    *,
+    marker_size: int = 7,
+    labels: tuple[str, str, str] = ("base", "ours", "theirs"),
+    path: str = "",
+) -> MergeResult:
+    """Merge two versions of a model with their common ancestor.
+
+    A change that only one side made, to a statement or a part of one, is taken. Different changes
+    of both sides are a conflict, marked as by git. Each version is a text or a binary model. If one
+    side equals the base, the result is the other side, byte for byte.
+
+    Args:
+        base: the common ancestor; empty if there is none.
+        ours: one version.
+        theirs: the other version.
+        marker_size: length of a conflict marker.
+        labels: names of the base, ours and theirs in the markers.
+        path: name of the file in messages.
+
+    Returns:
+        The merged file.
+    """
+    if theirs in (base, ours):
+        return MergeResult(ours, 0, is_binary=looks_binary(ours))
+    if base == ours:
+        return MergeResult(theirs, 0, is_binary=looks_binary(theirs))
+    from onnxtext.merger.merged_tree import Markers
+
+    markers = Markers(marker_size, labels)
+    files = (base, ours, theirs)
+    with paused_collector(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the versions
+        try:
+            if all(looks_binary(data) for data in files if data or data is not base):
+                return _merge_models(files, markers, path)
+            versions = [_read(data, path) for data in files]
+        except _Unreadable as error:
+            note = f"{error}; our version is unchanged"
+            return MergeResult(ours, 1, (note,), is_binary=True)
+        return _merge_files(versions, markers)
+
+
+# ---- Files ----------------------------------------------------------------------------------
+
+
+def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
+    """Merge versions at least one of which is a text; keep our line ends and byte order mark."""
+    from onnxtext.merger.text_merge import merge_texts
+
+    base, ours, theirs = versions
+    text, conflicts, notes = merge_texts(base.text, ours.text, theirs.text, markers)
+    chosen = theirs if base.line_end == ours.line_end or ours.binary else ours
+    if chosen.line_end != "\n":
+        text = text.replace("\n", chosen.line_end)
+    data = (ours.mark + text).encode("utf-8", "surrogateescape")
+    return MergeResult(data, conflicts, tuple(notes))
+
+
+def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeResult:
+    """Merge binary models; digests stand for their weights, which are not printed."""
+    from onnxtext.merger.text_merge import merge_texts
+
+    versions = [_lift(data, path) if data else _Version("") for data in files]
+    base, ours, theirs = [version.text for version in versions]
+    text, conflicts, notes = merge_texts(base, ours, theirs, markers)
+    resources = {key: data for version in versions for key, data in version.resources.items()}
+    if not conflicts:
+        try:
+            return MergeResult(_encode(text, resources, path), 0, tuple(notes), True)
+        except OnnxTextError as error:
+            notes.append(f"the merged text is not valid: {error.diagnostics[0].message}")
+            conflicts = 1
+    notes.append(
+        "the conflicts are in the text of the model: resolve them, then convert the text back"
+    )
+    if resources:
+        base, ours, theirs = [_print(version) for version in versions]
+        text, conflicts, _ = merge_texts(base, ours, theirs, markers)
+    return MergeResult(text.encode(), max(conflicts, 1), tuple(notes))
+
+
+def _read(data: bytes, path: str) -> _Version:
+    from onnxtext.filetype import decode_text
+
+    if data and looks_binary(data):
+        version = _lift(data, path)
+        return replace(version, text=_print(version), resources={})
+    try:
+        text = decode_text(data, path or "<bytes>")
+    except OnnxTextError as error:
+        raise _unreadable(error) from None
+    mark = BOM if text.startswith(BOM) else ""
+    text = text.removeprefix(BOM)
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        return _Version(text.replace("\r\n", "\n"), mark=mark, line_end="\r\n")
+    return _Version(text, mark=mark)
+
+
+def _lift(data: bytes, path: str) -> _Version:
+    """Print a binary model, with its blobs apart."""
+    from onnxtext.api_errors import invalid_model_error
+    from onnxtext.binary_to_text import lift_placed
+    from onnxtext.printer import print_model
+
+    try:
+        model = lift_placed(data)
+        resources, model.resources = model.resources, {}
+        return _Version(print_model(model), True, resources)
+    except RecursionError:
+        raise _Unreadable("a version cannot be read: it is nested too deeply") from None
+    except ValueError as error:  # LiftError is one
+        raise _unreadable(invalid_model_error(data, error, path or "<bytes>")) from None
+
+
+def _print(version: _Version) -> str:
+    """Return the text of a binary model with its blobs."""
+    from onnxtext.ast.model import Graph, Model
+    from onnxtext.printer import print_model
+
+    if not version.resources:
+        return version.text
+    section = print_model(Model(Graph("g"), resources=version.resources)).partition("\nresources")
+    return f"{version.text}{section[1]}{section[2]}"
+
+
+def _unreadable(error: OnnxTextError | ValueError) -> _Unreadable:
+    reason = error.diagnostics[0].message if isinstance(error, OnnxTextError) else str(error)
+    return _Unreadable(f"a version cannot be read: {reason}")
+
+
+def _encode(text: str, resources: dict[str, bytes | memoryview], path: str) -> bytes:
+    from onnxtext.source import Source
+    from onnxtext.syntax.parse import parse_model
+    from onnxtext.text_to_binary import encode, joined
+
+    source = Source(text, path or "<merge>")
+    model = parse_model(source)
+    model.resources = resources
+    return joined(encode(model, source))

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One version of a text, split into comparable constructs and lists of items."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.format.attach_comments import listing
+from onnxtext.format.token_text import decoded
+from onnxtext.format.tokens import Token, comments_of, read_tokens
+from onnxtext.format.tree import Tree, grow
+
+_NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
+"""Constructs in which quotes are optional."""
+_CLOSING = frozenset((">", "]", "}"))
+"""A comma before one of these is redundant; before `)` it may stand for an omitted input."""
+_LISTS = frozenset(("TYPE", "NUMBERS", "NESTED", "BRACES"))
+"""Terminals whose tokens may contain whitespace."""
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(slots=True, eq=False)
+class LazyStatement(Tree):
+    """A statement that is not tokenized yet, as a single token.
+
+    Attributes:
+        item: its syntax tree.
+    """
+
+    item: Node | ValueInfo = field(kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """A construct of one version.
+
+    Attributes:
+        source: the whole text of that version.
+        start: offset of its first token.
+        end: offset behind its last token.
+    """
+
+    source: str
+    _tree: Tree | Token
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, source: str, tree: Tree | Token) -> Part | None:
+        """Create the part of a tree; None if the tree has no token."""
+        if isinstance(tree, Token):
+            return cls(source, tree, tree.at, tree.end)
+        first, last = tree.first(), tree.last()
+        if first is None or last is None:
+            return None
+        return cls(source, tree, first.at, last.end)
+
+    @property
+    def body(self) -> str:
+        """Its text, including comments inside of it."""
+        return self.source[self.start : self.end]
+
+    @property
+    def tree(self) -> Tree | Token:
+        """The construct, or a token."""
+        if isinstance(self._tree, LazyStatement):
+            self._tree = _read(self.body, self._tree.origin, self.start)
+        return self._tree
+
+    @property
+    def item(self) -> Node | ValueInfo | None:
+        """The syntax tree of a statement that is not tokenized yet; else None."""
+        return self._tree.item if isinstance(self._tree, LazyStatement) else None
+
+    @property
+    def origin(self) -> str:
+        """The grammar rule; of a token its text, names in backquotes."""
+        if isinstance(self._tree, Tree):
+            return self._tree.origin
+        text = self._tree.text
+        return f"`{text}`" if text.isidentifier() else text  # a name may be that of a rule
+
+    def token_texts(self) -> list[str]:
+        """Its tokens without whitespace, comments and redundant commas."""
+        if isinstance(self.tree, Token):
+            return [_normalized_text(self.tree)]
+        tokens = list(self.tree.tokens())
+        if self.tree.origin in _NAMES:
+            return [text for token in tokens if (text := decoded(token))]
+        following = [*tokens[1:], None]
+        return [
+            _normalized_text(token)
+            for token, after in zip(tokens, following, strict=True)
+            if token.text != "," or after is None or after.text not in _CLOSING
+        ]
+
+    def children(self) -> list[Part]:
+        """Its nonempty parts in order."""
+        assert isinstance(self.tree, Tree)
+        made = [Part.of(self.source, part) for part in self.tree.parts]
+        return [part for part in made if part is not None]
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """An item of a list with the trivia around it.
+
+    Attributes:
+        part: the item itself.
+        lead: line ends, whitespace and comments on their own lines before it, from the end of the
+            previous line.
+        tail: whitespace and a comment behind it and its comma on the same line.
+        comma: whether a comma follows it.
+    """
+
+    part: Part
+    lead: str = ""
+    tail: str = ""
+    comma: bool = False
+
+    def comments(self) -> Counter[str]:
+        """The comments before, in and behind it."""
+        return comments_in(self.lead, self.part.body, self.tail)
+
+
+@dataclass(slots=True)
+class Items:
+    """A list of one version.
+
+    Attributes:
+        head: the parts of the construct before the opening bracket.
+        opening: the opening bracket; "" for a list without brackets.
+        behind: trivia behind the opening bracket on its line.
+        items: in order.
+        suffix: trivia before the closing bracket, from the end of the last item's line.
+        closing: the closing bracket.
+    """
+
+    head: list[Part] = field(default_factory=list)
+    opening: str = ""
+    behind: str = ""
+    items: list[Item] = field(default_factory=list)
+    suffix: str = ""
+    closing: str = ""
+
+
+def _read(text: str, origin: str, start: int) -> Tree:
+    """Tokenize and parse a statement that begins at an offset."""
+    tokens = read_tokens(text)
+    for token in tokens:
+        token.at += start
+    (tree,) = grow(tokens, f"{origin}_fragment").trees()
+    return tree
+
+
+def read_list(part: Part) -> Items | None:
+    """Split the list that a construct is or ends in; None if there is none."""
+    if isinstance(part.tree, Token):
+        return None
+    found = Items()
+    if part.origin == "decorators":
+        fill(found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end)
+        return found
+    if part.tree.origin == "header_value" and part.tree.alias == "header_numbers":
+        return _read_numbers(part)
+    made = listing(part.tree)
+    if made is None or made.closing.text == "=>":
+        return None
+    for child in part.children():
+        if child.tree is made.opening:
+            break
+        found.head.append(child)
+    found.opening, found.closing = made.opening.text, made.closing.text
+    pairs: list[tuple[Tree | Token, Token | None]] = [(i.tree, i.comma) for i in made.items]
+    fill(found, part.source, pairs, made.opening.end, made.closing.at)
+    return found
+
+
+def _read_numbers(part: Part) -> Items:
+    """Split operator set versions that are one token, such as `[21]`."""
+    found = Items(opening="[", closing="]")
+    numbers = list(_NUMBER.finditer(part.body))
+    trees: list[tuple[Tree | Token, Token | None]] = []
+    for number in numbers:
+        token = Token(number.group(1), "INT", part.start + number.start(1))
+        comma = Token(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
+        trees.append((Tree("header_item", "bare_opset_item", [token]), comma))
+    fill(found, part.source, trees, part.start + 1, part.end - 1)
+    return found
+
+
+_NUMBER = re.compile(r"([^\s,\[\]]+)\s*(,?)")
+
+
+def fill(
+    found: Items,
+    source: str,
+    trees: Sequence[tuple[Tree | Token, Token | None]],
+    start: int,
+    end: int,
+) -> None:
+    """Attach the trivia between items to them."""
+    parts = [(Part.of(source, tree), comma) for tree, comma in trees]
+    known = [(part, comma) for part, comma in parts if part is not None]
+    at = start
+    lead = ""
+    for number, (part, comma) in enumerate(known):
+        if number == 0:
+            found.behind, lead = _split_first_line(
+                source[at : part.start], started=bool(found.opening)
+            )
+        following = known[number + 1][0].start if number + 1 < len(known) else end
+        trivia = source[part.end : following]
+        if comma is not None:
+            cut = comma.at - part.end
+            trivia = trivia[:cut] + trivia[cut + 1 :]
+        tail, rest = _split_first_line(trivia, started=True)
+        found.items.append(Item(part, lead, tail, comma is not None))
+        lead = rest
+        at = following
+    if known:
+        found.suffix = lead
+    else:
+        found.behind, found.suffix = _split_first_line(
+            source[start:end], started=bool(found.opening)
+        )
+
+
+def _split_first_line(trivia: str, *, started: bool) -> tuple[str, str]:
+    """Split trivia into the rest of the previous line, and the remainder."""
+    line, end, rest = trivia.partition("\n")
+    if not started or (not end and "#" not in line):
+        return "", trivia
+    if line.endswith("\r") and end:
+        line, end = line[:-1], "\r\n"
+    return line, end + rest
+
+
+def _normalized_text(token: Token) -> str:
+    if token.terminal in _LISTS:
+        return _BLANKS.sub("", token.text).replace(",]", "]").replace(",}", "}")
+    return token.text
+
+
+def comments_in(*texts: str) -> Counter[str]:
+    """Count the comments in some texts."""
+    found: Counter[str] = Counter()
+    for text in texts:
+        if "#" in text:
+            found.update(comments_of(text))
+    return found

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accept a merged text if its model equals the merge of the models, item by item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from functools import cache
+
+from onnxtext.ast.model import Model
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merger.canonical_models import Known, lower_one
+from onnxtext.merger.construct_rules import BLOB
+from onnxtext.merger.message_rules import GRAPH, MODEL, MessageKind, split
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.generic_records import RecordError
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+from onnxtext.wire.writer import LENGTH
+
+Items = dict[Hashable, bytes]
+_GRAPH = 7 << 3 | LENGTH
+
+
+def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
+    """Lower a merged text; None if it is invalid or lacks data that a version has."""
+    try:
+        model = parse_model(Source(text, "<merge>"))
+    except OnnxTextError:
+        return None
+    return lower_tree(model, text, known, versions)
+
+
+def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
+    """Lower a merge; None if it is invalid or lacks data that a version has.
+
+    Args:
+        model: the merge.
+        text: its text.
+        known: the data of digests.
+        versions: the merged models.
+    """
+    try:
+        return lower_one(model, known) if _has_all_blobs(model, text, versions) else None
+    except (LowerError, RecordError):  # such as a decorator that names a deleted value
+        return None
+
+
+def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
+    """Whether the merge has every blob that its text names and that a version has."""
+    for digest in set(BLOB.findall(text)):
+        if _holds(model, digest):
+            continue
+        holders = [version for version in versions if _holds(version, digest)]
+        places = [version.places for version in versions if version.places]
+        if holders or not all(place in model.places for found in places for place in found):
+            return False
+    return True
+
+
+def _holds(model: Model, digest: str) -> bool:
+    return any(name.startswith(digest) or digest.startswith(name) for name in model.resources)
+
+
+def accepts(
+    found: tuple[bytes, bytes], resolved: Sequence[bytes], ours: bytes, theirs: bytes
+) -> bool:
+    """Whether a text with conflicts is correct.
+
+    Each item must equal the one in the merge of the models, or conflict with the versions of both
+    sides.
+
+    Args:
+        found: the models of the text with its conflicts resolved to ours and to theirs.
+        resolved: the merge of the models, resolved likewise.
+        ours: our model.
+        theirs: their model.
+    """
+    read = cache(_items)
+    mine, others = map(read, found)
+    one, other = map(read, resolved[:2])
+    our_items, their_items = read(ours), read(theirs)
+    for key in {*mine, *others, *one, *other, *our_items, *their_items}:
+        shown = (mine.get(key), others.get(key))
+        if shown == (one.get(key), other.get(key)):
+            continue
+        if shown != (our_items.get(key), their_items.get(key)):
+            return False
+    return _in_order(mine, one) and _in_order(others, other)
+
+
+def _in_order(found: Items, wanted: Items) -> bool:
+    """Whether the items that two models share are in the same order."""
+    return [key for key in found if key in wanted] == [key for key in wanted if key in found]
+
+
+def _items(data: bytes) -> Items:
+    """Return the items of a model and of its main graph by their keys."""
+    found: Items = {}
+    fields = split(data)
+    for graph in fields.pop(_GRAPH, []):
+        _add(found, 7, GRAPH, split(graph))
+    _add(found, 0, MODEL, fields)
+    return found
+
+
+def _add(found: Items, owner: int, kind: MessageKind, fields: dict[int, list[bytes]]) -> None:
+    for tag in sorted(fields):
+        repeated = kind.lists.get(tag >> 3)
+        seen: Counter[Hashable] = Counter()
+        for payload in fields[tag]:
+            key = None if repeated is None else repeated.key(payload)
+            if key is None and repeated is not None:
+                key = payload
+            seen[key] += 1
+            found[owner, tag, key, seen[key]] = payload

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print types and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from math import prod
+
+from onnxtext import ast
+from onnxtext.ast.tensors_and_attributes import SplatData
+from onnxtext.printer.large_tensors import DEEPEST, flat_parts, nested_parts
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, fill, filled
+from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.statements import column
+from onnxtext.printer.strings import quoted, string_value, value_name, word
+from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.print_elements import (
+    format_field_rows,
+    format_rows,
+    format_typed_rows,
+    is_splat,
+)
+
+# ---- Types ----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def type_text(type: ast.Type) -> str:
+    """Return a type with the decorators of its parts, but not its own."""
+    match type:
+        case ast.TensorType():
+            return _tensor_type(type.element, type.shape)
+        case ast.SparseTensorType():
+            return f"sparse_tensor({_tensor_type(type.element, type.shape)})"
+        case ast.SequenceType():
+            return f"seq({_inner(type.element)})"
+        case ast.OptionalType():
+            return f"optional({_inner(type.element)})"
+        case ast.MapType():
+            return f"map({type.key}, {_inner(type.value)})"
+        case ast.OpaqueType(None, None):
+            return "opaque()"
+        case ast.OpaqueType(None, str() as name):
+            return f"opaque({value_name(name)})"
+        case ast.OpaqueType(domain, name):
+            return f"opaque({value_name(domain or '')}, {value_name(name or '')})"
+
+
+def _inner(type: ast.Type) -> str:
+    return inline_decorators(type.decorators, "") + type_text(type)
+
+
+def _tensor_type(element: str, shape: tuple[ast.Dim, ...] | None) -> str:
+    if shape is None:
+        return f"{element}[]"
+    if not shape:
+        return element
+    return f"{element}[{', '.join(map(_dim, shape))}]"
+
+
+def _dim(dim: ast.Dim) -> str:
+    if isinstance(dim, ast.DecoratedDim):
+        return inline_decorators(dim.decorators, "") + _dim(dim.value)
+    if isinstance(dim, int):
+        return str(dim)
+    return "?" if dim is None else word(dim)
+
+
+# ---- Tensors --------------------------------------------------------------------------------
+
+
+def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int) -> str:
+    """Return the text of a tensor in an attribute.
+
+    Args:
+        tensor: the tensor.
+        indent: the indentation of the statement.
+        budget: the maximum width of a literal on one line.
+    """
+    head = inline_decorators(tensor.decorators, indent)
+    if isinstance(tensor, ast.SparseTensor):
+        whole = ast.SparseTensorType(tensor.values.type.element, tensor.dims)
+        head += f"{type_text(whole)} "
+        return head + sparse_text(tensor, indent, budget - column(head, 0))
+    type = tensor.type
+    name = "" if tensor.name is None else " " + word(tensor.name)
+    if isinstance(tensor.data, ast.NoData):
+        return head + type_text(type) + (name or " =")
+    if isinstance(tensor.data, ast.RawData) and not type.shape:
+        literal = data_text(type, tensor.data, indent, budget)
+        value = f"({literal})" if not name else f"{name} = {literal}"
+        return f"{head}{type.element}{value}"
+    # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
+    # a data field as the name of the tensor.
+    stored = (ast.TypedData, ast.TypedBlob, ast.StringData, ast.Blob, ast.DataFile)
+    direct = type.shape or isinstance(tensor.data, stored)
+    if isinstance(tensor.data, ast.ExternalData) and not direct:
+        direct = data_text(type, tensor.data, indent, budget)[0] != "["
+    equals = " " if direct and not isinstance(tensor.data, ast.FieldData) else " = "
+    head += f"{type_text(type)}{name}{equals}"
+    return head + data_text(type, tensor.data, indent, budget - column(head, 0))
+
+
+def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
+    """Return `sparse(values, indices)`."""
+    inner = indent + STEP
+    room = WIDTH - len(inner) - 1
+    parts = [tensor_text(part, inner, room) for part in (sparse.values, sparse.indices)]
+    return f"sparse{bracketed(parts, '()', indent, budget - len('sparse'))}"
+
+
+def data_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
+    """Return the literal of a tensor's data; "" if it has none.
+
+    Args:
+        type: the element type and dims.
+        data: the data.
+        indent: the indentation of the statement.
+        budget: the maximum width of a literal on one line.
+    """
+    return "".join(data_parts(type, data, indent, budget))
+
+
+def data_parts(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> list[str]:
+    """Return the literal of a tensor's data like `data_text`, but in parts."""
+    if isinstance(data, SplatData) and not data.repetition.start:
+        first = _first_element(ELEMENTS[type.element], data.repetition.unit)
+        return [f"[{first}, ...]"]
+    if isinstance(data, ast.RawData):
+        dims = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
+        return _raw(ELEMENTS[type.element], dims, data.data, indent, budget)
+    return [_other_text(type, data, indent, budget)]
+
+
+def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
+    """Return the literal of data other than raw data."""
+    match data:
+        case ast.NoData():
+            return ""
+        case ast.Blob(digest):
+            return f'blob"{digest}"'
+        case ast.TypedBlob(digest):
+            return f'{{blob"{digest}"}}'
+        case ast.DataFile(path, entry):
+            return f'file"{path}"' if entry is None else f'file"{path}#{entry}"'
+        case ast.ExternalData(entries):
+            arguments = data.arguments()
+            if arguments is not None:
+                items = [quoted(arguments[0]), *arguments[1:]]
+                return f"external{filled(items, '()', indent, budget - len('external'))}"
+            items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
+            return bracketed(items, "[]", indent, budget)
+        case ast.StringData(values):
+            return _strings(values, indent, budget)
+        case ast.FieldData():
+            return _fields(data, indent, budget)
+    assert isinstance(data, ast.TypedData)
+    element = ELEMENTS[type.element]
+    count = prod([dim for dim in type.shape or () if isinstance(dim, int)])
+    if not data.entries:
+        return "{}"
+
+    rows = format_typed_rows(element, data.entries, 1, count)
+    assert rows is not None, "data that braces cannot express is decoded to FieldData"
+    return filled(rows, "{}", indent, budget)
+
+
+def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
+    items = [
+        string_value(value.decode("utf-8", "surrogateescape"), indent + STEP) for value in values
+    ]
+    return filled(items, "{}", indent, budget)
+
+
+def _fields(data: ast.FieldData, indent: str, budget: int) -> str:
+    """Return data by field name, such as `float_data{1, 2}`."""
+    writers = [partial(_field, name, value) for name, value in data.fields]
+    return fill_fields(writers, indent, budget)
+
+
+def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int) -> str:
+    budget -= len(name)
+    if isinstance(value, tuple):
+        return name + _strings(value, indent, budget)
+    if name == "raw_data":
+        return f"{name}({quoted(value.decode('utf-8', 'surrogateescape'))})"
+    return name + filled(format_field_rows(name, value, 1), "{}", indent, budget)
+
+
+def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budget: int) -> str:
+    """Join data by field name on lines; a field that does not fit begins a new line.
+
+    Args:
+        writers: write each field, given the indentation of its line and the maximum width.
+        indent: the indentation of the statement.
+        budget: the maximum width of the first line.
+    """
+    made = ""
+    left = budget
+    inner = indent + STEP
+    for write in writers:
+        text = write(indent, left - bool(made))
+        if made and ("\n" in text or len(text) + 1 > left):
+            text = write(inner, WIDTH - len(inner) - 1)
+            made += f"\n{inner}{text}"
+            left = WIDTH - 1 - column(text, len(inner))
+        else:
+            made += f" {text}" if made else text
+            left = WIDTH - 1 - column(text, 0) if "\n" in text else left - len(text) - 1
+    return made
+
+
+LARGE = 1 << 10
+"""Tensors with more elements than this are printed block by block."""
+
+
+def _raw(
+    element: ElementType, dims: tuple[int, ...], data: bytes | memoryview, indent: str, budget: int
+) -> list[str]:
+    count = prod(dims)
+    if not dims:
+        return format_rows(element, data, 1, 1)
+    if not count:
+        return ["[]"]
+    if count > 2 and is_splat(element, data, count):
+        first = _first_element(element, data)
+        if count * (len(first) + 2) > len(first) + 5:
+            return [f"[{first}, ...]"]
+    shape = [dim for dim in dims if dim != 1]
+    if len(shape) < 2:
+        if count > LARGE:
+            return flat_parts(element, data, count, indent)
+        return [filled(format_rows(element, data, 1, count), "[]", indent, budget)]
+    if count > max(budget, LARGE) and len(shape) <= DEEPEST:
+        return nested_parts(element, data, shape, indent)
+    rows = format_rows(element, data, shape[-1], count)
+    if count <= budget:
+        flat = flat_rows(rows, shape[:-1])
+        if len(flat) <= budget:
+            return [flat]
+    return ["\n".join(nested_lines(rows, shape[:-1], indent))[len(indent) :]]
+
+
+def _first_element(element: ElementType, data: bytes | memoryview) -> str:
+    first = data[: max(element.bits // 8, 1)]
+    if element.bits < 8:  # without the other elements of the byte
+        first = bytes((first[0] & (1 << element.bits) - 1,))
+    return format_rows(element, first, 1, 1)[0]
+
+
+def flat_rows(rows: list[str], shape: list[int]) -> str:
+    """Return a nested literal on one line."""
+    if not shape:
+        return f"[{rows[0]}]"
+    size = len(rows) // shape[0]
+    parts = [flat_rows(rows[at : at + size], shape[1:]) for at in range(0, len(rows), size)]
+    return f"[{', '.join(parts)}]"
+
+
+def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
+    """Return the lines of a nested literal: one per innermost row, or more if a row is too long."""
+    if not shape:
+        return row_lines(rows[0], indent)
+    size = len(rows) // shape[0]
+    lines = [indent + "["]
+    for at in range(0, len(rows), size):
+        lines += nested_lines(rows[at : at + size], shape[1:], indent + STEP)
+        lines[-1] += ","
+    lines.append(indent + "]")
+    return lines
+
+
+def row_lines(row: str, indent: str) -> list[str]:
+    """Return the lines of one innermost row."""
+    if len(row) + len(indent) + 3 <= WIDTH:
+        return [f"{indent}[{row}]"]
+    inner = indent + STEP
+    lines = f",\n{inner}".join(fill(row.split(", "), WIDTH - len(inner)))
+    return [indent + "[", f"{inner}{lines},", indent + "]"]

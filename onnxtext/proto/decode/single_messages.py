@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode single messages that are not graphs or nodes: tensors, types, attributes, entries.
+
+A message becomes a record if it has no syntax, or fields that its syntax cannot express.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from onnxtext.ast.model import Fragment, Presence, ValueInfo
+from onnxtext.ast.records import Record
+from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
+from onnxtext.ast.types import Type
+from onnxtext.proto.decode.attributes import (
+    expressible_sparse,
+    expressible_tensor,
+    expressible_type,
+)
+from onnxtext.proto.decode.nodes import NO_DEFAULTS
+from onnxtext.proto.decode.types_and_tensors import Data, lift_entry
+from onnxtext.proto.encode.lower import LowerError, lower_fragment
+from onnxtext.proto.generic_records import lift_record
+from onnxtext.proto.schema import message_spec
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import FragmentItem
+    from onnxtext.proto.decode.messages import Lifter
+
+_ITEMS: dict[str, Callable[[Data], FragmentItem | None]] = {
+    "TensorProto": expressible_tensor,
+    "SparseTensorProto": expressible_sparse,
+    "TypeProto": expressible_type,
+    "StringStringEntryProto": lift_entry,
+}
+
+
+def lift_item(lifter: Lifter, data: Data, message: str) -> Fragment:
+    """Lift a message that is not a model, graph or function.
+
+    Args:
+        lifter: lifts nodes, attributes and value infos.
+        data: its bytes.
+        message: the name of its type.
+
+    Raises:
+        WireError: the bytes are not a message.
+    """
+    match message:
+        case "NodeProto":
+            return Fragment(lifter.node(data), NO_DEFAULTS)
+        case "AttributeProto":
+            return Fragment(lifter.attribute(data), NO_DEFAULTS)
+        case "ValueInfoProto":
+            return Fragment(lifter.value_info(data), NO_DEFAULTS)
+    lift = _ITEMS.get(message)
+    item = None if lift is None else lift(data)
+    return record_fragment(data, message) if item is None else Fragment(item, NO_DEFAULTS)
+
+
+def record_fragment(data: Data, message: str) -> Fragment:
+    """Return the record of a message.
+
+    Raises:
+        WireError: the bytes are not a message.
+    """
+    return Fragment(lift_record(message_spec(message), data))
+
+
+def shorten(fragment: Fragment, data: bytes, message: str) -> Fragment:
+    """Return a fragment that lowers to the same bytes, without a header where none is needed.
+
+    Args:
+        fragment: the fragment.
+        data: the canonical bytes of its message.
+        message: the name of its type.
+    """
+    item = fragment.item
+    if isinstance(item, (tuple, Record, Type)):
+        return Fragment(item)
+    if not isinstance(item, (ValueInfo, Attribute, Tensor, SparseTensor)):
+        return fragment
+    plain = Fragment(item, Presence())
+    try:
+        return plain if lower_fragment(plain, message) == data else fragment
+    except LowerError:
+        return fragment

@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode values, tensors and attributes; apply presence defaults and decorators."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from onnxtext import ast
+from onnxtext.ast.tensors_and_attributes import SplatData
+from onnxtext.ast.typed_blobs import data_of_blob, expanded, list_of_blob
+from onnxtext.ast.types import type_depth
+from onnxtext.proto.encode.decorators import FieldTable, targeted
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.types_and_metadata import (
+    lower_tensor,
+    lower_type,
+    metadata_fields,
+    text_bytes,
+)
+from onnxtext.proto.generic_records import RecordError, lower_record
+from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.tensor import varints
+from onnxtext.tensor.blob_lookup import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
+
+_A = ast.AttributeType
+
+_SMALL = 4096
+"""Larger attributes are not cached, because they rarely repeat."""
+_SHAPE_LIMIT = 8 << 16
+"""Tensors of more bits than this (64 KiB) cannot be shapes, so inference can omit them."""
+
+
+class ValueLowering(ABC):
+    """Lowers values, tensors and attributes; attributes may contain a `graph`.
+
+    Subclasses may override any public method: all tensor data goes through `tensor_data` or
+    `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.
+
+    Attributes:
+        deepest: the maximum nesting depth of graphs.
+        deepest_type: the maximum nesting depth of types.
+    """
+
+    def __init__(
+        self,
+        defaults: PresenceDefaults,
+        resources: Mapping[str, bytes | memoryview] | None = None,
+        elsewhere: Elsewhere | None = None,
+        *,
+        verified: bool = False,
+        guard: Callable[[], object] | None = None,
+        omit_weights: bool = False,
+    ) -> None:
+        """Create the caches.
+
+        Args:
+            defaults: the presence defaults of the text.
+            resources: blobs by digest.
+            elsewhere: finds other blobs.
+            verified: whether the digests of the resources are known to match.
+            guard: called before the first large or external data is read.
+            omit_weights: whether large tensors refer to a missing file instead.
+        """
+        self.defaults = defaults
+        self._blobs = Blobs(resources or {}, verified=verified)
+        self._elsewhere = elsewhere
+        self._guard = guard
+        self._omit_weights = omit_weights
+        self.deepest = self.deepest_type = self._depth = 0
+        # The caches are keyed by id; `_alive` keeps these ids unique.
+        self._alive: list[object] = []
+        self._types: dict[int, bytes] = {}
+        self._attributes: dict[int, Piece] = {}
+
+    def enter_graph(self) -> None:
+        """Enter a nested graph."""
+        self._depth += 1
+        self.deepest = max(self.deepest, self._depth)
+
+    def leave_graph(self) -> None:
+        """Leave a nested graph."""
+        self._depth -= 1
+
+    def _call_guard(self) -> None:
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            guard()
+
+    @abstractmethod
+    def graph(self, graph: ast.Graph) -> list[Piece]:
+        """Return a `GraphProto` in pieces."""
+
+    # ---- Values -----------------------------------------------------------------------------
+
+    def value_info(self, value: ast.ValueInfo) -> bytes:
+        """Return a `ValueInfoProto`."""
+        data = delimited(b"\x0a", text_bytes(value.name))
+        decorators: Sequence[ast.Decorator] = ()
+        if value.decorators:
+            type_decorators = targeted(value.decorators, "type")
+            decorators = targeted(value.decorators, "")
+            if type_decorators and value.type is not None:
+                data += delimited(b"\x12", self._type(value.type, type_decorators, value.at))
+            elif value.type is not None:
+                data += self.typed(value.type, value.at)
+            elif type_decorators:
+                raise LowerError("a `@type` decorator needs a type", value.at)
+        elif value.type is not None:
+            data += self.typed(value.type, value.at)
+        if value.metadata:
+            data += b"".join(metadata_fields(b"\x22", value.metadata))
+        return self.finish("ValueInfoProto", data, decorators, value.at)
+
+    def initializer(self, value: ast.ValueInfo, *, is_input: bool = False) -> list[Piece]:
+        """Return a `TensorProto` or `SparseTensorProto` in pieces.
+
+        Args:
+            value: a value with data.
+            is_input: whether the data is the default of an input, decorated by `@data.…`.
+        """
+        decorators = targeted(value.decorators, "data" if is_input else "")
+        if isinstance(value.data, ast.SparseTensor):
+            try:
+                data = self.sparse_tensor(value.data, value.name)
+            except LowerError as error:
+                raise error.placed(value.at) from None
+            return [self.finish("SparseTensorProto", data, decorators, value.at)]
+        assert isinstance(value.type, ast.TensorType)
+        assert value.data is not None
+        if type(value.data) is ast.RawData and not (
+            decorators or value.metadata or self.defaults.others
+        ):
+            return self.raw_initializer(value.type, value.name, value.data.data)
+        held = self.tensor_data(value.type, value.data, value.at, value.name)
+        pieces = lower_tensor(value.type, value.name, held)
+        if not is_input:
+            pieces = [*pieces, *metadata_fields(b"\x82\x01", value.metadata)]
+        return self.finish_pieces("TensorProto", pieces, decorators, value.at)
+
+    def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:
+        """Return a `TensorProto` of the most common form: raw data, no decorators."""
+        return lower_tensor(type, name, ast.RawData(data))
+
+    def tensor(self, tensor: ast.Tensor) -> bytes:
+        """Return a `TensorProto` in an attribute."""
+        name = self.defaults.tensor_name if tensor.name is None else tensor.name
+        pieces = lower_tensor(tensor.type, name, self.tensor_data(tensor.type, tensor.data, -1))
+        return self.finish("TensorProto", b"".join(pieces), tensor.decorators, -1)
+
+    def tensor_data(
+        self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
+    ) -> ast.TensorData:
+        """Return a tensor's data with blobs and data files resolved."""
+        if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
+            return data
+        element = ELEMENTS.get(type.element)
+        dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+        if self._omit_weights and element is not None and element.bits * prod(dims) > _SHAPE_LIMIT:
+            return ast.ExternalData((("location", "left-out"),))
+        self._call_guard()
+        if isinstance(data, SplatData):
+            return data
+        whose = f"tensor `{name}`: " if name else ""
+        if isinstance(data, ast.DataFile):
+            return ast.RawData(self._array(type, data, at, whose))
+        try:
+            raw = self.blob(ast.Blob(data.digest), at)
+            if isinstance(data, ast.TypedBlob):
+                return data_of_blob(type, data, raw)
+        except LowerError as error:
+            error.message = whose + error.message
+            raise
+        except BlobError as error:
+            raise LowerError(whose + str(error), at, error.code, data.digest) from None
+        wanted = raw_size(element, prod(dims)) if element is not None and element.bits else -1
+        if len(raw) != wanted and wanted >= 0:
+            raise LowerError(
+                f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {wanted}",
+                at,
+                SIZE,
+                data.digest,
+            )
+        return ast.RawData(raw)
+
+    def _array(
+        self, type: ast.TensorType, file: ast.DataFile, at: int, whose: str
+    ) -> bytes | memoryview:
+        """Return the elements in a data file."""
+        if self._elsewhere is None:
+            message = f"{whose}cannot read a data file without a base_dir"
+            raise LowerError(message, at, "weights-unreadable", file.path)
+        try:
+            return self._elsewhere.array(file, type)
+        except BlobError as error:
+            raise LowerError(whose + str(error), at, error.code, file.path) from None
+
+    def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
+        """Return the bytes of a blob.
+
+        Raises:
+            LowerError: the blob is missing or does not match its digest.
+        """
+        self._call_guard()
+        digest = blob.digest
+        try:
+            if self._elsewhere is not None and not self._blobs.knows(digest):
+                return self._elsewhere.find(digest)
+            return self._blobs.find(digest)
+        except BlobError as error:
+            raise LowerError(str(error), at, error.code, digest) from None
+
+    def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
+        """Return a `SparseTensorProto`; a sparse initializer has the name of its values."""
+        values = sparse.values
+        if name is not None and values.name is None:
+            values = ast.Tensor(values.type, values.data, name, values.decorators)
+        data = delimited(b"\x0a", self.tensor(values))
+        data += delimited(b"\x12", self.tensor(sparse.indices))
+        data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
+        return self.finish("SparseTensorProto", data, sparse.decorators, -1)
+
+    def typed(self, type: ast.Type, at: int) -> bytes:
+        """Return the type field of a `ValueInfoProto`."""
+        data = self._types.get(id(type))
+        if data is None:
+            data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
+            self._alive.append(type)
+        return data
+
+    def _type(self, type: ast.Type, decorators: Sequence[ast.Decorator], at: int) -> bytes:
+        """Return a `TypeProto`."""
+        try:
+            data = lower_type(type)
+        except RecordError as error:
+            raise LowerError(str(error), at) from None
+        self.deepest_type = max(self.deepest_type, type_depth(type))
+        return self.finish("TypeProto", data, decorators, at)
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    def attribute_field(self, attribute: ast.Attribute) -> Piece:
+        """Return an attribute of a node, with its key and length."""
+        field = self._attributes.get(id(attribute))
+        if field is None:
+            field = delimited(b"\x2a", self.attribute(attribute))
+            if len(field) <= _SMALL:
+                self.remember(attribute, field)
+        return field
+
+    def remember(self, attribute: ast.Attribute, field: Piece) -> None:
+        """Cache the field of an attribute that was lifted from it."""
+        self._attributes[id(attribute)] = field
+        self._alive.append(attribute)
+
+    def attribute(self, attribute: ast.Attribute) -> bytes:
+        """Return an `AttributeProto`."""
+        name = delimited(b"\x0a", text_bytes(attribute.name))
+        value = attribute.value
+        kind = b"" if attribute.type is None else b"\xa0\x01" + varint(attribute.type)
+        if isinstance(value, ast.Record):
+            data = self._record_attribute(name, value)
+        elif value is None:
+            data = name + kind
+        elif isinstance(value, ast.Reference):
+            data = name + kind + delimited(b"\xaa\x01", text_bytes(value.name))
+        elif attribute.type in (_A.SPARSE_TENSOR, _A.SPARSE_TENSORS):
+            data = name + kind + self.attribute_value(attribute)
+        else:
+            data = name + self.attribute_value(attribute) + kind
+        return self.finish("AttributeProto", data, attribute.decorators, -1)
+
+    def _record_attribute(self, name: bytes, record: ast.Record) -> bytes:
+        from onnxtext.proto.schema import message_spec
+
+        try:
+            data = lower_record(message_spec("AttributeProto"), record)
+        except RecordError as error:
+            raise LowerError(str(error), -1) from None
+        return name + data
+
+    def attribute_value(self, attribute: ast.Attribute) -> bytes:
+        """Return the field that holds the value of an attribute."""
+        value = attribute.value
+        match attribute.type, value:
+            case _A.INT, int():
+                return b"\x18" + varint(value)
+            case _A.FLOAT, ast.Float32():
+                return b"\x15" + value.bits.to_bytes(4, "little")
+            case _A.STRING, bytes():
+                return delimited(b"\x22", value)
+            case _, ast.Blob():
+                return self._blob_value(attribute.type, self.blob(value, -1), value.digest)
+            case _, ast.TypedBlob():
+                return self._typed_value(attribute.type, value)
+            case _, ast.RepeatedList():
+                self._call_guard()
+                return self.attribute_value(replace(attribute, value=expanded(value)))
+            case _A.TENSOR, ast.Tensor():
+                return delimited(b"\x2a", self.tensor(value))
+            case _A.GRAPH, ast.Graph():
+                return b"".join(delimited_pieces(b"\x32", self.graph(value)))
+            case _A.FLOATS, ast.Floats(data):
+                return varints.float_fields(b"\x3d", data)
+            case _A.INTS, tuple():
+                return varints.int_fields(b"\x40", value)  # type: ignore[arg-type]
+            case _A.SPARSE_TENSOR, ast.SparseTensor():
+                return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
+            case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
+                return delimited(b"\x72", self._type(value, (), -1))  # type: ignore[arg-type]
+            case _, tuple():
+                return self._list_value(attribute.type, value)
+        raise LowerError(
+            f"the value of the attribute `{attribute.name}` does not match its type", -1
+        )
+
+    def _blob_value(
+        self, kind: ast.AttributeType | None, data: bytes | memoryview, digest: str
+    ) -> bytes:
+        """Return the field of a string, or of a list of little-endian numbers."""
+        data = bytes(data)
+        if kind is _A.STRING:
+            return delimited(b"\x22", data)
+        width = 4 if kind is _A.FLOATS else 8
+        if len(data) % width:
+            message = f"the blob {digest} has {len(data)} bytes, which is not a multiple of {width}"
+            raise LowerError(message, -1, SIZE, digest)
+        if kind is _A.FLOATS:
+            return varints.float_fields(b"\x3d", data)
+        return varints.int_fields(b"\x40", data)
+
+    def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
+        """Return the field of a list from a blob in braces."""
+        try:
+            held = list_of_blob(kind, blob, self.blob(ast.Blob(blob.digest), -1))
+        except BlobError as error:
+            raise LowerError(str(error), -1, error.code, blob.digest) from None
+        if isinstance(held, tuple):
+            return b"".join([delimited(b"\x4a", item) for item in held])
+        return self._blob_value(kind, held, blob.digest)
+
+    def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:
+        parts = []
+        for item in items:
+            match kind, item:
+                case _A.STRINGS, bytes():
+                    parts.append(delimited(b"\x4a", item))
+                case _A.STRINGS, ast.Blob():
+                    parts.append(delimited(b"\x4a", bytes(self.blob(item, -1))))
+                case _A.TENSORS, ast.Tensor():
+                    parts.append(delimited(b"\x52", self.tensor(item)))
+                case _A.GRAPHS, ast.Graph():
+                    parts.append(b"".join(delimited_pieces(b"\x5a", self.graph(item))))
+                case _A.SPARSE_TENSORS, ast.SparseTensor():
+                    parts.append(delimited(b"\xba\x01", self.sparse_tensor(item, None)))
+                case _A.TYPE_PROTOS, _:
+                    parts.append(delimited(b"\x7a", self._type(item, (), -1)))  # type: ignore[arg-type]
+                case _:
+                    raise LowerError("an item of an attribute's list does not match its type", -1)
+        return b"".join(parts)
+
+    # ---- Presence and decorators ------------------------------------------------------------
+
+    def finish_pieces(
+        self, message: str, pieces: list[Piece], decorators: Sequence[ast.Decorator], at: int
+    ) -> list[Piece]:
+        """Apply presence defaults and decorators to a message in pieces; join only if needed."""
+        if not decorators and message not in self.defaults.others:
+            return pieces
+        return [self.finish(message, b"".join(pieces), decorators, at)]
+
+    def finish(
+        self, message: str, data: bytes, decorators: Sequence[ast.Decorator], at: int
+    ) -> bytes:
+        """Apply presence defaults and decorators to a message."""
+        extra = self.defaults.others.get(message)
+        if not decorators and not extra:
+            return data
+        table = FieldTable(message, data)
+        for number, empty in extra or ():
+            table.known.setdefault(number, [empty])
+        try:
+            for decorator in decorators:
+                table.apply(decorator)
+        except RecordError as error:
+            raise LowerError(str(error), at) from None
+        return table.encode()

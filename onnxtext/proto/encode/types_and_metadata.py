@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode types, tensors and metadata entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext import ast
+from onnxtext.ast.tensors_and_attributes import SplatData
+from onnxtext.proto.encode.decorators import decorate
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.varints import pack_entries
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
+
+TENSOR_FIELDS = {
+    "float_data": (b"\x22", None),
+    "int32_data": (b"\x2a", "<i4"),
+    "string_data": (b"\x32", None),
+    "int64_data": (b"\x3a", "<i8"),
+    "raw_data": (b"\x4a", None),
+    "double_data": (b"\x52", None),
+    "uint64_data": (b"\x5a", "<u8"),
+}
+"""By data field of `TensorProto`: its key, and the numpy type of entries in packed varints."""
+
+
+def text_bytes(text: str) -> bytes:
+    """Return the bytes of a string field."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+# ---- Types ----------------------------------------------------------------------------------
+
+
+def lower_type(type: ast.Type) -> bytes:
+    """Return a `TypeProto`."""
+    match type:
+        case ast.TensorType():
+            data = delimited(b"\x0a", _tensor_type(type.element, type.shape))
+        case ast.SparseTensorType():
+            data = delimited(b"\x42", _tensor_type(type.element, type.shape))
+        case ast.SequenceType():
+            data = delimited(b"\x22", delimited(b"\x0a", lower_type(type.element)))
+        case ast.OptionalType():
+            data = delimited(b"\x4a", delimited(b"\x0a", lower_type(type.element)))
+        case ast.MapType():
+            key = b"\x08" + varint(element_number(type.key))
+            data = delimited(b"\x2a", key + delimited(b"\x12", lower_type(type.value)))
+        case ast.OpaqueType():
+            inside = b""
+            if type.domain is not None:
+                inside += delimited(b"\x0a", text_bytes(type.domain))
+            if type.name is not None:
+                inside += delimited(b"\x12", text_bytes(type.name))
+            data = delimited(b"\x3a", inside)
+    return decorate("TypeProto", data, type.decorators) if type.decorators else data
+
+
+def element_number(name: str) -> int:
+    """Return the `TensorProto.DataType` of an element type's name; 0 for `undefined`."""
+    return 0 if name == "undefined" else ELEMENTS[name].number
+
+
+def _tensor_type(element: str, shape: tuple[ast.Dim, ...] | None) -> bytes:
+    data = b"\x08" + varint(element_number(element))
+    if shape is not None:
+        dims = b"".join([delimited(b"\x0a", _dim(dim)) for dim in shape])
+        data += delimited(b"\x12", dims)
+    return data
+
+
+def _dim(dim: ast.Dim) -> bytes:
+    decorators: tuple[ast.Decorator, ...] = ()
+    if isinstance(dim, ast.DecoratedDim):
+        decorators = dim.decorators
+        dim = dim.value
+    if isinstance(dim, int):
+        data = b"\x08" + varint(dim)
+    elif dim is None:
+        data = b""
+    else:
+        data = delimited(b"\x12", text_bytes(dim))
+    return decorate("TensorShapeProto.Dimension", data, decorators) if decorators else data
+
+
+# ---- Tensors --------------------------------------------------------------------------------
+
+
+def tensor_head(type: ast.TensorType) -> bytes:
+    """Return the dims and the element type of a `TensorProto`."""
+    dims = type.shape or ()
+    head = b"".join([b"\x08" + varint(dim) for dim in dims])  # type: ignore[arg-type]
+    return head + b"\x10" + varint(element_number(type.element))
+
+
+def lower_tensor(type: ast.TensorType, name: str | None, data: ast.TensorData) -> list[Piece]:
+    """Return a `TensorProto` in pieces, so that weights are not copied."""
+    head = tensor_head(type)
+    name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
+    match data:
+        case ast.Blob() | ast.DataFile():
+            raise AssertionError("blobs and data files must be resolved before tensors are encoded")
+        case ast.NoData():
+            return [head + name_bytes]
+        case SplatData():
+            return [head + name_bytes, *delimited_pieces(b"\x4a", data.repetition.pieces())]
+        case ast.RawData(raw):
+            return [head + name_bytes, *delimited_pieces(b"\x4a", [raw])]
+        case ast.ExternalData(entries):
+            external = b"".join([delimited(b"\x6a", entry(key, value)) for key, value in entries])
+            return [head + name_bytes + external + b"\x70\x01"]
+        case ast.StringData(values):
+            fields: dict[bytes, bytes] = {b"\x32": _strings(values)}
+        case ast.TypedData(entries_):
+            key, encoded = _numeric_field(ELEMENTS[type.element].field, entries_)
+            fields = {key: encoded}
+        case ast.FieldData():
+            fields = _fields(data)
+    if name is not None:
+        fields[b"\x42"] = name_bytes
+    return [head, *[fields[key] for key in sorted(fields)]]
+
+
+def entry(key: str, value: str) -> bytes:
+    """Return a `StringStringEntryProto`."""
+    return delimited(b"\x0a", text_bytes(key)) + delimited(b"\x12", text_bytes(value))
+
+
+def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:
+    """Return the fields of a list of `StringStringEntryProto`."""
+    return [delimited(key, entry(name, value)) for name, value in entries]
+
+
+def _strings(values: tuple[bytes, ...]) -> bytes:
+    return b"".join([delimited(b"\x32", value) for value in values])
+
+
+def _numeric_field(name: str, entries: bytes) -> tuple[bytes, bytes]:
+    """Return the key and encoding of a packed numeric field; an empty one has no bytes."""
+    key, _ = TENSOR_FIELDS[name]
+    return key, delimited(key, pack_entries(name, entries)) if entries else b""
+
+
+def _fields(data: ast.FieldData) -> dict[bytes, bytes]:
+    fields: dict[bytes, bytes] = {}
+    for name, value in data.fields:
+        if isinstance(value, tuple):
+            fields[b"\x32"] = _strings(value)
+        elif name == "raw_data":
+            fields[b"\x4a"] = delimited(b"\x4a", value)
+        else:
+            key, encoded = _numeric_field(name, value)
+            fields[key] = encoded
+    return fields

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reduce types and tensors to the official syntax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS
+from onnxtext.proto.official.fields import (
+    Data,
+    FieldReducer,
+    Fields,
+    field,
+    integer,
+    is_dotted,
+    is_identifier,
+    is_writable,
+    number,
+)
+from onnxtext.proto.official.losses import ItemPath
+from onnxtext.proto.schema import message_spec
+from onnxtext.tensor.elements import ELEMENT_NUMBERS, ElementType, raw_size
+from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.packing import unpack
+from onnxtext.tensor.varints import pack_varints
+from onnxtext.wire.writer import delimited, varint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+STRINGS_OF_DATA = "data with NUL or invalid UTF-8 cannot be written as a string: it is left out"
+NANS = "a NaN with a payload cannot be written: it becomes nan or -nan"
+TYPE = "a type of this kind, or without an element type, cannot be written: it is left out"
+RAW_SIZE = "raw_data does not have the size that type and dims give: it is left out"
+WRONG_FIELD = "a tensor literal fills only the data field of its type: other data is left out"
+NO_ENTRIES = "external data without entries cannot be written"
+NOT_EXTERNAL = "external_data is written only for a data_location of EXTERNAL: it is left out"
+
+
+class ValueReducer(FieldReducer):
+    """Reduce types and tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._types: dict[bytes, bytes | None] = {}
+
+    # ---- Types ------------------------------------------------------------------------------
+
+    def type(self, data: Data, place: ItemPath) -> bytes | None:
+        """Reduce a `TypeProto`; return None if it cannot be written or has no kind."""
+        data = bytes(data)
+        if data in self._types:
+            return self._types[data]
+        before = self.losses.events
+        made = self._type(data, place)
+        if self.losses.events == before:
+            self._types[data] = made
+        return made
+
+    def _type(self, data: bytes, place: ItemPath) -> bytes | None:
+        message = "TypeProto"
+        found = self.fields(message, data, place, _KINDS)
+        if not found:
+            self.losses.presence_changed(message, "value")
+        for name, values in found.items():
+            here = place.at(name)
+            spec = message_spec(message).by_name[name]
+            match name:
+                case "tensor_type" | "sparse_tensor_type":
+                    made = self._tensor_type(spec.message, values[-1], here)
+                case "opaque_type":
+                    made = self._opaque_type(spec.message, values[-1], here)
+                case _:
+                    made = self._container(spec.message, values[-1], here)
+            if made is not None:
+                return field(spec.number, made)
+            self.losses.lost(place, TYPE)
+        return None
+
+    def _tensor_type(self, message: str, data: Data, place: ItemPath) -> bytes | None:
+        found = self.fields(message, data, place, frozenset(("elem_type", "shape")))
+        element = integer(found.get("elem_type", ()))
+        if element not in ELEMENT_NUMBERS:
+            return None
+        made = number(1, varint(element))
+        for shape in found.get("shape", ()):
+            made += field(2, self._shape(shape, place.at("shape")))
+        return made
+
+    def _shape(self, data: Data, place: ItemPath) -> bytes:
+        dims = []
+        found = self.fields("TensorShapeProto", data, place, frozenset(("dim",)))
+        for index, dim in enumerate(found.get("dim", ())):
+            here = place.at("dim", index)
+            values = self.fields("TensorShapeProto.Dimension", dim, here, _DIM)
+            made = b""
+            if "dim_value" in values:
+                made = number(1, values["dim_value"][-1])
+            elif "dim_param" in values:
+                made = field(2, self.text(values["dim_param"][-1], here.at("dim_param")))
+            dims.append(field(1, made))
+        return b"".join(dims)
+
+    def _container(self, message: str, data: Data, place: ItemPath) -> bytes | None:
+        """Reduce a sequence, an optional or a map."""
+        key_field = message_spec(message).by_name.get("key_type")
+        inner = "elem_type" if key_field is None else "value_type"
+        found = self.fields(message, data, place, frozenset((inner, "key_type")))
+        if inner not in found:
+            return None
+        element = self.type(found[inner][-1], place.at(inner))
+        if element is None:
+            return None
+        if key_field is None:
+            return field(1, element)
+        key = integer(found.get("key_type", ()))
+        return number(1, varint(key)) + field(2, element) if key in ELEMENT_NUMBERS else None
+
+    def _opaque_type(self, message: str, data: Data, place: ItemPath) -> bytes | None:
+        found = self.fields(message, data, place, frozenset(("domain", "name")))
+        domain = bytes(found.get("domain", (b"",))[-1])
+        name = bytes(found.get("name", (b"",))[-1])
+        if domain:
+            writable = is_dotted(domain) and is_identifier(name)
+        else:
+            writable = not name or is_dotted(name)
+        if not writable:
+            return None
+        made = b""
+        for part, key, value in (("domain", 1, domain), ("name", 2, name)):
+            if value:
+                made += field(key, value)
+            elif part in found:
+                self.losses.presence_changed(message, part)
+        return made
+
+    # ---- Tensors ----------------------------------------------------------------------------
+
+    def tensor(self, data: Data, place: ItemPath, *, quotable: bool) -> bytes | None:
+        """Reduce a `TensorProto`; return None, which the caller notes, if it cannot be written.
+
+        Args:
+            data: its bytes.
+            place: its place in the model.
+            quotable: whether its name may be quoted, as that of an initializer.
+        """
+        found = self.fields("TensorProto", data, place, _TENSOR)
+        element = ELEMENT_NUMBERS.get(integer(found.get("data_type", ())))
+        if element is None:
+            return None
+        parts = [number(1, dim) for dim in found.get("dims", ())]
+        parts.append(number(2, varint(element.number)))
+        name = found.get("name", (b"",))[-1]
+        if quotable or "name" not in found or not name:
+            name = self.stored_text("TensorProto", "name", found, place)
+        else:
+            name = self.identifier(name, place.at("name"), "a tensor in an attribute")
+        parts.append(field(8, name))
+        count = prod([integer((dim,)) for dim in found.get("dims", ())])
+        parts += self._data(element, count, found, place)
+        return b"".join(parts)
+
+    def _data(
+        self, element: ElementType, count: int, found: Fields, place: ItemPath
+    ) -> list[bytes]:
+        """Reduce the data of a tensor to one field."""
+        if integer(found.get("data_location", ())) == 1:
+            if found.get("external_data"):
+                for name in _DATA & found.keys():
+                    if name == "raw_data" and not found[name][-1]:
+                        self.losses.presence_changed("TensorProto", name)
+                    else:
+                        self.losses.lost(place.at(name), WRONG_FIELD)
+                entries = self.entries(found["external_data"], place.at("external_data"))
+                return [*[field(13, entry) for entry in entries], number(14, b"\x01")]
+            self.losses.lost(place.at("data_location"), NO_ENTRIES)
+        else:
+            if "external_data" in found:
+                self.losses.lost(place.at("external_data"), NOT_EXTERNAL)
+            if "data_location" in found:
+                self.losses.presence_changed("TensorProto", "data_location")
+        typed = {name for name in _DATA & found.keys() if name != "raw_data"}
+        chosen = element.field
+        values = found.get(chosen, [])
+        if "raw_data" in found:
+            raw = self._raw(element, count, found["raw_data"][-1], place)
+            if raw is not None:
+                chosen, values = "", [raw]
+        for name in sorted(typed - {chosen}):
+            self.losses.lost(place.at(name), WRONG_FIELD)
+        return self._typed(element, values, place.at(chosen or "raw_data"))
+
+    def _raw(self, element: ElementType, count: int, raw: Data, place: ItemPath) -> bytes | None:
+        """Convert raw data to the value of the typed field; return None if its size is wrong."""
+        if not len(raw):
+            self.losses.presence_changed("TensorProto", "raw_data")
+            return None
+        if not element.bits or count < 0 or len(raw) != raw_size(element, count):
+            self.losses.lost(place.at("raw_data"), RAW_SIZE)
+            return None
+        self.losses.typed()
+        return _as_typed(element, raw, count)
+
+    def _typed(self, element: ElementType, values: Sequence[Data], place: ItemPath) -> list[bytes]:
+        key = TENSOR_FIELDS[element.field][0]
+        if element.kind == "string":
+            if all(is_writable(bytes(value)) for value in values):
+                return [delimited(key, bytes(value)) for value in values]
+            self.losses.lost(place, STRINGS_OF_DATA)
+            return []
+        if not values:
+            return []
+        value = values[-1]
+        if element.field in ("float_data", "double_data"):
+            bits = np.frombuffer(value, "<u4" if element.field == "float_data" else "<u8").copy()
+            if default_nans(bits):
+                self.losses.lost(place, NANS)
+                value = bits.tobytes()
+        return [delimited(key, bytes(value))]
+
+
+_KINDS = frozenset(
+    ("tensor_type", "sparse_tensor_type", "sequence_type", "optional_type", "map_type",
+     "opaque_type")
+)  # fmt: skip
+_DIM = frozenset(("dim_value", "dim_param"))
+_DATA = frozenset(TENSOR_FIELDS)
+_TENSOR = _DATA | {"dims", "data_type", "name", "external_data", "data_location"}
+
+
+def default_nans(values: NDArray[Any]) -> bool:
+    """Replace the payload of every NaN by the default.
+
+    Args:
+        values: the bits of floats as uint32 or uint64, changed in place.
+
+    Returns:
+        Whether any NaN had another payload.
+    """
+    quiet, sign = (
+        (0x7FC0_0000, 1 << 31) if values.itemsize == 4 else (0x7FF8_0000_0000_0000, 1 << 63)
+    )
+    infinity = 0x7F80_0000 if values.itemsize == 4 else 0x7FF0_0000_0000_0000
+    magnitudes = values & values.dtype.type(sign - 1)
+    odd = (magnitudes > infinity) & (magnitudes != quiet)
+    if not odd.any():
+        return False
+    values[odd] = values[odd] & values.dtype.type(sign) | values.dtype.type(quiet)
+    return True
+
+
+def _as_typed(element: ElementType, raw: Data, count: int) -> bytes:
+    """Convert raw data to the value of the element type's typed field."""
+    if element.field in ("float_data", "double_data"):
+        return bytes(raw)
+    if element.bits == 6:
+        return pack_varints(unpack(np.frombuffer(raw, np.uint8), 6)[:count])
+    letter = "i" if element.kind == "int" and element.bits >= 8 else "u"
+    values = np.frombuffer(raw, f"<{letter}{max(element.bits // 8, 1)}")
+    return pack_varints(values)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert schemas of onnx and onnxruntime, `OpSchema` objects, to those of schema files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from onnxtext.ast.model import OpsetImport
+from onnxtext.ast.schemas import FormalAttribute, FormalValue, OperatorSchema, SchemaFile
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.type_strings import type_of
+from onnxtext.proto.decode.lift import LiftError, lift_fragment
+
+LONGEST_DOC = 160
+"""The maximum length of a summary, which is the first sentence of the documentation."""
+_SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
+
+
+def schema_file(
+    schemas: Iterable[Any], package: str, version: str, opsets: Mapping[str, int]
+) -> SchemaFile:
+    """Return the schema file of a package.
+
+    Args:
+        schemas: its schemas, of `onnx.defs.OpSchema` or onnxruntime.
+        package: its name.
+        version: its version.
+        opsets: further operator sets for the header, by domain.
+    """
+    made = [converted(schema) for schema in schemas]
+    made.sort(key=lambda item: (item.domain, item.name, item.since))
+    newest = dict(opsets)
+    for item in made:
+        if item.domain:
+            newest[item.domain] = max(item.since, newest.get(item.domain, 1))
+    imports = [OpsetImport(domain or None, number) for domain, number in newest.items()]
+    return SchemaFile(made, 1, imports, package, version)
+
+
+def converted(schema: Any) -> OperatorSchema:
+    """Convert a schema of onnx or onnxruntime to the form that schema files have."""
+    made = OperatorSchema(
+        schema.name,
+        "" if schema.domain == "ai.onnx" else schema.domain,
+        max(schema.since_version, 1),
+        "" if schema.deprecated else None,
+        summary(schema.doc),
+    )
+    for constraint in schema.type_constraints:
+        types = [type_of(text, ()) for text in constraint.allowed_type_strs]
+        known = tuple(dict.fromkeys([type for type in types if type is not None]))
+        # A type that the language does not have could be any.
+        made.constraints[constraint.type_param_str] = known if len(types) == len(known) else None
+    made.inputs = _values(schema.inputs, schema.min_input, made)
+    made.outputs = _values(schema.outputs, schema.min_output, made)
+    used = {formal.type for formal in (*made.inputs, *made.outputs)}
+    made.constraints = {name: types for name, types in made.constraints.items() if name in used}
+    made.attributes = [
+        _attribute(item) for _, item in sorted(schema.attributes.items()) if item.name
+    ]
+    made.others = "" in schema.attributes
+    return made
+
+
+def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[FormalValue]:
+    made: list[FormalValue] = []
+    names: set[str] = set()
+    for index, formal in enumerate(formals):
+        name = formal.name or f"value_{index}"
+        while name in names:
+            name += "_"
+        names.add(name)
+        option: Any = str(formal.option).rpartition(".")[2].lower()
+        type = _formal_type(formal, schema)
+        value = FormalValue(name, type, option, doc=summary(formal.description))
+        if option == "variadic":
+            value.least = max(least - index, 0)
+            value.homogeneous = bool(_field(formal, "is_homogeneous", "isHomogeneous"))
+        made.append(value)
+    return made
+
+
+def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
+    """Return the type of a formal value; a type that the language lacks becomes a variable."""
+    text: str = _field(formal, "type_str", "typeStr")
+    if text in schema.constraints:
+        return text
+    type = type_of(text, ())
+    if type is not None:
+        return type
+    name = re.sub(r"\W", "_", text) or "Any"
+    schema.constraints.setdefault(name, None)
+    return name
+
+
+def _field(item: Any, name: str, other: str) -> Any:
+    """Return a field that onnx and onnxruntime name differently."""
+    return getattr(item, name) if hasattr(item, name) else getattr(item, other)
+
+
+def _attribute(formal: Any) -> FormalAttribute:
+    kind = AttributeType[str(formal.type).rpartition(".")[2].upper()]
+    default = _field(formal, "default_value", "_default_value")
+    data = default if isinstance(default, bytes) else default.SerializeToString()
+    value = None
+    if data:
+        try:
+            item = lift_fragment(data, "AttributeProto").item
+        except LiftError:
+            item = None
+        if isinstance(item, Attribute) and item.type == kind:
+            value = item.value
+    bare = Attribute(formal.name, kind, value)
+    return FormalAttribute(bare, bool(formal.required), (), summary(formal.description))
+
+
+def summary(doc: str | None) -> str:
+    """Return the first sentence of documentation, on one line."""
+    paragraph = (doc or "").strip().split("\n\n")[0]
+    line = " ".join(paragraph.split())
+    found = _SENTENCE.match(line)
+    line = found[1] if found is not None else line
+    if len(line) > LONGEST_DOC:
+        line = line[: LONGEST_DOC - 1].rsplit(" ", 1)[0] + "…"
+    return "".join([character if character.isprintable() else " " for character in line])

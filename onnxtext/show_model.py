@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Show a model in a notebook or an interactive session, without metadata and weights."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onnxtext.model_arguments import read_given
+
+if TYPE_CHECKING:
+    from onnxtext.excerpt.load_model import Reading
+    from onnxtext.model_arguments import ModelSource
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Shown:
+    """A text for reading.
+
+    `str` returns it. Interactive sessions show it in color, notebooks as HTML that can be folded.
+    """
+
+    _text: str
+    _reading: Reading
+
+    def __str__(self) -> str:
+        """Return the text, with the statistics of weights as comments."""
+        return self._annotated(color=False, terminal=False)
+
+    def __repr__(self) -> str:
+        """Return the text for a terminal: in color, unless `NO_COLOR` is set."""
+        from onnxtext.terminal import wants_color
+
+        return self._annotated(color=wants_color("auto", sys.stdout), terminal=True).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from onnxtext.excerpt.html import to_html
+        from onnxtext.excerpt.output import described
+
+        return to_html(described(self._text, self._reading))
+
+    def _annotated(self, *, color: bool, terminal: bool) -> str:
+        from onnxtext.excerpt.output import annotate
+
+        return "".join(annotate(self._text, self._reading, color=color, terminal=terminal))
+
+
+def show(
+    model: ModelSource,
+    *,
+    graph: str | None = None,
+    start: str | Sequence[str] = (),
+    end: str | Sequence[str] = (),
+    find: str | re.Pattern[str] | None = None,
+    context: int = 2,
+    base_dir: str | os.PathLike[str] | None = None,
+) -> Shown:
+    """Return a model, or a part of it, as a text for reading.
+
+    It has no metadata, and statistics of large weights instead of the weights. Notebooks show it
+    as HTML, terminals in color.
+
+    Args:
+        model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
+            either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`.
+        graph: the name of a graph or function; None for the whole model.
+        start: values after which the shown part begins.
+        end: values with which it ends.
+        find: a pattern; only statements that it matches are shown, with their neighbours.
+        context: the number of neighbours on either side.
+        base_dir: the directory of weights beside the model; for a file, its own by default.
+
+    Raises:
+        OnnxTextError: the bytes are not a model, nothing of the text can be read, or the model has
+            no such part.
+        OSError: the file cannot be read.
+        TypeError: the model has another type.
+    """
+    from onnxtext.excerpt.load_model import read_model
+    from onnxtext.excerpt.print_part import Choice, part_text
+
+    pattern = re.compile(find) if isinstance(find, str) else find
+    choice = Choice(graph, _names(start), _names(end), pattern, context)
+    given = read_given(model).as_model()
+    base = given.base if base_dir is None else Path(base_dir)
+    content = given.content
+    is_text = isinstance(content, str)
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    reading = read_model(data, given.name, base, binary=not is_text)
+    return Shown("".join(part_text(reading, choice)), reading)
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics: keywords of other languages, misplaced types, constructs in the wrong order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
+from onnxtext.syntax.heuristics.tokens import ALIASES
+
+_WORDS = frozenset(
+    [
+        "auto",
+        "const",
+        "constexpr",
+        "def",
+        "fn",
+        "func",
+        "function",
+        "graph",
+        "import",
+        "input",
+        "inputs",
+        "let",
+        "module",
+        "node",
+        "output",
+        "outputs",
+        "return",
+        "static",
+        "tensor",
+        "val",
+        "var",
+    ]
+)
+_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
+_ATTRIBUTE_TYPES = frozenset(
+    ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
+)
+_SECTIONS = frozenset(
+    ["metadata", "quantization", "training", "configuration", "order", "encoding", "resources"]
+)
+_OTHER_FORMATS = (
+    (re.compile(r'\s*\{\s*"'), "JSON"),
+    (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
+    (
+        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[ \t]*\n\s*[a-z_]+ *[:{]"),
+        "protobuf text",
+    ),
+)
+_HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
+_TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
+_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
+
+
+def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a file of another format."""
+    for pattern, name in _OTHER_FORMATS:
+        found = pattern.match(context.text)
+        if found is not None and context.at <= found.end():
+            yield Diagnosis(
+                "other-format",
+                f"this is {name}, not the text form of ONNX",
+                Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
+                help="load it with its own tool, save a binary model, and convert that: "
+                "`onnxtext from-binary`",
+                skip_to=len(context.text) + 1,
+            )
+
+
+def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
+    line = context.line_start
+    start = (
+        line + len(context.text[line : context.at]) - len(context.text[line : context.at].lstrip())
+    )
+    found = _OTHER_COMMENT.match(context.text, start)
+    if found is None or context.at > found.end():
+        return
+    span = Span(start, context.line_end)
+    words = context.text[found.end() : context.line_end].strip().removesuffix("-->").strip()
+    message = "comments start with `#`"
+    if start < context.region.start:  # `<` may begin the attributes of the node before
+        skip_to = context.line_end + 1
+        yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
+    edits = (Edit(span, f"# {words}"),)
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
+
+
+def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a Python docstring."""
+    if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
+        return
+    if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
+        return
+    string = context.done[0]
+    span = string.span
+    words = string.strip('" \t\r\n')
+    line_end = context.text.find("\n", span.end)
+    alone = not context.text[span.end : None if line_end < 0 else line_end].strip()
+    comment = f"# {words}" if alone and words and "\n" not in words else ""
+    yield Diagnosis(
+        "lone-string",
+        "a string has no meaning on its own",
+        span,
+        (Edit(span, comment),),
+        "write a comment" if comment else "remove it",
+        "unsafe",
+        help='write a comment, `# …`, or `@doc("…")` before the item it describes',
+        least=1,
+        instead=True,
+    )
+
+
+def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `const float[3] x`, `graph main (…)` and `return y`."""
+    if context.token is None or not context.done or context.done[-1] not in _WORDS:
+        return
+    word, rest = context.done[-1], context.rest
+    if context.name(context.token) not in NAMES | {"TYPE"}:
+        return
+    if word == "return" and len(context.done) == 1:
+        if all(context.name(token) in NAMES or token == "," for token in rest):
+            span = Span(word.at, rest[-1].end)
+            message = "the outputs of a graph belong after `=>` in its first line"
+            edits = (Edit(span, ""),)
+            yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
+        return
+    edits = (Edit(Span(word.at, context.at), ""),)
+    message = f"`{word}` does not belong here"
+    title = f"remove `{word}`"
+    yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=3)
+
+
+def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `x: float[N]`, `float x[3]` and `<int axis = 1>`."""
+    rest = context.rest
+    if context.token is None or not context.done:
+        return
+    name = context.done[-1]
+    before = context.done[-2] if len(context.done) > 1 else None
+    if context.token == ":" and len(rest) > 1 and context.name(rest[1]) in _TYPES:
+        end = closing(rest[2:]) if rest[2:3] == ["("] else -1
+        if end is not None and before in {None, "(", ",", "<"} and context.name(name) in NAMES:
+            span = Span(name.at, rest[2 + end].end if end >= 0 else rest[1].end)
+            written = f"{context.text[rest[1].at : span.end]} {name}"
+            message = "the type of a value belongs before its name"
+            title = f"write `{written}`"[:60]
+            yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+    elif before is not None and context.name(before) == "PRIM":
+        end = closing(rest) if context.token == "[" else 0
+        if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
+            return
+        span = Span(before.at, rest[end].end)
+        written = f"{before}{context.text[context.at : span.end]} {name}"
+        message = "dimensions belong after the element type"
+        title = f"write `{written}`"[:60]
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+    elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
+        span = Span(name.at, context.token.end)
+        written = f"{context.token}: {name}"
+        message = "the type of an attribute belongs after its name"
+        title = f"write `{written}`"[:60]
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=2)
+
+
+def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `float<3>`, `float(1, 3)` and `seq<float>`."""
+    if context.token not in {"<", "("} or not context.done:
+        return
+    kind, rest = context.name(context.done[-1]), context.rest
+    found = _TENSOR.match(context.text, context.done[-1].at)
+    if found is not None:
+        element = ALIASES.get(found[2], found[2])
+        dims = found[1].rstrip("x").replace("x", ", ")
+        written = f"{element}[{dims}]" if found[1] else element
+        span = Span(*found.span())
+        message = "a tensor type is its element type and its dimensions"
+        edits = (Edit(span, written),)
+        yield Diagnosis(
+            "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
+        )
+        return
+    end = closing(rest)
+    if (
+        end is None
+        or kind not in {"PRIM", "CONTAINER"}
+        or (kind, context.token) == ("CONTAINER", "(")
+    ):
+        return
+    left, right = "[]" if kind == "PRIM" else "()"
+    what = (
+        "dimensions are written in `[…]`" if kind == "PRIM" else "inner types are written in `(…)`"
+    )
+    span = Span(context.at, rest[end].end)
+    marks = (replace(rest[0], left), replace(rest[end], right))
+    yield Diagnosis("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
+
+
+def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `name {`: a graph without inputs and outputs, or a section before the graph."""
+    if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
+        return
+    name = context.done[0]
+    if name in _SECTIONS:
+        end = context.text.find("\n}", context.at)
+        line = context.text.find("\n", end + 1) if end >= 0 else -1
+        yield Diagnosis(
+            "misplaced-section",
+            f"the section `{name}` belongs after the graph",
+            name.span,
+            help="move it after the graph and the functions",
+            skip_to=(line if line >= 0 else len(context.text)) + 1,
+        )
+    elif context.before.takes("LPAR"):
+        yield Diagnosis(
+            "graph-without-inputs",
+            "the graph lacks its inputs and outputs",
+            Span(name.at, context.at + 1),
+            (insert(context.at, "() => () "),),
+            help=f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed",
+            least=0,
+        )
+
+
+def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `else_branch = e () => …` if the graph before it lacks its `}`."""
+    if context.token != "=>" or "node" not in context.rules:
+        return
+    before = context.text[: context.line_start].rstrip()
+    found = _HEAD.match(context.text, context.line_start)
+    if found is not None and found.end() >= context.at:
+        comma = len(before) - 1 if before.endswith(",") else found.start(1)
+        yield Diagnosis(
+            "unclosed-bracket",
+            f"`{found[1]}` is a graph among the nodes of another graph",
+            Span(comma, found.end(1)),
+            help="add the missing `}` before this graph",
+            instead=True,
+        )
+
+
+def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `<ir_version: 10>` after the graph."""
+    if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
+        return
+    if context.text[: context.done[0].at].rstrip().endswith("}"):
+        yield Diagnosis(
+            "misplaced-section",
+            "the header of the model belongs before the graph",
+            Span(context.done[0].at, context.done[-1].end),
+            help="move it to the beginning of the text",
+            skip_to=len(context.text) + 1,
+        )
+
+
+ORDER = (
+    other_format,
+    other_comments,
+    lone_string,
+    foreign_words,
+    misplaced_types,
+    brackets_of_types,
+    graph_without_head,
+    graph_among_nodes,
+    trailing_header,
+)

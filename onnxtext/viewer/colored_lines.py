@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert a text to colored lines for a page; the elements of long tensors are left out."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from onnxtext.excerpt.output import style_of
+from onnxtext.highlight import classify
+from onnxtext.lsp.index.positions import Lines
+from onnxtext.viewer.load_model import ENCODING
+
+KINDS = {
+    "Comment": "comment",
+    "Error": "error",
+    "Keyword.Constant": "number",
+    "Keyword.Namespace": "section",
+    "Keyword.Type": "type",
+    "Name.Attribute": "attribute",
+    "Name.Class": "graph",
+    "Name.Decorator": "decorator",
+    "Name.Function": "operator",
+    "Name.Label": "dimension",
+    "Name.Namespace": "domain",
+    "Name.Tag": "domain",
+    "Name.Variable": "name",
+    "Number": "number",
+    "String": "string",
+    "String.Other": "blob",
+}
+"""The CSS class of each kind of token."""
+
+CLASSES = ("", *dict.fromkeys(KINDS.values()))
+
+LONGEST = 2_000
+"""Longer lists of elements, and longer strings, are cut."""
+_HEAD, _TAIL = 300, 40
+"""How many of their characters are shown."""
+
+Cut = tuple[int, int, str]
+"""Start and end of what is left out, and what is shown instead."""
+
+_ELEMENTS = ("Number", "String", "Keyword.Constant", "Whitespace", "Comment")
+_SEPARATOR = re.compile(r",\s+")
+_MARKS = frozenset(",[]{}-+.")
+
+
+@dataclass(slots=True)
+class Text:
+    """The lines of a text for a page.
+
+    Attributes:
+        lines: the lines, without the cut parts.
+        kinds: for each line the class (an index of `CLASSES`) and length of each token in turn.
+        numbers: the number of each line in the text, from 0.
+        cuts: the parts that were left out.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    kinds: list[list[int]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    _shown: Lines = field(default_factory=lambda: Lines("", ENCODING))
+    _starts: list[int] = field(default_factory=list)
+    _shifts: list[int] = field(default_factory=list)
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return line and column of an offset of the text in the lines."""
+        at = bisect_right(self._starts, offset) - 1
+        if at < 0:
+            return self._shown.place(offset)
+        start, end, mark = self.cuts[at]
+        inside = start <= offset < end
+        moved = start + self._shifts[at] if inside else offset + self._shifts[at + 1]
+        return self._shown.place(moved if not inside else moved + len(mark))
+
+    def line(self, number: int) -> int:
+        """Return the index of a line of the text in the lines."""
+        return max(bisect_right(self.numbers, number) - 1, 0) if self.cuts else number
+
+    def is_cut(self, start: int, end: int) -> bool:
+        """Whether a part of the text has a cut."""
+        at = bisect_right(self._starts, start - 1)
+        return at < len(self._starts) and self._starts[at] < end
+
+
+def colored(text: str) -> Text:
+    """Return the lines of a text with their colors."""
+    pieces = list(classify(text, LONGEST))
+    made = Text(cuts=list(find_cuts(pieces)))
+    shift = 0
+    made._shifts.append(0)
+    parts, end = [], 0
+    for start, stop, mark in made.cuts:
+        parts += [text[end:start], mark]
+        end = stop
+        shift += len(mark) - (stop - start)
+        made._starts.append(start)
+        made._shifts.append(shift)
+    shown = "".join([*parts, text[end:]])
+    made._shown = Lines(shown, ENCODING)
+    count = made._shown.count
+    ends = [(made._shown.line_start(at), made._shown.line_end(at)) for at in range(count)]
+    made.lines = [shown[start:end] for start, end in ends]
+    made.kinds = list(_by_line(_cut(pieces, made.cuts), ends))
+    made.numbers = _numbers(text, made)
+    return made
+
+
+def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
+    """Yield the parts to leave out: the inside of long lists of elements, and of long strings."""
+    run: list[tuple[int, str, str]] = []
+    for piece in pieces:
+        _, kind, text = piece
+        if kind.startswith(_ELEMENTS) or (kind == "Punctuation" and _MARKS.issuperset(text)):
+            run.append(piece)
+            continue
+        yield from _cut_of(run)
+        run = []
+    yield from _cut_of(run)
+
+
+def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
+    # Blanks and comments around are not part of the list.
+    blank = ("Whitespace", "Comment")
+    while run and run[-1][1].startswith(blank):
+        run.pop()
+    first = next((n for n, piece in enumerate(run) if not piece[1].startswith(blank)), 0)
+    text = "".join([piece for _, _, piece in run[first:]])
+    if len(text) <= LONGEST:
+        return
+    begin = run[first][0]
+    separators = [found.end() for found in _SEPARATOR.finditer(text, 0, _HEAD)]
+    start = max(separators, default=_HEAD)
+    tail = _SEPARATOR.search(text, len(text) - _TAIL)
+    end = tail.end() if tail is not None else max(len(text.rstrip(']}"')), len(text) - _TAIL)
+    yield begin + start, begin + end, f" … {end - start:,} characters … "
+
+
+def _cut(pieces: Iterable[tuple[int, str, str]], cuts: list[Cut]) -> Iterator[tuple[str, str]]:
+    """Yield the token kind and the text of each piece of a line."""
+    waiting = iter([*cuts, None])
+    cut = next(waiting)
+    for at, kind, text in pieces:
+        while cut is not None and cut[1] <= at:
+            cut = next(waiting)
+        begin, end = at, at + len(text)
+        while cut is not None and begin <= end:
+            start, stop, mark = cut
+            if start >= end:
+                break
+            if start >= begin:
+                yield kind, text[begin - at : start - at]
+                yield "Comment", mark
+            begin = max(begin, min(stop, end))
+            if stop > end:
+                break
+            cut = next(waiting)
+        if begin < end:
+            yield kind, text[begin - at :]
+
+
+def _by_line(pieces: Iterable[tuple[str, str]], ends: list[tuple[int, int]]) -> Iterator[list[int]]:
+    """Yield the tokens of each line, as class and length in turn."""
+    line, at = 0, 0
+    found: list[int] = []
+    for kind, piece in pieces:
+        number = CLASSES.index(style_of(KINDS, kind) or "")
+        end = at + len(piece)
+        while at < end:
+            _, stop = ends[line]
+            following = ends[line + 1][0] if line + 1 < len(ends) else end + 1
+            part = piece[len(piece) - (end - at) : len(piece) - (end - min(end, stop))]
+            if at < stop and part:
+                width = _width(part)
+                if found and found[-2] == number:
+                    found[-1] += width
+                else:
+                    found += (number, width)
+            if end < following:
+                break
+            at = following
+            line += 1
+            yield found
+            found = []
+        at = end
+    for _ in range(line, len(ends)):
+        yield found
+        found = []
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _numbers(text: str, made: Text) -> list[int]:
+    if not made.cuts:
+        return list(range(len(made.lines)))
+    lines = Lines(text, ENCODING)
+    found: list[int] = []
+    for number in range(lines.count):
+        if made.place(lines.line_start(number)) == (len(found), 0):
+            found.append(number)
+    found += [found[-1]] * (len(made.lines) - len(found))
+    return found

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect the data for the graph of a page, in the format of the language server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from onnxtext.lsp.index.graph_details import details, searched_texts
+from onnxtext.lsp.index.graph_scopes import parse_id
+from onnxtext.lsp.index.graph_statements import node_of
+from onnxtext.lsp.index.graph_view import Drawing
+from onnxtext.viewer.colored_lines import Text
+
+
+def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -> dict[str, Any]:
+    """Return the whole graph.
+
+    Args:
+        drawing: the graph, with the changes if it is a comparison.
+        text: the lines of the text.
+        old: the lines of the text that it is compared with, where removed nodes are.
+        against: the name of that text.
+
+    Returns:
+        `document`: all groups, as the answer to `onnxtext/graph`; `open`: the ids of those that
+        are open at first; `details`: the answers to `onnxtext/graphNode` by id; `searched`: the
+        texts for the search, by id; `statements`: first line, column, last line and id of each
+        statement with a node.
+    """
+    groups = [(group, tree) for tree in drawing.trees for group in tree.groups()]
+    document = drawing.draw({group.id for group, _ in groups}, (), most=drawing.total + len(groups))
+    for item in _items(document):
+        parsed = parse_id(item["id"])
+        _move(item, old if old is not None and parsed is not None and parsed[1] == "r" else text)
+    drawn = [item["id"] for group in document["groups"] for item in group["items"]]
+    return {
+        "document": {**document, "version": 1, "here": None, "against": against},
+        "open": [group.id for group, tree in groups if drawing.is_open(group, tree)],
+        "details": {each: found for each in drawn if (found := details(drawing, each)) is not None},
+        "searched": dict(searched_texts(drawing)),
+        "statements": list(_statements(drawing, text)),
+    }
+
+
+def _items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from document["roots"]
+    for group in document["groups"]:
+        yield group
+        yield from group["items"]
+
+
+def _move(item: dict[str, Any], text: Text) -> None:
+    """Replace lines of the text by those of the page."""
+    places = [
+        *item["range"].values(),
+        *[each["at"] for each in item.get("stubs", ()) if each["at"]],
+    ]
+    for place in places:
+        place["line"] = text.line(place["line"])
+
+
+def _statements(drawing: Drawing, text: Text) -> Iterator[tuple[int, int, int, str]]:
+    for statement in drawing.index.statements:
+        identity = node_of(drawing, statement)
+        if identity is not None:
+            line, column = text.place(statement.at)
+            located = drawing.index.located(statement)
+            end = line if located is None else text.place(located.span.end)[0]
+            yield line, column, end, identity

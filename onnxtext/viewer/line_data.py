@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect data about the lines of a text for a page: names, folds, findings, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from onnxtext.ast.tensors_and_attributes import ExternalData, SparseTensor, Tensor
+from onnxtext.excerpt.html import MOST_OPEN
+from onnxtext.lsp.index.folds import find_folds
+from onnxtext.lsp.index.section_context import SECTION
+from onnxtext.lsp.index.symbols import Symbol
+from onnxtext.viewer.colored_lines import Text
+from onnxtext.viewer.load_model import Read
+
+_ROLES = {"use": 0, "definition": 1, "declaration": 2}
+_LONG = 12
+"""Longer sections are folded at first."""
+_FEW = 8
+"""Statistics of fewer elements would repeat the elements beside them."""
+
+
+def names(made: Read, text: Text) -> list[list[Any]]:
+    """Return the names of a text.
+
+    Returns:
+        For each meaning of a name: the name, its kind, its type or "", and the line, column,
+        length and role of each occurrence in turn.
+    """
+    index = made.document.version.index
+    found = []
+    for symbol in index.symbols.values():
+        places: list[int] = []
+        spans = {(index.span(each), _ROLES[each.role]) for each in symbol.occurrences}
+        for span, role in sorted((span, role) for span, role in spans if span is not None):
+            line, column = text.place(span.start)
+            last, end = text.place(span.end)
+            if line == last and end > column:
+                places += (line, column, end - column, role)
+        if places:
+            found.append([symbol.name, symbol.key[0], _type(made, symbol), places])
+    return found
+
+
+def _type(made: Read, symbol: Symbol) -> str:
+    if symbol.key[0] != "value" or symbol.scope is None:
+        return ""
+    return made.document.type_of(symbol.scope, symbol.name) or ""
+
+
+def folds(made: Read, text: Text) -> list[list[int]]:
+    """Return first line, last line, and 1 if folded at first, of each foldable range."""
+    version = made.document.version
+    best: dict[int, int] = {}
+    for start, end, _ in find_folds(version, [-1] * len(version.index.starts)):
+        first, last = text.line(start), text.line(end)
+        if last > first:
+            best[first] = max(last, best.get(first, 0))
+    return [
+        [first, last, int(_is_folded(text, first, last))] for first, last in sorted(best.items())
+    ]
+
+
+def _is_folded(text: Text, first: int, last: int) -> bool:
+    line = text.lines[first]
+    if SECTION.match(line) is not None:
+        return last - first > _LONG
+    return line.endswith("<") and last - first > MOST_OPEN
+
+
+def notes(made: Read, text: Text) -> dict[int, str]:
+    """Return the statistics of the weights in each line."""
+    describe = made.document.describe
+    assert describe is not None
+    found: dict[int, list[str]] = {}
+    for statement in made.document.version.index.statements:
+        for type, data in _weights(statement.item):
+            cut = text.is_cut(statement.at, max(statement.limit, statement.at + 1))
+            note = describe(type, data) if cut or _is_moved(data) else None
+            if note:
+                line, _ = text.place(statement.at)
+                found.setdefault(line, []).append(note)
+    return {line: "; ".join(parts) for line, parts in found.items()}
+
+
+def _weights(item: Any) -> Iterator[tuple[Any, Any]]:
+    if getattr(item, "data", None) is not None:
+        yield item.type, item.data
+    for attribute in getattr(item, "attributes", ()):
+        if isinstance(attribute.value, Tensor | SparseTensor):
+            yield None, attribute.value
+
+
+def _is_moved(data: Any) -> bool:
+    """Whether the elements are not in the statement."""
+    match data:
+        case Tensor(data=inner):
+            return _is_moved(inner)
+        case SparseTensor():
+            return _is_moved(data.values)
+        case ExternalData():
+            return True
+    return hasattr(data, "digest") or hasattr(data, "path")
+
+
+def findings(made: Read, text: Text) -> list[list[Any]]:
+    """Return line, severity, code and message of each finding, errors first."""
+    found = []
+    for finding in made.findings:
+        span = finding.span
+        if span is not None and finding.severity in ("error", "warning"):
+            line, _ = text.place(min(span.start, len(made.text)))
+            found.append([line, finding.severity, finding.code, finding.message])
+    return sorted(found, key=lambda row: (row[1] != "error", row[0]))

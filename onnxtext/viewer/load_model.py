@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read a model for a page: its text, its syntax tree, and the types and weights of its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onnxtext.api_errors import check_declared_size, invalid_model_error
+from onnxtext.ast.model import Model
+from onnxtext.ast.tensors_and_attributes import SparseTensor, StringData, Tensor, TypedData
+from onnxtext.ast.types import TensorType
+from onnxtext.checker.engine.partial_parse import read_partial
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.differ import Side
+from onnxtext.differ.tensor_data import DataReader
+from onnxtext.filetype import HEAD, decode_text, is_binary
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.server.analysis import Analysis, analyse
+from onnxtext.memory import paused_collector
+from onnxtext.printer.printer import print_model
+from onnxtext.tensor.blob_lookup import BlobError
+from onnxtext.weights.statistics import describe, describe_entries
+
+ENCODING = "utf-16"
+"""The unit of columns: strings of JavaScript have code units of UTF-16."""
+
+
+@dataclass(slots=True)
+class Read:
+    """A model that was read for a page.
+
+    Attributes:
+        name: its name, such as that of its file.
+        base: the directory of its file, where weights are; None if unknown.
+        document: its text, with the data derived from it.
+        findings: the syntax errors of the text; errors and warnings of the checker follow.
+        binary: whether it was a binary model; its text is then the canonical one.
+        statistics: whether the statistics of its weights are computed.
+    """
+
+    name: str
+    base: Path | None
+    document: Document
+    findings: list[Diagnostic] = field(default_factory=list)
+    binary: bool = False
+    statistics: bool = True
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.document.version.text
+
+    @property
+    def model(self) -> Model | None:
+        """The model; None for a part of one."""
+        return self.document.version.index.model
+
+    def side(self) -> Side:
+        """Return the model for a comparison.
+
+        Raises:
+            OnnxTextError: the text has errors, or it is only a part of a model.
+        """
+        model = self.model
+        if model is None or self.document.version.syntax:
+            # Raises for what is no model.
+            return Side.of_text(self.text, label=self.name, base=self.base)
+        return Side(model, self.name, self.base, self.document.version.source)
+
+
+def read(
+    data: bytes | memoryview,
+    name: str,
+    base: Path | None,
+    *,
+    binary: bool | None = None,
+    statistics: bool = True,
+) -> Read:
+    """Read a text or a binary model; a text may have errors.
+
+    Args:
+        data: the content of its file.
+        name: the name of the file.
+        base: its directory, to find weights beside it.
+        binary: whether it is a binary model; by default its name, else its content, decides.
+        statistics: whether the statistics of weights are computed.
+
+    Raises:
+        OnnxTextError: the bytes are not a model, and not a text.
+    """
+    resources: dict[str, Any] = {}
+    if binary is None:
+        binary = is_binary(bytes(data[:HEAD]), name)
+    with paused_collector():
+        text = _printed(data, name, resources) if binary else decode_text(bytes(data), name)
+        document = Document.open("", None, text, 1, ENCODING)
+        version = document.version
+        version.source.name, version.directory = name, base
+        version.parsed = read_partial(version.source)
+        made = Read(name, base, document, list(version.syntax), binary, statistics)
+        model = version.index.model
+        if binary and model is not None:
+            model.resources, model.resources_left_out = resources, False
+        _infer(made)
+        _describe(made)
+    return made
+
+
+def canonical(made: Read) -> Read:
+    """Return a model with the text in the canonical layout; itself if it has that already."""
+    model = made.model
+    if made.binary or model is None or made.document.version.syntax:
+        return made
+    resources = model.resources
+    left_out = model.resources_left_out
+    model.resources, model.resources_left_out = {}, bool(resources) or left_out
+    text = print_model(model)
+    data = text.encode("utf-8", "surrogatepass")
+    again = read(data, made.name, made.base, binary=False, statistics=False)
+    if again.model is not None:
+        again.model.resources, again.model.resources_left_out = resources, left_out
+    again.statistics = made.statistics
+    _describe(again)
+    return again
+
+
+def _printed(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> str:
+    """Print a binary model without its large weights, which go to `resources`."""
+    from onnxtext.binary_to_text import lift_placed
+
+    try:
+        # Metadata is behind the graphs: exporters write pages of it.
+        model = lift_placed(data, metadata="section")  # type: ignore[arg-type]
+    except BlobError as error:
+        raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
+    except ValueError as error:
+        if isinstance(error, OnnxTextError):
+            raise
+        raise invalid_model_error(bytes(data), error, name) from None
+    model.encoding = None
+    resources.update(model.resources)
+    if resources:
+        model.resources, model.resources_left_out = {}, True
+    return print_model(model)
+
+
+def _infer(made: Read) -> None:
+    """Check the model and infer the types of values, as editors do."""
+    document = made.document
+    analysis = analyse(made.text, made.name, made.base)
+    known = {finding.message for finding in made.findings}
+    made.findings += [each for each in analysis.diagnostics if each.message not in known]
+    document.analysis = Analysis(types=analysis.types)
+    document.analysed = document.version.number
+
+
+def _describe(made: Read) -> None:
+    """Choose the function that describes weights."""
+    made.document.describe = _Statistics(made).describe if made.statistics else _no_statistics
+
+
+def _no_statistics(type: Any, data: Any) -> str | None:
+    return None
+
+
+class _Statistics:
+    """Describes the weights of a model, each once."""
+
+    def __init__(self, made: Read) -> None:
+        self._known: dict[int, tuple[object, str | None]] = {}
+        model = made.model
+        self._reader = None if model is None else DataReader(model, made.base)
+        try:
+            if model is not None:
+                check_declared_size(model, made.document.version.source)
+        except OnnxTextError as error:
+            self._reader = None
+            made.findings += error.diagnostics
+
+    def describe(self, type: Any, data: Any) -> str | None:
+        """Return the statistics of a tensor; None if it has none, or they are not available."""
+        key = id(data)
+        if key not in self._known:
+            self._known[key] = data, self._describe(type, data)
+        return self._known[key][1]
+
+    def _describe(self, type: Any, data: Any) -> str | None:
+        match data:
+            case Tensor(type=own, data=inner):
+                return self.describe(own, inner)
+            case SparseTensor():
+                text = self.describe(data.values.type, data.values.data)
+                return f"stored values: {text}" if text else None
+            case StringData(values):
+                return f"{len(values):,} strings"
+        if self._reader is None or not isinstance(type, TensorType):
+            return None
+        try:
+            if isinstance(data, TypedData):
+                return describe_entries(type.element, data.entries)
+            found = self._reader.raw(type, data, "")
+        except (BlobError, OSError) as error:
+            return str(error)
+        return None if not found else _short(describe(type.element, found))
+
+
+def _short(text: str) -> str:
+    """Remove the usual details from statistics."""
+    return text.removesuffix(", NaN 0").removesuffix(", zeros 0%")

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read arrays from data files of other programs: `.npy`, `.npz`, `.safetensors`."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from math import prod
+from pathlib import Path
+from typing import IO, Any
+
+from onnxtext.ast.tensors_and_attributes import DataFile
+from onnxtext.ast.types import TensorType
+from onnxtext.files import name_of
+from onnxtext.tensor.blob_lookup import BlobError
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.lazy_numpy import np
+from onnxtext.weights.paths import PathError, inside, view_file
+
+UNREADABLE = "data-file-unreadable"
+MISMATCH = "data-file-mismatch"
+
+_NUMPY = {
+    "bool": "b1", "uint8": "u1", "int8": "i1", "uint16": "u2", "int16": "i2", "uint32": "u4",
+    "int32": "i4", "uint64": "u8", "int64": "i8", "float16": "f2", "float": "f4", "double": "f8",
+    "complex64": "c8", "complex128": "c16",
+}  # fmt: skip
+"""Element types of numpy. `ml_dtypes` writes other types of whole bytes as voids."""
+
+_SAFETENSORS = {
+    "bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32",
+    "int32": "I32", "uint64": "U64", "int64": "I64", "float16": "F16", "bfloat16": "BF16",
+    "float": "F32", "double": "F64", "complex64": "C64", "float8e4m3fn": "F8_E4M3",
+    "float8e5m2": "F8_E5M2", "float8e8m0": "F8_E8M0", "float4e2m1": "F4",
+}  # fmt: skip
+
+_LONGEST_HEADER = 1 << 16
+
+
+def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | memoryview:
+    """Read an array in a data file as `raw_data`.
+
+    Args:
+        base: the directory of the text; None if it is not in a file.
+        file: the reference in the text.
+        type: the declared type, which the array must have.
+
+    Raises:
+        BlobError: the file cannot be read, is outside of the directory, or does not have the array
+            with this type and shape.
+    """
+    if base is None:
+        raise BlobError("cannot read a data file without a base_dir", UNREADABLE)
+    where = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
+    shape = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
+    try:
+        path = inside(base, file.path)
+        view = view_file(path)
+        if file.path.lower().endswith(".safetensors"):
+            return _from_safetensors(path, file, type, shape, where)
+        if file.entry is None:
+            return _from_npy(view, type, shape, where)
+        return _from_npz(path, file.entry, type, shape, where)
+    except PathError as error:
+        raise BlobError(f"{where}: {error}", UNREADABLE) from None
+    except OSError as error:
+        why = error.strerror or error
+        raise BlobError(f"{where}: {name_of(error, path)}: {why}", UNREADABLE) from None
+
+
+def _from_npy(
+    view: memoryview, type: TensorType, shape: tuple[int, ...], where: str
+) -> bytes | memoryview:
+    """Read a mapped array; copy it only if it has another order."""
+    head = io.BytesIO(bytes(view[:_LONGEST_HEADER]))
+    fortran, dtype = _header(head, type, shape, where)
+    size = prod(shape) * dtype.itemsize
+    data = view[head.tell() : head.tell() + size]
+    return _ordered(data, dtype, shape, fortran, where)
+
+
+def _from_npz(
+    path: Path, entry: str, type: TensorType, shape: tuple[int, ...], where: str
+) -> bytes | memoryview:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            member = entry if entry in archive.namelist() else entry + ".npy"
+            if member not in archive.namelist():
+                held = ", ".join([name.removesuffix(".npy") for name in archive.namelist()][:20])
+                raise BlobError(f"{where} is missing; the file has {held}", UNREADABLE)
+            with archive.open(member) as file:
+                head = io.BytesIO(file.read(_LONGEST_HEADER))
+                fortran, dtype = _header(head, type, shape, where)
+                size = prod(shape) * dtype.itemsize
+                data = head.read()[:size]
+                data += file.read(max(size - len(data), 0))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise BlobError(f"{where} cannot be read: {error}", UNREADABLE) from None
+    return _ordered(memoryview(data), dtype, shape, fortran, where)
+
+
+def _header(
+    file: IO[bytes], type: TensorType, shape: tuple[int, ...], where: str
+) -> tuple[bool, Any]:
+    """Read the header: whether the order is Fortran's, and the dtype; never unpickles."""
+    from numpy.lib import format as npy
+
+    try:
+        version = npy.read_magic(file)
+        if version == (1, 0):
+            held, fortran, dtype = npy.read_array_header_1_0(file)
+        elif version in ((2, 0), (3, 0)):
+            held, fortran, dtype = npy.read_array_header_2_0(file)
+        else:
+            raise ValueError(f"version {version} of the format is unknown")
+    except (ValueError, SyntaxError, EOFError, RecursionError, MemoryError) as error:
+        reason = str(error).partition("\n")[0]
+        raise BlobError(f"{where} is not a .npy file: {reason}", UNREADABLE) from None
+    wanted = _NUMPY.get(type.element)
+    element = ELEMENTS.get(type.element)
+    if wanted is not None:
+        fits = dtype.newbyteorder("=") == np.dtype(wanted)
+    else:
+        fits = element is not None and element.bits in (8, 16) and dtype == f"V{element.bits // 8}"
+    if not fits:
+        raise BlobError(f"{where} is of type {dtype}, the tensor is {type.element}", MISMATCH)
+    _check_shape(tuple(held), shape, where)
+    return bool(fortran), dtype
+
+
+def _check_shape(held: tuple[int, ...], shape: tuple[int, ...], where: str) -> None:
+    if held != shape:
+        message = f"{where} has the shape {list(held)}, but the tensor has {list(shape)}"
+        raise BlobError(message, MISMATCH)
+
+
+def _ordered(
+    data: memoryview, dtype: Any, shape: tuple[int, ...], fortran: bool, where: str
+) -> bytes | memoryview:
+    """Convert an array to little-endian, row-major bytes."""
+    size = prod(shape) * dtype.itemsize
+    if len(data) != size:
+        raise BlobError(f"{where} ends after {len(data):,} of {size:,} bytes", UNREADABLE)
+    swapped = dtype.byteorder == ">"
+    if not swapped and not (fortran and len(shape) > 1):
+        return data
+    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+    made = np.ascontiguousarray(array.astype(dtype.newbyteorder("<")))
+    return made.tobytes()
+
+
+def _from_safetensors(
+    path: Path, file: DataFile, type: TensorType, shape: tuple[int, ...], where: str
+) -> memoryview:
+    from onnxtext.weights.safetensors_file import open_safetensors
+
+    tensors, _ = open_safetensors(path)
+    found = tensors.get(file.entry or "")
+    if found is None:
+        held = ", ".join(list(tensors)[:20])
+        raise BlobError(f"{where} is missing; the file has {held}", UNREADABLE)
+    kind, held_shape, data = found
+    if kind != _SAFETENSORS.get(type.element):
+        raise BlobError(f"{where} is of type {kind}, the tensor is {type.element}", MISMATCH)
+    _check_shape(held_shape, shape, where)
+    if len(data) != raw_size(ELEMENTS[type.element], prod(shape)):
+        raise BlobError(f"{where} has {len(data)} bytes, which do not fit", MISMATCH)
+    return data

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Embed and externalize ONNX external data (`TensorProto.external_data` in `onnx.proto`).
+
+The keys are those of ONNX: `location` (a path relative to the model's file), `offset` and `length`
+(decimal numbers of bytes) and `checksum` (SHA-1 of the whole file).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onnxtext.ast.model import Model
+from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.tensors_and_attributes import (
+    Blob,
+    DataFile,
+    ExternalData,
+    RawData,
+    SparseTensor,
+    SplatData,
+)
+from onnxtext.ast.types import TensorType
+from onnxtext.files import name_of
+from onnxtext.tensor.blob_lookup import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.weights.declared_sizes import wanted_size
+from onnxtext.weights.paths import PathError, inside, view_file
+
+ALIGNMENT = 4096
+"""Offsets are multiples of this so that data can be mapped (comment of `external_data`)."""
+
+LEAST_BYTES = 1024
+"""Smaller tensors stay in the model, as in `onnx.save`."""
+
+MISSING = "external-data-missing"
+WRONG = "external-data-wrong"
+
+Data = bytes | memoryview
+
+
+@dataclass(slots=True)
+class ExternalFile:
+    """A file of external data to write.
+
+    Attributes:
+        name: the location in the model's references.
+        parts: offsets and their data.
+        size: the number of bytes so far.
+    """
+
+    name: str
+    parts: list[tuple[int, Data]] = field(default_factory=list)
+    size: int = 0
+    _known: dict[int, int] = field(default_factory=dict)
+
+    def add(self, data: Data) -> int:
+        """Add data and return its offset; the same view is added once."""
+        known = self._known.get(id(data))
+        if known is not None:
+            return known
+        offset = self.add_pieces([data])
+        self._known[id(data)] = offset
+        return offset
+
+    def add_pieces(self, pieces: Sequence[Data]) -> int:
+        """Add consecutive pieces and return their offset."""
+        offset = at = -(-self.size // ALIGNMENT) * ALIGNMENT
+        for piece in pieces:
+            self.parts.append((at, piece))
+            at += len(piece)
+        self.size = at
+        return offset
+
+    def pieces(self) -> Iterator[Data]:
+        """Return the content of the file, in order."""
+        at = 0
+        for offset, data in self.parts:
+            if offset > at:
+                yield bytes(offset - at)
+            yield data
+            at = offset + len(data)
+
+
+class Externalizer(Rewriter):
+    """Moves the data of tensors to a file of external data."""
+
+    def __init__(self, file: ExternalFile, resources: Blobs, elsewhere: Elsewhere) -> None:
+        """Create an externalizer.
+
+        Args:
+            file: receives the data.
+            resources: the blobs in the text.
+            elsewhere: finds other blobs.
+        """
+        super().__init__()
+        self._file = file
+        self._resources = resources
+        self._elsewhere = elsewhere
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        """Replace raw data by a reference."""
+        if isinstance(data, SplatData):
+            offset = self._file.add_pieces(data.repetition.pieces())
+            return self._reference(offset, len(data.repetition))
+        try:
+            raw = self._raw(type, data)
+        except BlobError as error:
+            raise BlobError(f"tensor `{name}`: {error}", error.code) from None
+        if raw is None:
+            return data
+        if len(raw) != wanted_size(type):
+            message = f"tensor `{name}`: {len(raw)} bytes do not fit its type"
+            raise BlobError(message, SIZE)
+        if len(raw) < LEAST_BYTES:
+            return RawData(raw)
+        return self._reference(self._file.add(raw), len(raw))
+
+    def _reference(self, offset: int, size: int) -> ExternalData:
+        return ExternalData(
+            (
+                ("location", self._file.name),
+                ("offset", str(offset)),
+                ("length", str(size)),
+            )
+        )
+
+    def _raw(self, type: TensorType, data: Any) -> Data | None:
+        match data:
+            case RawData():
+                return data.data
+            case Blob(digest):
+                if self._resources.knows(digest):
+                    return self._resources.find(digest)
+                return self._elsewhere.find(digest)
+            case DataFile():
+                return self._elsewhere.array(data, type)
+        return None
+
+    def sparse(self, sparse: SparseTensor) -> SparseTensor:
+        """Keep sparse tensors: readers of external data ignore them."""
+        return sparse
+
+
+class Embedder(Rewriter):
+    """Replaces references to external data by the data."""
+
+    def __init__(self, base: Path | None) -> None:
+        """Create an embedder.
+
+        Args:
+            base: the directory of the model's file; None if it is not in a file.
+        """
+        super().__init__()
+        self._base = base
+        self._files: dict[str, memoryview] = {}
+        self._checked: set[tuple[str, str]] = set()
+        self.found = False
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        """Replace a reference by raw data."""
+        if not isinstance(data, ExternalData):
+            return data
+        self.found = True
+        entries = dict(data.entries)
+        location = entries.get("location", "")
+        where = f"external data of `{name}`"
+        try:
+            file = self._open(location)
+        except PathError as error:
+            raise BlobError(f"{where}: {error}", WRONG) from None
+        except OSError as error:
+            why = error.strerror or error
+            raise BlobError(f"{where}: {name_of(error, location)}: {why}", MISSING) from None
+        wanted = wanted_size(type)
+        start = _number(entries.get("offset", "0"), where, "offset")
+        length = _number(entries.get("length", str(len(file) - start)), where, "length")
+        if length != wanted:
+            raise BlobError(f"{where} has {length} bytes, but the tensor needs {wanted}", WRONG)
+        if start + length > len(file):
+            raise BlobError(
+                f"{where} ends at byte {start + length:,}, {location} at {len(file):,}", WRONG
+            )
+        checksum = entries.get("checksum")
+        if checksum is not None:
+            self._check(location, file, checksum, where)
+        return RawData(file[start : start + length])
+
+    def _open(self, location: str) -> memoryview:
+        file = self._files.get(location)
+        if file is None:
+            if self._base is None:
+                raise PathError("the directory of the model is unknown")
+            file = self._files[location] = view_file(inside(self._base, location))
+        return file
+
+    def _check(self, location: str, file: memoryview, checksum: str, where: str) -> None:
+        if (location, checksum) in self._checked:
+            return
+        actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()
+        if actual != checksum.lower():
+            message = f"{where}: the SHA-1 of {location} is {actual}, not {checksum}"
+            raise BlobError(message, WRONG)
+        self._checked.add((location, checksum))
+
+
+def _number(text: str, where: str, key: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise BlobError(f"{where}: the {key} `{text}` is not a number of bytes", WRONG)
+    return int(text)
+
+
+def embed_external(model: Model, base: Path | None) -> bool:
+    """Embed the external data of a model in its tensors.
+
+    Args:
+        model: the model, changed in place.
+        base: the directory of the model's file.
+
+    Returns:
+        Whether there was any.
+
+    Raises:
+        BlobError: a file is missing, is outside of the directory or does not match its reference.
+    """
+    embedder = Embedder(base)
+    embedder.run(model)
+    return embedder.found
+
+
+def externalize(model: Model, file: ExternalFile, elsewhere: Elsewhere) -> None:
+    """Move the data of a model's tensors to a file of external data.
+
+    Args:
+        model: the model, changed in place.
+        file: receives the data.
+        elsewhere: finds blobs that are not in the text.
+
+    Raises:
+        BlobError: a blob is missing or damaged.
+    """
+    Externalizer(file, Blobs(model.resources), elsewhere).run(model)
