@@ -210,6 +210,8 @@ cdef bint read_splat(
     cdef Py_ssize_t index
     if at[1] != c"." or at[2] != c"." or layout.count * layout.width > MOST_EXPANDED:
         return False
+    if layout.step > 1:  # packed entries; Python knows how many these are
+        return False
     for index in range(times):
         memcpy(reader.out, reader.out - layout.width, layout.width)
         reader.out += layout.width
