@@ -16,7 +16,7 @@ from onnxtext._core.slots cimport (
 )
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
-from onnxtext.ast.model import Graph
+from onnxtext.ast.model import Annotation, Graph
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.wire.reader import WireField, read_fields
 
@@ -49,6 +49,29 @@ cdef class Decoder:
         if not whole.shape[0]:
             return None
         return self.values.attribute(&whole[0], memoryview(data), 0, whole.shape[0])
+
+    def annotation(self, data):
+        """Return an annotation with a name and then whole entries; None for other forms."""
+        cdef const unsigned char[::1] whole = data
+        cdef Py_ssize_t end = whole.shape[0], at
+        cdef Field field
+        cdef list entries = []
+        if not end or not read_field(&whole[0], 0, end, &field):
+            return None
+        if field.key != ANNOTATION_TENSOR_NAME:
+            return None
+        name = text_of(&whole[0], field.value, field.end)
+        at = field.end
+        while at < end:
+            if (
+                not read_field(&whole[0], at, end, &field)
+                or field.key != ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES
+                or not is_entry(&whole[0], field.value, field.end)
+            ):
+                return None
+            entries.append(entry_of(&whole[0], field.value, field.end))
+            at = field.end
+        return Annotation(name, tuple(entries))
 
     def fields(
         self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth, dict lists, list nodes,

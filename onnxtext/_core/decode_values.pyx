@@ -11,6 +11,7 @@ from libc.string cimport memcpy
 from onnxtext._core.decorations cimport DEFAULT_LOCATION, doc_decorator
 from onnxtext._core.decode_types cimport copied, plain_head, text_of, type_of
 from onnxtext._core.keys cimport *
+from onnxtext._core.packing cimport is_packed
 from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR, TYPED_DATA,
     VALUE_INFO, PyType_GenericAlloc, make_float32, put,
@@ -57,7 +58,7 @@ cdef class Head:
     cdef object type
     cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
     cdef Py_ssize_t count  # of their elements
-    cdef int typed_key
+    cdef int typed_key, bits
     cdef bint is_bool, is_string
 
     def __cinit__(self, bytes data):
@@ -70,14 +71,15 @@ cdef class Head:
         if element is None or not all(0 <= dim < 1 << 40 for dim in self.type.shape):
             return
         self.is_string = element.kind == "string"
-        if element.bits < 8:
+        if element.bits not in (2, 4) and element.bits < 8:
             return
         count = 1
         for dim in self.type.shape:
             count *= dim
         if count < 1 << 40:
             self.count = count
-            self.size = count * (element.bits // 8)
+            self.bits = element.bits
+            self.size = (count * element.bits + 7) // 8
             self.is_bool = element.kind == "bool"
             self.typed_key = -1 if element.kind == "complex" else TYPED_KEYS[element.field]
 
@@ -85,11 +87,7 @@ cdef class Head:
 @cython.final
 cdef class Values:
     def __cinit__(self, dict types):
-        """Create the caches.
-
-        Args:
-            types: by encoded type, a value info with this type.
-        """
+        """Create the caches; `types` has a value info by its encoded type."""
         self.attributes, self.heads, self.types = {}, {}, types
         self.is_plain = True
 
@@ -152,11 +150,12 @@ cdef class Values:
         """Decode such a tensor, with an optional name, or metadata; return False for other forms."""
         cdef Field field
         cdef list metadata = [], strings = [], external = []
-        cdef Py_ssize_t at = start, index
+        cdef Py_ssize_t at = start, index, size
         cdef uint64_t location = 0
         cdef bint is_located = False
         cdef tuple docs = ()
         cdef Head head = None
+        cdef bytes entries
         self.name = self.held = None
         while at < end:
             if not read_field(data, at, end, &field):
@@ -198,6 +197,10 @@ cdef class Values:
             if field.key == TENSOR_RAW_DATA:
                 if at - field.value != head.size:
                     return False
+                if head.bits < 8 and not is_packed(
+                    data + field.value, head.size, head.count, head.bits, 1
+                ):
+                    return False
                 if head.is_bool:
                     for index in range(field.value, at):
                         if data[index] > 1:
@@ -210,7 +213,12 @@ cdef class Values:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
                     return False
-                self.most = max(self.most, len(entries) // (4 if is_narrow(field.key) else 8))
+                if head.bits < 8 and not is_packed(
+                    <Bytes><const char*>entries, len(entries), head.count, head.bits, 4
+                ):
+                    return False
+                size = len(entries) // (4 if is_narrow(field.key) else 8)
+                self.most = max(self.most, size, head.count if head.bits < 8 else 0)
                 self.held = PyType_GenericAlloc(TYPED_DATA, 0)
                 put(self.held, OF_TYPED, entries)
             else:

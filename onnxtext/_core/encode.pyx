@@ -76,7 +76,7 @@ cdef class Encoder(ValueEncoder):
 
     cdef int graph_fields(self, graph) except -1:
         cdef Buffer out = self.out
-        cdef Py_ssize_t start = out.size
+        cdef Py_ssize_t start = out.size, inside
         cdef list data
         if self.depth == DEEPEST:
             raise RecursionError("graphs are nested too deeply")
@@ -109,7 +109,10 @@ cdef class Encoder(ValueEncoder):
                     self._value(GRAPH_VALUE_INFO, value)
             self._typed_outputs(GRAPH_VALUE_INFO, graph.nodes)
         for item in graph.quantization:
-            out.field(GRAPH_QUANTIZATION_ANNOTATION, self.lowering.annotation(item))
+            inside = out.open(GRAPH_QUANTIZATION_ANNOTATION)
+            out.text(ANNOTATION_TENSOR_NAME, item.tensor_name)
+            self.entries(ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES, item.entries)
+            out.close(inside)
         for is_input, values in data:
             for value in values:
                 if type(value.data) is SPARSE_TENSOR:

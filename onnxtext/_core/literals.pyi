@@ -4,5 +4,12 @@ from typing import Any
 class Layout:
     type: Any
     def __init__(
-        self, type: Any, kind: str, bits: int, fraction: int, entries: Layout | None, dims: Any
+        self,
+        type: Any,
+        kind: str,
+        bits: int,
+        fraction: int,
+        entries: Layout | None,
+        dims: Any,
+        in_entries: bool = False,
     ) -> None: ...

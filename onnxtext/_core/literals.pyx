@@ -10,6 +10,8 @@ from libc.math cimport HUGE_VAL
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, strncmp
 
+from onnxtext._core.packing cimport packed
+
 cdef extern from "math.h":
     float nextafterf(float, float) noexcept
 
@@ -26,7 +28,8 @@ POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
 
 
 cdef class Layout:
-    def __cinit__(self, type, str kind, int bits, int fraction, Layout entries, dims):
+    def __cinit__(self, type, str kind, int bits, int fraction, Layout entries, dims,
+                  bint in_entries=False):
         """Describe a type.
 
         Args:
@@ -36,13 +39,16 @@ cdef class Layout:
             fraction: the fraction bits of a float.
             entries: the layout of entries of the typed field; None if Python reads them.
             dims: the dimensions; None if they are not all constant.
+            in_entries: whether packed elements are in entries of `int32_data`.
         """
         self.type, self.entries = type, entries
         if kind not in ("float", "int", "uint", "bool") or dims is None or len(dims) > MOST_DIMS:
             return
-        if bits not in (8, 16, 32, 64) or (kind == "float" and not fraction):
+        if bits not in (2, 4, 8, 16, 32, 64) or (kind == "float" and not fraction):
             return
-        self.width = bits // 8
+        self.bits, self.width = bits, max(1, bits // 8)
+        if bits < 8:
+            self.step = 4 if in_entries else 1
         self.fraction = fraction
         self.bias = (1 << (bits - fraction - 2)) - 1 if fraction else 0
         self.rank = len(dims)
@@ -95,7 +101,9 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
         flat = after_blanks(text + 1)[0] != c"["
         if not layout.rank or not read_bracket(layout, 0, flat, &reader):
             return None
-    return made if reader.at == text + size else None
+    if reader.at != text + size:
+        return None
+    return packed(made, layout.bits, layout.step) if layout.step else made
 
 
 cdef object read_number(const char* text, Py_ssize_t size, char kind):
@@ -202,6 +210,8 @@ cdef bint read_splat(
     cdef Py_ssize_t index
     if at[1] != c"." or at[2] != c"." or layout.count * layout.width > MOST_EXPANDED:
         return False
+    if layout.step > 1:  # packed entries; Python knows how many these are
+        return False
     for index in range(times):
         memcpy(reader.out, reader.out - layout.width, layout.width)
         reader.out += layout.width
@@ -225,9 +235,9 @@ cdef bint read_element(Layout layout, Reader* reader) except -1:
         if not read_integer(&reader.at, &integer):
             return False
         if layout.kind == c"u":
-            if integer < 0 or (layout.width < 8 and integer >> (8 * layout.width)):
+            if integer < 0 or (layout.bits < 64 and integer >> layout.bits):
                 return False
-        elif layout.width < 8 and not -1 <= integer >> (8 * layout.width - 1) <= 0:
+        elif layout.bits < 64 and not -1 <= integer >> (layout.bits - 1) <= 0:
             return False
         write_integer(reader.out, <uint64_t>integer, layout.width)
     reader.out += layout.width

@@ -23,6 +23,7 @@ cdef class Elements:
     cdef str element
     cdef Kind raw, typed  # of `raw_data` and of the typed field
     cdef int width, typed_width, rank
+    cdef int bits  # of an element
     cdef Py_ssize_t count  # of elements; -1 if unknown
     cdef Py_ssize_t[MOST_DIMS] dims  # without those that are 1
     cdef bint is_scalar

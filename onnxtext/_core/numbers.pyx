@@ -55,9 +55,10 @@ cdef class Elements:
                 self.rank += 1
         self.is_scalar = not type.shape
         element = ELEMENTS.get(type.element)
-        if element is None or element.bits not in (8, 16, 32, 64):
+        if element is None or element.bits not in (2, 4, 8, 16, 32, 64):
             return
-        self.element, self.width = element.name, element.bits // 8
+        self.bits = element.bits
+        self.element, self.width = element.name, max(1, element.bits // 8)
         self.typed_width = _WIDTHS[element.field]
         if element.kind == "float":
             self.raw = FLOAT if self.width >= 4 else CODE

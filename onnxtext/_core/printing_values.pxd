@@ -16,6 +16,9 @@ cdef class ValuePrinter:
     cdef bint _short_decorators(self, decorators, int indent) except -1
     cdef Elements _type(self, kind)
     cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1
+    cdef bint _packed(
+        self, Elements type, Py_buffer* held, bint is_raw, int indent, Py_ssize_t budget
+    ) except -1
     cdef bint _fits(self, Elements type, const char* data, Py_ssize_t size) noexcept
     cdef int _raw(
         self, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget

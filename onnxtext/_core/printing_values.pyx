@@ -5,7 +5,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
 
 from onnxtext._core.decorations cimport text_argument
-from onnxtext._core.numbers cimport BOOL, OTHER, Elements, Numbers
+from onnxtext._core.numbers cimport BOOL, INTEGER, OTHER, Elements, Numbers
+from onnxtext._core.packing cimport is_packed, unpacked
 from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
 from onnxtext._core.text cimport Text, is_wide
 
@@ -107,7 +108,10 @@ cdef class ValuePrinter:
         if is_raw or data.__class__ is TypedData:
             PyObject_GetBuffer(data.data if is_raw else data.entries, &held, PyBUF_SIMPLE)
             try:
-                if is_raw:
+                if type.bits and type.bits < 8:
+                    if self._packed(type, &held, is_raw, indent, budget):
+                        return 0
+                elif is_raw:
                     if self._fits(type, <const char*>held.buf, held.len):
                         return self._raw(type, <const char*>held.buf, held.len, indent, budget)
                 elif type.typed != OTHER and held.len % type.typed_width == 0:
@@ -123,6 +127,27 @@ cdef class ValuePrinter:
         for part in parts:
             out.part(part)
         return 0
+
+    cdef bint _packed(
+        self, Elements type, Py_buffer* held, bint is_raw, int indent, Py_ssize_t budget
+    ) except -1:
+        """Print elements of 2 or 4 bits; return False if Python must print them."""
+        cdef bytes codes
+        cdef int step = 1 if is_raw else 4
+        cdef const char* data = <const char*>held.buf
+        if type.count < 0 or not is_packed(
+            <const unsigned char*>data, held.len, type.count, type.bits, step
+        ):
+            return False
+        codes = unpacked(data, type.count, type.bits, step, type.raw == INTEGER)
+        data = codes
+        if is_raw:
+            self._raw(type, data, type.count, indent, budget)
+        else:
+            self.numbers._list(
+                self.out, b"{}", type.raw, 1, data, type.count, type, indent, budget
+            )
+        return True
 
     cdef bint _fits(self, Elements type, const char* data, Py_ssize_t size) noexcept:
         """Whether the core can print raw data."""

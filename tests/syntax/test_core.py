@@ -198,6 +198,7 @@ def test_the_keys_are_those_of_the_schema() -> None:
         "TENSOR_TYPE": "TypeProto.Tensor",
         "SEQUENCE": "TypeProto.Sequence",
         "MAP": "TypeProto.Map",
+        "ANNOTATION": "TensorAnnotation",
         "SHAPE": "TensorShapeProto",
         "DIM": "TensorShapeProto.Dimension",
         "TENSOR": "TensorProto",

@@ -199,7 +199,7 @@ class Lifter(NodeLifter):
                 case 15:
                     initializers += self.sparse_initializer(inside)
                 case 14:
-                    graph.quantization.append(lift_annotation(inside))
+                    graph.quantization.append(self.annotation(inside))
                 case 10:
                     decorators.append(doc_decorator(inside))
                 case 16:
@@ -209,6 +209,11 @@ class Lifter(NodeLifter):
         if not is_named:
             decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
+
+    def annotation(self, data: Data) -> ast.Annotation:
+        """Lift a `TensorAnnotation`."""
+        made = self._decoder.annotation(data) if self._native else None
+        return lift_annotation(data) if made is None else made
 
     def _fields(
         self,

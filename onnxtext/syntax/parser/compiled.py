@@ -185,7 +185,9 @@ def _layout(type: Type) -> Layout:
     entries = None
     if element.name in ENTRIES_ARE_ELEMENTS:
         entries = Layout(type, element.kind, element.bits, fraction, None, constant)
-    elif element.field == "int32_data" and element.bits >= 8:  # any int32 is valid
+    elif element.bits < 8:
+        entries = Layout(type, element.kind, element.bits, 0, None, constant, in_entries=True)
+    elif element.field == "int32_data":  # any int32 is valid
         entries = Layout(type, "int", 32, 0, None, constant)
     return Layout(type, element.kind, element.bits, fraction, entries, constant)
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pack elements of 2 or 4 bits: the compiled `onnxtext.tensor.packing`.
+
+A packed byte is at the beginning of `step` bytes: of 1 in `raw_data`, of 4 in the entries of
+`int32_data`.
+"""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int8_t, uint8_t
+from libc.string cimport memset
+
+
+cdef bytes packed(bytes codes, int bits, int step):
+    """Return packed codes; of each byte of `codes`, only the low bits count."""
+    cdef Py_ssize_t count = PyBytes_GET_SIZE(codes), index, at
+    cdef Py_ssize_t size = (count * bits + 7) // 8 * step
+    cdef uint8_t* out
+    cdef const uint8_t* code = <const uint8_t*>PyBytes_AS_STRING(codes)
+    made = PyBytes_FromStringAndSize(NULL, size)
+    out = <uint8_t*>PyBytes_AS_STRING(made)
+    memset(out, 0, size)
+    for index in range(count):
+        at = index * bits
+        out[at // 8 * step] |= <uint8_t>((code[index] & ((1 << bits) - 1)) << (at & 7))
+    return made
+
+
+cdef bytes unpacked(const char* data, Py_ssize_t count, int bits, int step, bint is_signed):
+    """Return a byte for each of `count` elements."""
+    cdef Py_ssize_t index, at
+    cdef const uint8_t* taken = <const uint8_t*>data
+    cdef int code, sign = 1 << (bits - 1) if is_signed else 0
+    made = PyBytes_FromStringAndSize(NULL, count)
+    cdef char* out = PyBytes_AS_STRING(made)
+    for index in range(count):
+        at = index * bits
+        code = (taken[at // 8 * step] >> (at & 7)) & ((1 << bits) - 1)
+        out[index] = <char><int8_t>((code ^ sign) - sign)
+    return made
+
+
+cdef bint is_packed(
+    const unsigned char* data, Py_ssize_t size, Py_ssize_t count, int bits, int step
+) noexcept:
+    """Whether bytes are exactly those of packed elements: their number, and zeros as padding."""
+    cdef Py_ssize_t at, used = count * bits % 8
+    if size != (count * bits + 7) // 8 * step:
+        return False
+    if step > 1:
+        for at in range(size):
+            if at % step and data[at]:
+                return False
+    return not used or not size or data[size - step] >> used == 0
