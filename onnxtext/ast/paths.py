@@ -171,15 +171,21 @@ def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
 
 def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
     """Return all parts of a model, each with the function that contains it, None if no function."""
-    for named in _graph(model.graph, (), True):
-        yield None, named
-    counts = Counter(map(function_key, model.functions))
-    for function in model.functions:
-        tied = counts[function_key(function)] == 1
-        path = (Step(function.name),)
-        yield function, Named("function", path, function, tied)
-        for named in walk_named(function, (), tied):
+    for function, parts in list_parts(model):
+        for named in parts:
             yield function, named
+
+
+def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
+    """Return the parts of the main graph (with None) and of each function; the owner is first."""
+    found: list[tuple[Function | None, list[Named]]] = [(None, _graph(model.graph, (), True))]
+    keys = list(map(function_key, model.functions))
+    counts = Counter(keys)
+    for function, key in zip(model.functions, keys, strict=True):
+        tied = counts[key] == 1
+        owner = Named("function", (Step(function.name),), function, tied)
+        found.append((function, [owner, *walk_named(function, (), tied)]))
+    return found
 
 
 def function_key(function: Function) -> tuple[str, str, str]:

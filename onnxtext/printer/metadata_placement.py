@@ -15,8 +15,8 @@ from onnxtext.ast.combine_lists import (
 )
 from onnxtext.ast.list_order import place_order
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.paths import walk_model
-from onnxtext.ast.visit import list_graphs
+from onnxtext.ast.paths import list_parts
+from onnxtext.ast.visit import METADATA, list_graphs
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
 
@@ -49,23 +49,24 @@ def place_metadata(
             repeated = _repeated_keys(graphs)
         return entries[0][0] not in repeated
 
-    for _, (kind, _, item, is_bound) in walk_model(model):
-        if kind == "node":
-            if item.metadata and is_bound and not is_short(item.metadata):
-                moved.add(id(item))
-            if item.metadata:
+    for _, parts in list_parts(model):
+        for kind, _, item, is_bound in parts:
+            if kind == "node":
+                if item.metadata and is_bound and not is_short(item.metadata):
+                    moved.add(id(item))
+                if item.metadata:
+                    continue
+            elif is_bound and isinstance(item, (Graph, Function)):
+                owners.append(item)
+            if not item.decorators:
                 continue
-        elif is_bound and isinstance(item, (Graph, Function)):
-            owners.append(item)
-        if not item.decorators:
-            continue
-        inline = [d for d in item.decorators if d.name == "meta"]
-        if is_bound and len(inline) == 1:
-            entries = decorator_entries(inline[0])
-            if not is_short(entries):
-                item.metadata = entries
-                moved.add(id(item))
-                item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
+            inline = [d for d in item.decorators if d.name == "meta"]
+            if is_bound and len(inline) == 1:
+                entries = decorator_entries(inline[0])
+                if not is_short(entries):
+                    item.metadata = entries
+                    moved.add(id(item))
+                    item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
     keep_metadata(graphs, moved)
     for owner in owners:
         regroup(owner)
@@ -118,7 +119,7 @@ def has_metadata(graphs: list[Graph | Function]) -> bool:
         items += graph.inputs
         items += graph.outputs
         items += graph.values
-    if any(node.metadata for graph in graphs for node in graph.nodes):
+    if any(any(map(METADATA, graph.nodes)) for graph in graphs):
         return True
     decorated = [item for item in items if item.decorators]
     return any(d.name == "meta" for item in decorated for d in item.decorators)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
-from onnxtext.ast.paths import Named, Step, walk_model
-from onnxtext.ast.visit import list_graphs
+from onnxtext.ast.paths import Named, Step, list_parts, walk_model
+from onnxtext.ast.visit import METADATA, list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import decorator_lines, field_text
@@ -50,19 +50,15 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
     if not _in_section(graphs):
         return ()
     blocks: list[tuple[str, Named | str]] = []  # a text begins or ends a function
-    inside: Function | None = None  # the function whose block is open
-    for function, named in walk_model(model):
-        if not named.item.metadata:
-            continue
-        if function is not inside:
-            if inside is not None:
-                blocks.append((STEP, "}"))
-            inside = function
-            if function is not None:
-                blocks.append((STEP, f"function {_function_path(function)} {{"))
-        blocks.append((STEP if function is None else STEP * 2, named))
-    if inside is not None:
-        blocks.append((STEP, "}"))
+    for function, parts in list_parts(model):
+        indent = STEP if function is None else STEP * 2
+        found = [(indent, named) for named in parts if named.item.metadata]
+        if function is None:
+            blocks += found
+        elif found:
+            blocks.append((STEP, f"function {_function_path(function)} {{"))
+            blocks += found
+            blocks.append((STEP, "}"))
     return ("metadata {\n", _blocks_text(blocks), "\n}") if blocks else ()
 
 
@@ -95,9 +91,8 @@ def _in_section(graphs: Sequence[Graph | Function]) -> bool:
         if graph.value_metadata or graph.metadata:
             return True
         for items in (graph.nodes, graph.inputs, graph.outputs, graph.values):
-            for item in items:
-                if item.metadata:
-                    return True
+            if any(map(METADATA, items)):
+                return True
     return False
 
 
