@@ -23,7 +23,7 @@ class SpanMapCache:
         self._known: dict[tuple[str, str], SpanMap | None] = {}
 
     def find(self, kind: str, chunk: str) -> SpanMap | None:
-        """Return the span map of the statement at the start of a chunk; None if there is none."""
+        """Return the span map of the statement at the start of a chunk; None if none begins there."""
         key = kind, chunk
         try:
             return self._known[key]
@@ -65,7 +65,7 @@ class Located:
         return Span(self.at + places.span.start, self.at + places.span.end)
 
     def find(self, *path: str | int) -> Span | None:
-        """Return the span of a part by its path; None if there is no such part."""
+        """Return the span of a part by its path; None if the part does not exist."""
         try:
             return self.absolute(self.places.find(*path))
         except (LookupError, IndexError):

@@ -71,7 +71,7 @@ OPERATIONS = {
     "untyped_value": "VALUE",
     "value_name": "TEXT",
 }
-"""The operations of the core that replace actions; it calls all other actions."""
+"""The operations of the core that replace actions; the core calls all other actions."""
 
 
 class CoreParser(Parser):
