@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
+import sysconfig
 import warnings
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CORE = "onnxtext/_core"
+BUILD = "build/core"
+RECORD = Path(BUILD, "sources.sha256")
+"""The digests of what the compiled modules were made from.
+
+With it, only modules that changed are compiled, and the benchmarks measure no other core.
+"""
 DIRECTIVES = {
     "language_level": 3,
     "binding": False,
@@ -65,32 +74,85 @@ def write_manual(root: Path) -> Path:
 
 
 def compile_core(root: Path) -> list[str]:
-    """Compile every module of the core beside its source; return the new files."""
+    """Compile the modules of the core that are out of date, each beside its source.
+
+    Returns:
+        All compiled modules, the unchanged ones too.
+    """
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
 
     os.chdir(root)  # setuptools finds sources only relative to the current directory
-    extensions = [
-        Extension(f"onnxtext._core.{source.stem}", [f"{CORE}/{source.name}"])
-        for source in sorted(Path(CORE).glob("*.pyx"))
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    made = {source: source.with_suffix(suffix) for source in sorted(Path(CORE).glob("*.pyx"))}
+    digests = find_digests()
+    outdated = find_outdated(made, digests)
+    if outdated:
+        find_compiler()
+        RECORD.unlink(missing_ok=True)  # an interrupted build leaves no record
+        modules: Any = cythonize(  # type: ignore[no-untyped-call, unused-ignore]
+            [Extension(f"onnxtext._core.{each.stem}", [each.as_posix()]) for each in outdated],
+            build_dir=BUILD,
+            compiler_directives=DIRECTIVES,
+            force=True,  # Cython also compares the time of its own headers
+            quiet=True,
+        )
+        command: Any = Distribution({"ext_modules": modules}).get_command_obj("build_ext")
+        command.inplace = True
+        command.force = True
+        command.build_temp = BUILD
+        command.parallel = True
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # setuptools warns about its own use
+            command.ensure_finalized()
+            command.run()
+    for file in made.values():
+        file.touch()  # onnxtext runs only modules that are newer than their sources
+    RECORD.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{digest}  {name}\n" for name, digest in digests.items()]
+    RECORD.write_text("".join(lines), encoding="utf-8")
+    return [file.as_posix() for file in made.values()]
+
+
+def find_compiler() -> None:
+    """Find the C compiler, so that its absence is known before Cython runs.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    if os.name == "nt":
+        return  # setuptools finds Visual Studio without PATH
+    command = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    if shutil.which(command.split()[0]) is None:
+        raise FileNotFoundError(f"there is no C compiler `{command}`")
+
+
+def find_digests() -> dict[str, str]:
+    """Return the digests of the core's sources and of everything else that its build depends on."""
+    sources = sorted(path for path in Path(CORE).iterdir() if path.suffix in (".pyx", ".pxd"))
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources}
+    flags = [os.environ.get(name) for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")]
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    facts = [version("cython"), sys.version, suffix, DIRECTIVES, flags]
+    return digests | {"build": hashlib.sha256(repr(facts).encode()).hexdigest()}
+
+
+def find_outdated(made: dict[Path, Path], digests: dict[str, str]) -> list[Path]:
+    """Return the sources to compile.
+
+    Args:
+        made: the compiled module of each source.
+        digests: what `find_digests` returns.
+
+    Returns:
+        All sources if a shared declaration, the compiler or its options changed.
+    """
+    lines = RECORD.read_text(encoding="utf-8").splitlines() if RECORD.exists() else []
+    before = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    changed = {name for name, digest in digests.items() if before.get(name) != digest}
+    everything = any(not name.endswith(".pyx") for name in changed)
+    return [
+        source
+        for source, module in made.items()
+        if everything or source.name in changed or not module.exists()
     ]
-    modules: Any = cythonize(  # type: ignore[no-untyped-call, unused-ignore]
-        extensions, build_dir="build/core", compiler_directives=DIRECTIVES, quiet=True
-    )
-    command: Any = Distribution({"ext_modules": modules}).get_command_obj("build_ext")
-    command.inplace = True
-    command.build_temp = "build/core"
-    command.parallel = True
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # setuptools warns about its own use
-        command.ensure_finalized()
-        command.run()
-    write_digests(root)
-    return [Path(command.get_ext_filename(one.name)).as_posix() for one in extensions]
-
-
-def write_digests(root: Path) -> None:
-    """Record the sources of the compiled core: the benchmarks refuse to measure another one."""
-    sources = sorted(path for path in (root / CORE).iterdir() if path.suffix in (".pyx", ".pxd"))
-    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sources]
-    (root / "build" / "core" / "sources.sha256").write_text("".join(lines), encoding="utf-8")

@@ -16,6 +16,7 @@ from onnxtext._core.slots cimport (
 from onnxtext._core.stack cimport Entry, Stack
 
 from onnxtext.ast.model import Graph, OpsetImport
+from onnxtext.ast.types import MapType, OptionalType, SequenceType, TensorType
 from onnxtext.ast.tensors_and_attributes import AttributeType, Float32, Floats, Tensor
 
 cdef extern from "Python.h":
@@ -29,7 +30,9 @@ cdef object A_FLOAT = AttributeType.FLOAT, A_FLOATS = AttributeType.FLOATS
 cdef object AN_INT = AttributeType.INT, INTS = AttributeType.INTS
 cdef object A_STRING = AttributeType.STRING, STRINGS = AttributeType.STRINGS
 cdef dict KINDS = {
-    bytes: A_STRING, Tensor: AttributeType.TENSOR, Graph: AttributeType.GRAPH
+    bytes: A_STRING, Tensor: AttributeType.TENSOR, Graph: AttributeType.GRAPH,
+    TensorType: AttributeType.TYPE_PROTO, SequenceType: AttributeType.TYPE_PROTO,
+    OptionalType: AttributeType.TYPE_PROTO, MapType: AttributeType.TYPE_PROTO,
 }
 cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
@@ -37,8 +40,7 @@ cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts):
     """Build a value info from decorators, type, name and data; the type and data are optional."""
     cdef object type = None, data = None
-    if rule.take[0] >= 0:
-        return None
+    cdef tuple decorators = decorators_of(stack, rule, base)
     if rule.count > 2:
         type = stack.child(rule, base, 1)
     if rule.count > 3:
@@ -51,10 +53,15 @@ cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t
     put(made, OF_VALUE.name, stack.child(rule, base, 1 if rule.count == 2 else 2))
     put(made, OF_VALUE.type, type)
     put(made, OF_VALUE.data, data)
-    put(made, OF_VALUE.decorators, EMPTY)
+    put(made, OF_VALUE.decorators, decorators)
     put(made, OF_VALUE.metadata, EMPTY)
     put(made, OF_VALUE.at, at)
     return made
+
+
+cdef tuple decorators_of(Stack stack, Rule* rule, Py_ssize_t base):
+    """Return the decorators, the first child."""
+    return tuple(stack.child(rule, base, 0)) if rule.take[0] >= 0 else EMPTY
 
 
 cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts):
@@ -184,11 +191,11 @@ cdef object make_node(
 ):
     """Build a node from label, outputs, operator, overload, attributes and inputs.
 
-    Return None for nodes with decorators or omitted outputs.
+    Return None for nodes with omitted outputs.
     """
     cdef object op_type, domain = None, types = EMPTY, attributes
     cdef tuple outputs, operator, inputs
-    if rule.take[0] >= 0 or rule.take[3] < 0:
+    if rule.take[3] < 0:
         return None
     operator = one_name(stack, base + rule.take[3])
     if operator is None:
@@ -219,7 +226,7 @@ cdef object make_node(
     put(made, OF_NODE.domain, domain)
     put(made, OF_NODE.overload, stack.child(rule, base, 4))
     put(made, OF_NODE.output_types, types)
-    put(made, OF_NODE.decorators, EMPTY)
+    put(made, OF_NODE.decorators, decorators_of(stack, rule, base))
     put(made, OF_NODE.metadata, EMPTY)
     put(made, OF_NODE.at, at)
     return made

@@ -18,6 +18,10 @@ cdef class Decoder:
         self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth, dict lists, list nodes,
         list initializers, dict texts,
     )
+    cdef object _graph(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth)
+    cdef object _graph_attribute(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
+    )
     cdef object _rare(self, str method, data)
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth)
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key)

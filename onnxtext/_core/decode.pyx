@@ -7,18 +7,24 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
-from onnxtext._core.decode_values cimport SMALL, Values, copied, entry_of, is_entry, text_of
+from onnxtext._core.decode_types cimport copied, text_of
+from onnxtext._core.decode_values cimport SMALL, Values, entry_of, is_entry
+from onnxtext._core.decorations cimport doc_decorator
 from onnxtext._core.keys cimport *
-from onnxtext._core.slots cimport NODE, OF_NODE, PyType_GenericAlloc, put, record
+from onnxtext._core.slots cimport (
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, put, record,
+)
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
+from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import AttributeType
-from onnxtext.proto.decode.types_and_tensors import doc_decorator
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
     SHORT = 512  # the maximum size of a cached tail
+    GRAPH_KIND = 5  # `AttributeType.GRAPH`
+    DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 
@@ -121,6 +127,52 @@ cdef class Decoder:
                 into.append(self._rare("value_info", view[field.value:at]) if made is None else made)
         return others
 
+    cdef object _graph(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
+        """Return a graph that is not empty."""
+        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], names = []
+        cdef list others = self._fields(
+            data, view, start, end, depth,
+            {1: nodes, 5: initializers, 11: inputs, 12: outputs, 13: infos},
+            nodes, initializers, {2: names},
+        )
+        graph = Graph(names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes)
+        if others or infos or not names or share_names(initializers, inputs):
+            self.values.is_plain = self.values.is_plain and names and not others
+            self.lifter.finish_graph(
+                graph, others, initializers, infos, depth, is_named=bool(names)
+            )
+        return graph
+
+    cdef object _graph_attribute(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
+    ):
+        """Return an attribute with a name, a graph and its type; None for others."""
+        cdef Field field
+        cdef Py_ssize_t at = start, first = -1, last = -1
+        cdef bint is_graph = False
+        name = None
+        while at < end:
+            if not read_field(data, at, end, &field):
+                return None
+            at = field.end
+            if field.key == ATTRIBUTE_NAME and name is None:
+                name = text_of(data, field.value, at)
+            elif field.key == ATTRIBUTE_G and first < 0:
+                first, last = field.value, at
+            elif field.key == ATTRIBUTE_TYPE and not is_graph and field.number == GRAPH_KIND:
+                is_graph = True
+            else:
+                return None
+        if name is None or first < 0 or not is_graph or depth >= DEEPEST:
+            return None
+        graph = self._graph(data, view, first, last, depth + 1)
+        made = PyType_GenericAlloc(ATTRIBUTE, 0)
+        put(made, OF_ATTRIBUTE.name, name)
+        put(made, OF_ATTRIBUTE.type, GRAPH)
+        put(made, OF_ATTRIBUTE.value, graph)
+        put(made, OF_ATTRIBUTE.decorators, ())
+        return made
+
     cdef object _rare(self, str method, data):
         """Return a value that the lifter decodes."""
         made = getattr(self.lifter, method)(data)
@@ -187,7 +239,9 @@ cdef class Decoder:
                 made = self.values.attribute(data, view, field.value, at)
                 if made is None:
                     tail.is_rare = True
-                    made = self.lifter.attribute(view[field.value:at], depth + 1)
+                    made = self._graph_attribute(data, view, field.value, at, depth + 1)
+                    if made is None:
+                        made = self.lifter.attribute(view[field.value:at], depth + 1)
                     is_shared = is_shared and made.type is not GRAPH and made.type is not GRAPHS
                 attributes.append(made)
             elif field.key == NODE_DOMAIN:
@@ -195,7 +249,7 @@ cdef class Decoder:
             elif field.key == NODE_OVERLOAD:
                 tail.overload = text_of(data, field.value, at)
             elif field.key == NODE_DOC_STRING:
-                tail.decorators += (doc_decorator(view[field.value:at]),)
+                tail.decorators += (doc_decorator(copied(data, field.value, at)),)
             else:
                 entries.append(entry_of(data, field.value, at))
         tail.attributes = tuple(attributes)
@@ -209,7 +263,7 @@ cdef class Decoder:
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail()
         tail.is_rare = True
-        node = self.lifter.read_node(data, depth)
+        node = self.lifter.node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators
         tail.metadata = node.metadata
@@ -239,6 +293,18 @@ cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
         PyTuple_SET_ITEM(made, index, text)
         start = field.end
     return made
+
+
+cdef bint share_names(list left, list right) except -1:
+    """Whether a value of a list has the name of a value of another."""
+    cdef set names
+    if not left or not right:
+        return False
+    names = {value.name for value in right}
+    for value in left:
+        if value.name in names:
+            return True
+    return False
 
 
 def message_fields(data, Py_ssize_t start, int most):

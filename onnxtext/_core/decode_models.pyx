@@ -4,11 +4,11 @@ cimport cython
 from libc.stdint cimport int64_t
 
 from onnxtext._core.decode cimport Decoder
-from onnxtext._core.decode_values cimport text_of
+from onnxtext._core.decode_types cimport text_of
 from onnxtext._core.keys cimport *
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
-from onnxtext.ast.model import Graph, Model, OpsetImport
+from onnxtext.ast.model import Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.types_and_tensors import lift_entry
 
@@ -57,7 +57,7 @@ cdef class ModelDecoder(Decoder):
             elif field.key == MODEL_DOC_STRING:
                 doc_string = text_of(data, field.value, at)
             elif field.key == MODEL_GRAPH:
-                graph = self._graph(data, view, field.value, at)
+                graph = self._graph(data, view, field.value, at, 1)
             elif field.key == MODEL_OPSET_IMPORT:
                 opsets.append(self._opset(data, view, field.value, at))
             elif field.key == MODEL_METADATA_PROPS:
@@ -78,20 +78,6 @@ cdef class ModelDecoder(Decoder):
         """
         return self.values.most if self.values.is_plain else -1
 
-    cdef object _graph(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """Return the main graph."""
-        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], names = []
-        cdef list others = self._fields(
-            data, view, start, end, 1,
-            {1: nodes, 5: initializers, 11: inputs, 12: outputs, 13: infos},
-            nodes, initializers, {2: names},
-        )
-        graph = Graph(names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes)
-        if others or infos or share_names(initializers, inputs):
-            self.values.is_plain = self.values.is_plain and not others
-            self.lifter.finish_graph(graph, others, initializers, infos, 1)
-        return graph
-
     cdef object _opset(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
         cdef Field field
         cdef Py_ssize_t at = start
@@ -103,18 +89,6 @@ cdef class ModelDecoder(Decoder):
             if field.end == end:
                 return OpsetImport(domain, <int64_t>field.number)
         return self.lifter.opset(view[start:end])
-
-
-cdef bint share_names(list left, list right) except -1:
-    """Whether a value of a list has the name of a value of another."""
-    cdef set names
-    if not left or not right:
-        return False
-    names = {value.name for value in right}
-    for value in left:
-        if value.name in names:
-            return True
-    return False
 
 
 def is_plain(data):

@@ -8,25 +8,24 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from onnxtext._core.decorations cimport DEFAULT_LOCATION, doc_decorator
+from onnxtext._core.decode_types cimport copied, plain_head, text_of, type_of
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
-    ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR,
-    TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, make_float32, put,
+    ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR, TYPED_DATA,
+    VALUE_INFO, PyType_GenericAlloc, make_float32, put,
 )
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
 from onnxtext.ast.combine_lists import meta_of
 from onnxtext.ast.tensors_and_attributes import AttributeType, ExternalData, Floats, Reference, StringData
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
-from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS
+from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:  # the keys of lists that the schema does not pack
     PACKED_FLOATS = 0x3A
     PACKED_INTS = 0x42
     PACKED_DIMS = 0x0A
-
-cdef extern from "Python.h":
-    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
 
 cdef dict TYPED_KEYS = {
     "float_data": TENSOR_FLOAT_DATA,
@@ -45,20 +44,11 @@ cdef dict VALUE_KEYS = {
     int(AttributeType.FLOATS): ATTRIBUTE_FLOATS,
     int(AttributeType.INTS): ATTRIBUTE_INTS,
     int(AttributeType.STRINGS): ATTRIBUTE_STRINGS,
+    int(AttributeType.TYPE_PROTO): ATTRIBUTE_TP,
 }
 cdef int[16] KEY_OF_KIND
 for _kind in range(16):
     KEY_OF_KIND[_kind] = VALUE_KEYS.get(_kind, -1)
-
-
-cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    if start == end:
-        return ""
-    return PyUnicode_DecodeUTF8(<const char*>data + start, end - start, b"surrogateescape")
-
-
-cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    return PyBytes_FromStringAndSize(<const char*>data + start, end - start)
 
 
 @cython.final
@@ -77,12 +67,10 @@ cdef class Head:
             self.type = lift_tensor(data)[0]
         self.size = -1
         element = ELEMENTS.get(self.type.element)
-        if element is None or element.bits < 8 or not all(
-            0 <= dim < 1 << 40 for dim in self.type.shape
-        ):
+        if element is None or not all(0 <= dim < 1 << 40 for dim in self.type.shape):
             return
         self.is_string = element.kind == "string"
-        if self.is_string:
+        if element.bits < 8:
             return
         count = 1
         for dim in self.type.shape:
@@ -112,6 +100,7 @@ cdef class Values:
         cdef Field field
         cdef Py_ssize_t at
         cdef list entries = []
+        cdef tuple docs = ()
         if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
             return None
         name = text_of(data, field.value, field.end)
@@ -121,23 +110,28 @@ cdef class Values:
         key = copied(data, field.value, field.end)
         at = field.end
         while at < end:
-            if not (
-                read_field(data, at, end, &field)
-                and field.key == VALUE_INFO_METADATA_PROPS
-                and is_entry(data, field.value, field.end)
-            ):
+            if not read_field(data, at, end, &field):
                 return None
-            entries.append(entry_of(data, field.value, field.end))
             at = field.end
+            if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, at):
+                entries.append(entry_of(data, field.value, at))
+            elif field.key == VALUE_INFO_DOC_STRING:
+                docs += (doc_decorator(copied(data, field.value, at)),)
+            else:
+                return None
         known = self.types.get(key)
         if known is None:
-            type = tensor_type(<Bytes><const char*>key, 0, len(key))
+            type = type_of(<Bytes><const char*>key, 0, len(key), 0)
             if type is None:
                 return None
             known = self.types[key] = new_value_info("", type, None, ())
-        elif known.decorators:
+        elif known.type is None:
             return None
-        return new_value_info(name, known.type, None, self._meta(entries))
+        if known.decorators:
+            docs = known.decorators + docs
+        if docs:
+            self.is_plain = False
+        return new_value_info(name, known.type, None, docs + self._meta(entries))
 
     cdef tuple _meta(self, list entries):
         """Return the decorators of a value with metadata."""
@@ -160,6 +154,8 @@ cdef class Values:
         cdef list metadata = [], strings = [], external = []
         cdef Py_ssize_t at = start, index
         cdef uint64_t location = 0
+        cdef bint is_located = False
+        cdef tuple docs = ()
         cdef Head head = None
         self.name = self.held = None
         while at < end:
@@ -190,8 +186,12 @@ cdef class Values:
             if field.key == TENSOR_EXTERNAL_DATA and is_entry(data, field.value, at):
                 external.append(entry_of(data, field.value, at))
                 continue
+            if field.key == TENSOR_DOC_STRING:
+                docs += (doc_decorator(copied(data, field.value, at)),)
+                continue
             if field.key == TENSOR_DATA_LOCATION:
                 location = field.number
+                is_located = True
                 continue
             if self.held is not None or head.size < 0 or (field.value == at and head.size):
                 return False
@@ -223,8 +223,13 @@ cdef class Values:
                 self.held = StringData(tuple(strings))
             elif external and location == 1:
                 self.held = ExternalData(tuple(external))
+                is_located = False
         self.tensor_type = head.type
-        self.decorators = self._meta(metadata)
+        self.decorators = docs + self._meta(metadata)
+        if is_located:
+            self.decorators += (DEFAULT_LOCATION,)
+        if self.decorators:
+            self.is_plain = False
         return self.held is not None
 
     # ---- Attributes -----------------------------------------------------------------------------
@@ -317,7 +322,9 @@ cdef class Values:
             return make_float32(
                 data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint32_t>data[at - 1] << 24
             )
-        if not self._tensor(data, view, field.value, at):
+        if key == ATTRIBUTE_TP:
+            return type_of(data, field.value, at, 0)
+        if not self._tensor(data, view, field.value, at) or DEFAULT_LOCATION in self.decorators:
             return None
         self.is_plain = self.is_plain and self.name != ""
         made = PyType_GenericAlloc(TENSOR, 0)
@@ -326,19 +333,6 @@ cdef class Values:
         put(made, OF_TENSOR.name, self.name)
         put(made, OF_TENSOR.decorators, self.decorators)
         return made
-
-
-cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the type of dims followed by an element type; None for another order."""
-    cdef Field field = Field(0, 0, 0, 0)
-    cdef list dims = []
-    while start < end and read_field(data, start, end, &field) and field.key == TENSOR_DIMS:
-        dims.append(<int64_t>field.number)
-        start = field.end
-    if start == end or not read_field(data, start, end, &field) or field.end != end:
-        return None
-    element = ELEMENT_NUMBERS.get(field.number) if field.key == TENSOR_DATA_TYPE else None
-    return None if element is None else new_tensor_type(element.name, tuple(dims))
 
 
 cdef object new_value_info(name, type, data, tuple decorators):
@@ -350,61 +344,6 @@ cdef object new_value_info(name, type, data, tuple decorators):
     put(made, OF_VALUE.metadata, ())
     put(made, OF_VALUE.at, -1)
     return made
-
-
-cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the type of an element type and an optional shape without denotations."""
-    cdef Field field
-    cdef Py_ssize_t at
-    element = shape = None
-    if not read_field(data, start, end, &field) or field.key != TYPE_TENSOR_TYPE or field.end != end:
-        return None
-    at = field.value
-    while at < end:
-        if not read_field(data, at, end, &field):
-            return None
-        at = field.end
-        if field.key == TENSOR_TYPE_ELEM_TYPE and element is None:
-            element = ELEMENT_NUMBERS.get(field.number)
-            if element is None:
-                return None
-        elif field.key == TENSOR_TYPE_SHAPE and shape is None:
-            shape = dims_of(data, field.value, at)
-            if shape is None:
-                return None
-        else:
-            return None
-    return None if element is None else new_tensor_type(element.name, shape)
-
-
-cdef object new_tensor_type(element, shape):
-    made = PyType_GenericAlloc(TENSOR_TYPE, 0)
-    put(made, OF_TENSOR_TYPE.element, element)
-    put(made, OF_TENSOR_TYPE.shape, shape)
-    put(made, OF_TENSOR_TYPE.decorators, ())
-    return made
-
-
-cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    cdef Field field
-    cdef Py_ssize_t at = start, inside
-    cdef list dims = []
-    while at < end:
-        if not read_field(data, at, end, &field) or field.key != SHAPE_DIM:
-            return None
-        inside, at = field.value, field.end
-        if inside == at:
-            dims.append(None)
-            continue
-        if not read_field(data, inside, at, &field) or field.end != at:
-            return None
-        if field.key == DIM_DIM_VALUE:
-            dims.append(<int64_t>field.number)
-        elif field.key == DIM_DIM_PARAM:
-            dims.append(text_of(data, field.value, at))
-        else:
-            return None
-    return tuple(dims)
 
 
 cdef bint is_narrow(int key) noexcept:

@@ -7,19 +7,20 @@ cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
 from onnxtext._core.buffer cimport Buffer
-from onnxtext._core.encode_values cimport ValueEncoder, identity
+from onnxtext._core.decorations cimport Decorations, decorations_of, text_argument
+from onnxtext._core.encode_types cimport identity, is_denoted
+from onnxtext._core.encode_values cimport ValueEncoder
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get
 
-from onnxtext.ast.types import TensorType
+from onnxtext._core.ordering import ordered_types
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.proto.encode.messages import own_decorators
-from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:
     DEEPEST = 100  # nested graphs; protobuf's limit is a third of that
 
-cdef type SPARSE_TENSOR = SparseTensor, TENSOR_TYPE = TensorType
+cdef type SPARSE_TENSOR = SparseTensor
 
 
 @cython.final
@@ -97,7 +98,9 @@ cdef class Encoder(ValueEncoder):
             self._value(GRAPH_INPUT, value)
         for value in graph.outputs:
             self._value(GRAPH_OUTPUT, value)
-        if self.values_in_python or graph.value_metadata or graph.decorators:
+        if self._ordered(graph):
+            pass
+        elif self.values_in_python or graph.value_metadata or graph.decorators:
             for value in self.lowering.listed_infos(graph):
                 self._value(GRAPH_VALUE_INFO, value)
         else:
@@ -118,6 +121,18 @@ cdef class Encoder(ValueEncoder):
         if self.depth and (graph.decorators or self.lowering.defaults.others):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0
+
+    cdef bint _ordered(self, graph) except -1:
+        """Add the value infos of a list that names only outputs; return False for other lists."""
+        if self.values_in_python or graph.value_metadata or not graph.decorators:
+            return False
+        made = ordered_types(graph)
+        if made is None:
+            return False
+        for name, kind, at in made:
+            self.tick()
+            self._typed(GRAPH_VALUE_INFO, name, kind, (), at, None)
+        return True
 
     cdef int _functions(self, functions) except -1:
         cdef Py_ssize_t start
@@ -197,7 +212,9 @@ cdef class Encoder(ValueEncoder):
         if self.nodes_in_python or type(node) is not NODE:
             return out.field(key, self.lowering.node(node))
         decorators = get(node, OF_NODE.decorators)
-        doc = doc_string_of(decorators) if decorators else None
+        doc = None
+        if decorators and len(decorators) == 1 and decorators[0].name == "doc":
+            doc = text_argument(decorators[0])
         if decorators and doc is None:
             return out.field(key, self.lowering.node(node))
         start = out.open(key)
@@ -242,80 +259,54 @@ cdef class Encoder(ValueEncoder):
                     raise ValueError("outputs and their types differ in number")
                 for index in range(len(types)):
                     if types[index] is not None:
-                        self._typed(key, outputs[index], types[index], (), node.at)
+                        self._typed(key, outputs[index], types[index], (), node.at, None)
         return 0
 
     cdef int _value(self, int key, value) except -1:
+        cdef Decorations added = None
         self.tick()
-        if (
-            self.values_in_python or type(value) is not VALUE_INFO
-            or get(value, OF_VALUE.decorators)
-        ):
+        if self.values_in_python or type(value) is not VALUE_INFO:
             return self.out.field(key, self.lowering.value_info(value))
+        decorators = get(value, OF_VALUE.decorators)
+        if decorators:
+            added = decorations_of(decorators)
+            if added is None or added.is_located or (
+                added.denotation is not None and not is_denoted(get(value, OF_VALUE.type))
+            ):
+                return self.out.field(key, self.lowering.value_info(value))
         return self._typed(
             key,
             get(value, OF_VALUE.name),
             get(value, OF_VALUE.type),
             get(value, OF_VALUE.metadata),
             get(value, OF_VALUE.at),
+            added,
         )
 
-    cdef int _typed(self, int key, name, type, metadata, at) except -1:
-        """Add a value info with a name and a type."""
+    cdef int _typed(self, int key, name, type, metadata, at, Decorations added) except -1:
+        """Add a value info with a name, a type and what its decorators add."""
         cdef Buffer out = self.out
-        cdef Py_ssize_t start = out.open(key)
+        cdef Py_ssize_t start = out.open(key), whole
         out.text(VALUE_INFO_NAME, name)
-        if type is not None:
+        if added is not None and added.denotation is not None:
+            whole = out.open(VALUE_INFO_TYPE)
+            if not self.type(type, 0):
+                out.add_bytes(self.lowering.plain_type(type, at))
+            out.field(TYPE_DENOTATION, added.denotation)
+            out.close(whole)
+        elif type is not None:
             made = self.types.get(identity(type))
             if made is None:
-                made = self._tensor_type(type)
+                made = self.type_field(type)
                 if made is None:
                     made = self.lowering.typed(type, at)
                 self.types[identity(type)] = made
                 self.alive.append(type)
             out.add_bytes(<bytes?>made)
+        if added is not None and added.doc is not None:
+            out.field(VALUE_INFO_DOC_STRING, added.doc)
         if metadata:
             self.entries(VALUE_INFO_METADATA_PROPS, metadata)
+        if added is not None and added.entries is not None:
+            self.arguments(VALUE_INFO_METADATA_PROPS, added.entries)
         return out.close(start)
-
-    cdef bytes _tensor_type(self, type):
-        """Return the field of a tensor type without decorators; None for other types."""
-        cdef Buffer out = self.out
-        cdef Py_ssize_t start = out.size, whole, inside, dims
-        element = ELEMENTS.get(type.element) if type.__class__ is TENSOR_TYPE else None
-        if element is None or type.decorators or "TypeProto" in self.lowering.defaults.others:
-            return None
-        whole = out.open(VALUE_INFO_TYPE)
-        inside = out.open(TYPE_TENSOR_TYPE)
-        out.number(TENSOR_TYPE_ELEM_TYPE, element.number)
-        if type.shape is not None:
-            dims = out.open(TENSOR_TYPE_SHAPE)
-            for dim in type.shape:
-                if not self._dim(dim):
-                    out.size = start
-                    return None
-            out.close(dims)
-        out.close(inside)
-        out.close(whole)
-        return out.take(start)
-
-    cdef bint _dim(self, dim) except -1:
-        """Add a plain dimension; return False for others."""
-        cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
-        if dim.__class__ is int:
-            if not self.integer(DIM_DIM_VALUE, dim):
-                return False
-        elif dim.__class__ is str:
-            self.out.text(DIM_DIM_PARAM, dim)
-        elif dim is not None:
-            return False
-        self.out.close(start)
-        return True
-
-
-cdef bytes doc_string_of(decorators):
-    """Return the doc string if it is the only decorator; otherwise None."""
-    if len(decorators) != 1 or decorators[0].name != "doc" or len(decorators[0].arguments) != 1:
-        return None
-    argument = decorators[0].arguments[0]
-    return argument.value if argument.key is None and type(argument.value) is bytes else None

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-from onnxtext._core.buffer cimport Buffer
+from onnxtext._core.decorations cimport Decorations
+from onnxtext._core.encode_types cimport TypeEncoder
 
-cdef class ValueEncoder:
+cdef class ValueEncoder(TypeEncoder):
     """Encodes attributes and tensors; caches their fields.
 
     Attributes:
-        lowering: encodes rare forms in Python.
-        out: the bytes since the last piece.
         pieces: the finished pieces; large data is a piece of its own.
         attributes: by the id of a node's attributes, their fields.
         types: by the id of a type, its field.
@@ -14,27 +13,26 @@ cdef class ValueEncoder:
         alive: the objects that are cached by id.
         depth: the nesting depth of graphs and functions.
     """
-    cdef object lowering, node_name, tensor_name
+    cdef object node_name, tensor_name
     cdef bytes doc, domain, overload
     # Whether presence defaults add fields to these messages, which Python then encodes.
     cdef bint nodes_in_python, values_in_python, attributes_in_python, tensors_in_python
     cdef bint opsets_in_python
-    cdef Buffer out
     cdef list pieces, alive
     cdef dict attributes, types, forms
     cdef int depth, patience
     cdef int graph_fields(self, graph) except -1
     cdef int entries(self, int key, entries) except -1
+    cdef int arguments(self, int key, tuple arguments) except -1
     cdef int some_text(self, int key, text) except -1
     cdef int tick(self) except -1
     cdef int node_attributes(self, attributes, node) except -1
     cdef int attribute(self, int key, attribute, at) except -1
     cdef bint value(self, attribute) except -1
-    cdef bint integer(self, int key, value) except -1
     cdef int floats(self, bytes data) except -1
     cdef int initializers(self, list values, bint is_input) except -1
     cdef int large(self, list pieces) except -1
-    cdef bint tensor(self, type_, name, data) except -1
+    cdef bint tensor(self, type_, name, data, bytes doc) except -1
     cdef TensorForm form(self, type_)
     cdef int varints(self, TensorForm form, bytes data) except -1
 
@@ -49,8 +47,3 @@ cdef class TensorForm:
     """
     cdef bytes head
     cdef int key, width
-
-
-cdef inline object identity(object thing):
-    """Return `id(thing)`."""
-    return <size_t><void*>thing

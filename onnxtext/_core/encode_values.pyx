@@ -6,7 +6,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.buffer cimport Buffer
-from onnxtext._core.encode_values cimport identity
+from onnxtext._core.decorations cimport Decorations, decorations_of
+from onnxtext._core.encode_types cimport identity
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
     OF_NODE, OF_RAW, OF_TYPED, OF_VALUE, RAW_DATA, TYPED_DATA, VALUE_INFO, get,
@@ -18,9 +19,6 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
-
-cdef extern from "Python.h":
-    int64_t PyLong_AsLongLongAndOverflow(object, int*) except? -1
 
 cdef enum:
     SMALL = 4096  # larger attributes are not cached, larger data is not copied
@@ -34,8 +32,10 @@ cdef enum:
     FLOATS = 6
     INTS = 7
     STRINGS = 8
+    TYPE_PROTO = 13
 
 cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
+cdef Decorations PLAIN = Decorations()
 cdef type A_REFERENCE = Reference, A_FLOATS = Floats, A_SPARSE = SparseTensor
 
 
@@ -57,7 +57,7 @@ cdef class TensorForm:
         self.width = width
 
 
-cdef class ValueEncoder:
+cdef class ValueEncoder(TypeEncoder):
     def __cinit__(self, lowering):
         defaults = lowering.defaults
         self.lowering = lowering
@@ -71,6 +71,7 @@ cdef class ValueEncoder:
         self.attributes_in_python = "AttributeProto" in others
         self.tensors_in_python = "TensorProto" in others
         self.opsets_in_python = "OperatorSetIdProto" in others
+        self.types_in_python = "TypeProto" in others
         self.out = Buffer()
         self.pieces, self.alive = [], []
         self.attributes, self.types, self.forms = {}, {}, {}
@@ -85,6 +86,16 @@ cdef class ValueEncoder:
             start = self.out.open(key)
             self.out.text(STRING_STRING_ENTRY_KEY, name)
             self.out.text(STRING_STRING_ENTRY_VALUE, value)
+            self.out.close(start)
+        return 0
+
+    cdef int arguments(self, int key, tuple arguments) except -1:
+        """Add the arguments of `@meta` as entries."""
+        cdef Py_ssize_t start
+        for argument in arguments:
+            start = self.out.open(key)
+            self.out.text(STRING_STRING_ENTRY_KEY, argument.key)
+            self.out.field(STRING_STRING_ENTRY_VALUE, argument.value)
             self.out.close(start)
         return 0
 
@@ -159,7 +170,12 @@ cdef class ValueEncoder:
         elif kind == TENSOR and held is A_TENSOR:
             start = out.open(ATTRIBUTE_T)
             name = self.tensor_name if value.name is None else value.name
-            if value.decorators or not self.tensor(value.type, name, value.data):
+            if value.decorators or not self.tensor(value.type, name, value.data, None):
+                return False
+            out.close(start)
+        elif kind == TYPE_PROTO and held is not tuple:
+            start = out.open(ATTRIBUTE_TP)
+            if not self.type(value, 0):
                 return False
             out.close(start)
         elif kind == GRAPH and held is A_GRAPH:
@@ -182,15 +198,6 @@ cdef class ValueEncoder:
         out.number(ATTRIBUTE_TYPE, kind)
         return True
 
-    cdef bint integer(self, int key, value) except -1:
-        """Add a 64-bit integer; return False for other values."""
-        cdef int overflow = 0
-        cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
-        if overflow:
-            return False
-        self.out.number(key, <uint64_t>number)
-        return True
-
     cdef int floats(self, bytes data) except -1:
         cdef Buffer out = self.out
         cdef Py_ssize_t at
@@ -207,17 +214,28 @@ cdef class ValueEncoder:
         """Add the dense initializers as fields of their graph."""
         cdef Buffer out = self.out
         cdef Py_ssize_t before, start
+        cdef Decorations added
         for value in values:
             self.tick()
             before = out.size
             data = value.data
             if type(data) is A_SPARSE:
                 continue
-            if type(value) is VALUE_INFO and not value.decorators:
+            added = PLAIN
+            if value.decorators:
+                added = None if is_input else decorations_of(value.decorators)
+            if (
+                type(value) is VALUE_INFO and added is not None and added.denotation is None
+                and not (added.is_located and type(data) is ExternalData)
+            ):
                 start = out.open(GRAPH_INITIALIZER)
-                if self.tensor(value.type, get(value, OF_VALUE.name), data):
+                if self.tensor(value.type, get(value, OF_VALUE.name), data, added.doc):
+                    if added.is_located:
+                        out.number(TENSOR_DATA_LOCATION, 0)
                     if not is_input:
                         self.entries(TENSOR_METADATA_PROPS, value.metadata)
+                    if added.entries is not None:
+                        self.arguments(TENSOR_METADATA_PROPS, added.entries)
                     out.close(start)
                     continue
                 out.size = before
@@ -234,7 +252,7 @@ cdef class ValueEncoder:
                 self.out.add_bytes(bytes(piece))
         return 0
 
-    cdef bint tensor(self, type_, name, data) except -1:
+    cdef bint tensor(self, type_, name, data, bytes doc) except -1:
         """Add a tensor with short plain data, strings or external data; return False for others."""
         cdef Buffer out = self.out
         cdef TensorForm form
@@ -259,6 +277,8 @@ cdef class ValueEncoder:
                 for item in data.values:
                     out.field(TENSOR_STRING_DATA, item)
             self.some_text(TENSOR_NAME, name)
+            if doc is not None:
+                out.field(TENSOR_DOC_STRING, doc)
             if kind is ExternalData:
                 self.entries(TENSOR_EXTERNAL_DATA, data.entries)
                 out.number(TENSOR_DATA_LOCATION, 1)
@@ -276,6 +296,8 @@ cdef class ValueEncoder:
             self.varints(form, held)
         if key < TENSOR_NAME:
             self.some_text(TENSOR_NAME, name)
+        if doc is not None:
+            out.field(TENSOR_DOC_STRING, doc)
         return True
 
     cdef TensorForm form(self, type_):

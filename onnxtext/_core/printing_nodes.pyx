@@ -9,11 +9,14 @@ from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_float32
-from onnxtext._core.numbers cimport POINT
+from onnxtext._core.numbers cimport POINT, Elements
 from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
 from onnxtext._core.text cimport Text, characters, is_wide
 
 from onnxtext.ast.model import Graph
+from onnxtext.ast.types import (
+    MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
+)
 from onnxtext.ast.tensors_and_attributes import (
     AttributeType,
     Float32,
@@ -29,6 +32,9 @@ from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_lines
 from onnxtext.printer.statements import ATTRIBUTE_WIDTH
 
+cdef frozenset TYPES = frozenset(
+    (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
+)
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef object node_text = GraphPrinter.node_text
 cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH
@@ -283,6 +289,7 @@ cdef class NodePrinter(ValuePrinter):
     ) except -1:
         """Print the value of an attribute; return False if it must be printed in Python."""
         cdef Text out = self.out
+        cdef Elements type
         if cls is Reference:
             if attribute.type is not None:
                 out.add(b": ", 2)
@@ -302,13 +309,18 @@ cdef class NodePrinter(ValuePrinter):
             return self._tensor(value, indent, budget)
         elif budget <= 0:
             return False
+        elif cls in TYPES:
+            type = self._type(value)
+            if type.text_width > budget:
+                return False
+            out.text(type.text)
         elif cls is Floats:
             self.numbers.clear()
             data = value.data
             self.numbers.elements(POINT, 4, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), None)
             self.numbers.flat_list(out, b"[]", indent, budget)
         elif value[0].__class__ is bytes:
-            self._strings(value, indent, budget)
+            self._strings(value, indent, budget, False)
         else:
             self.numbers.clear()
             self.numbers.integers(value)
@@ -322,6 +334,8 @@ cdef class NodePrinter(ValuePrinter):
         if cls is Tensor:
             data = value.data.__class__
             return not value.decorators and (data is RawData or data is TypedData)
+        if cls in TYPES:
+            return not value.decorators
         if cls is Floats:
             return value.data.__class__ is bytes and len(value.data) >= 4
         if cls is not tuple or not value:

@@ -13,6 +13,7 @@ cdef class ValuePrinter:
 
     cdef int _wait(self) except -1
     cdef int _value(self, value, int indent) except -1
+    cdef bint _short_decorators(self, decorators, int indent) except -1
     cdef Elements _type(self, kind)
     cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1
     cdef bint _fits(self, Elements type, const char* data, Py_ssize_t size) noexcept
@@ -20,4 +21,6 @@ cdef class ValuePrinter:
         self, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
     ) except -1
     cdef bint _tensor(self, tensor, int indent, Py_ssize_t budget) except -1
-    cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1
+    cdef int _strings(
+        self, tuple values, int indent, Py_ssize_t budget, bint in_braces
+    ) except -1

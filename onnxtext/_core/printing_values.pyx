@@ -4,14 +4,16 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
 
+from onnxtext._core.decorations cimport text_argument
 from onnxtext._core.numbers cimport BOOL, OTHER, Elements, Numbers
 from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
 from onnxtext._core.text cimport Text, is_wide
 
-from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, TypedData
+from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, StringData, TypedData
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.statements import DECORATOR_WIDTH
 from onnxtext.printer.types_and_tensors import data_parts, sparse_text, type_text
 
 cdef enum:
@@ -19,7 +21,7 @@ cdef enum:
     FEW = 16  # with more entries than this, a dictionary is faster
 
 cdef object value_parts = GraphPrinter.value_parts
-cdef int LINE = WIDTH, INDENT = len(STEP)
+cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = DECORATOR_WIDTH
 
 
 cdef class ValuePrinter:
@@ -46,7 +48,7 @@ cdef class ValuePrinter:
         kind, data = get(value, OF_VALUE.type), get(value, OF_VALUE.data)
         decorators = get(value, OF_VALUE.decorators)
         line = mark
-        if decorators:
+        if decorators and not self._short_decorators(decorators, indent):
             margin = " " * indent
             text = inline_decorators(decorators, margin)
             out.text(text)
@@ -76,6 +78,21 @@ cdef class ValuePrinter:
             out.part(part)
         return 0
 
+    cdef bint _short_decorators(self, decorators, int indent) except -1:
+        """Print decorators with a short string each; return False for others."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark = out.begin_trial()
+        for decorator in decorators:
+            value = text_argument(decorator)
+            if value is None or len(value) > SHORT:
+                return out.end_trial(mark, False)
+            out.character(c"@")
+            out.text(decorator.name)
+            out.character(c"(")
+            out.bytes_string(value, indent)
+            out.add(b") ", 2)
+        return out.end_trial(mark, out.is_flat(mark, SHORT + 1))
+
     cdef Elements _type(self, kind):
         known = self.types.get(<size_t><void*>kind)
         if known is None:
@@ -99,6 +116,8 @@ cdef class ValuePrinter:
                     )
             finally:
                 PyBuffer_Release(&held)
+        if data.__class__ is StringData:
+            return self._strings(data.values, indent, budget, True)
         parts = data_parts(type.type, data, " " * indent, budget)
         out.size -= not parts[0]
         for part in parts:
@@ -160,20 +179,23 @@ cdef class ValuePrinter:
         self._data(type, tensor.data, indent, budget)
         return True
 
-    cdef int _strings(self, tuple values, int indent, Py_ssize_t budget) except -1:
+    cdef int _strings(
+        self, tuple values, int indent, Py_ssize_t budget, bint in_braces
+    ) except -1:
         """Print a list of strings like `layout.filled`."""
+        cdef char opening = c"{" if in_braces else c"[", closing = c"}" if in_braces else c"]"
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.begin_trial(), item, taken = 0, size
         cdef bint several = False, long
-        out.character(c"[")
+        out.character(opening)
         for index, value in enumerate(values):
             if index:
                 out.add(b", ", 2)
             out.bytes_string(value, indent + INDENT)
-        out.character(c"]")
+        out.character(closing)
         if out.end_trial(mark, out.is_flat(mark, budget)):
             return 0
-        out.character(c"[")
+        out.character(opening)
         out.line(indent + INDENT)
         for index, value in enumerate(values):
             item = out.begin_trial()
@@ -193,7 +215,7 @@ cdef class ValuePrinter:
             taken += size + 1
             several = long
         out.line(indent)
-        return out.character(c"]")
+        return out.character(closing)
 
 
 def metadata_blocks(blocks):

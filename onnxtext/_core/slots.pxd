@@ -45,9 +45,19 @@ cdef struct TensorTypeSlots:
     Py_ssize_t shape
     Py_ssize_t decorators
 
+cdef struct DecoratorSlots:
+    Py_ssize_t name
+    Py_ssize_t arguments
+
+cdef struct FieldSlots:
+    Py_ssize_t key
+    Py_ssize_t value
+
 cdef Py_ssize_t slot_of(cls, str name) except -1
 
-cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE
+cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
+cdef DecoratorSlots OF_DECORATOR
+cdef FieldSlots OF_FIELD
 cdef TensorSlots OF_TENSOR
 cdef TensorTypeSlots OF_TENSOR_TYPE
 cdef NodeSlots OF_NODE

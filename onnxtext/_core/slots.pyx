@@ -6,6 +6,7 @@ This is ten times faster than access by name, and a node has eleven slots.
 from types import MemberDescriptorType
 
 from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.tensors_and_attributes import Attribute, Float32, RawData, Tensor, TypedData
 
@@ -40,6 +41,9 @@ def slots_of(cls):
 
 NODE, VALUE_INFO, ATTRIBUTE = Node, ValueInfo, Attribute
 RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE = RawData, TypedData, Tensor, TensorType
+DECORATOR, FIELD = Decorator, Field
+OF_DECORATOR = slots_of(Decorator)
+OF_FIELD = slots_of(Field)
 OF_TENSOR = slots_of(Tensor)
 OF_TENSOR_TYPE = slots_of(TensorType)
 OF_NODE = slots_of(Node)

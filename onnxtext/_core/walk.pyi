@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import Named, Step
 from onnxtext.ast.tensors_and_attributes import Attribute
+
+T = TypeVar("T")
 
 def attribute_lists(nodes: Iterable[Node]) -> list[tuple[Attribute, ...]]: ...
 def rich_lists(nodes: Iterable[Node]) -> list[tuple[Attribute, ...]]: ...
@@ -19,3 +22,14 @@ def place_all_types(
 def named_nodes(
     nodes: list[Node], prefix: tuple[Step, ...], tied: bool, named: type[Named], step: type[Step]
 ) -> list[Named]: ...
+def attribute_forms(
+    nodes: Sequence[Node], operators: Sequence[T], known: set[tuple[object, ...]]
+) -> Iterator[tuple[Node, T, tuple[object, ...]]]: ...
+def kind_key(
+    node: Node,
+    target: object,
+    types: Mapping[str, object],
+    typed: tuple[object, ...],
+    parameters: Mapping[str, Attribute],
+    longest: int,
+) -> tuple[Any, ...]: ...

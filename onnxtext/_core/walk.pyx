@@ -6,7 +6,7 @@ from onnxtext._core.slots cimport (
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, RawData
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, RawData, Reference
 from onnxtext.tensor.elements import ELEMENTS
 
 
@@ -234,3 +234,55 @@ def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
             fits = tied and bool(name) and <object>counts[name] == 1
         made.append(record(named, ("node", path, node, fits)))
     return made
+
+
+def attribute_forms(nodes, operators, set known):
+    """Yield the same as `onnxtext.ast.visit.attribute_forms`."""
+    cdef list key
+    for node, operator in zip(nodes, operators, strict=True):
+        key = [<size_t><void*>operator]
+        for attribute in get(node, OF_NODE.attributes) if type(node) is NODE else node.attributes:
+            if type(attribute) is ATTRIBUTE:
+                key.append((get(attribute, OF_ATTRIBUTE.name), get(attribute, OF_ATTRIBUTE.type)))
+            else:
+                key.append((attribute.name, attribute.type))
+        form = tuple(key)
+        if form not in known:
+            yield node, operator, form
+
+
+def kind_key(node, target, dict types, typed, parameters, Py_ssize_t longest):
+    """Return the same as `onnxtext.checker.inference.kind_facts.kind_key`."""
+    cdef bint slots = type(node) is NODE
+    cdef list key = [], given = []
+    inputs = get(node, OF_NODE.inputs) if slots else node.inputs
+    outputs = get(node, OF_NODE.outputs) if slots else node.outputs
+    for name in inputs:
+        given.append(types[name])
+    key.append(<size_t><void*>target)
+    key.append(len(outputs))
+    key.append(tuple(given))
+    key.append(typed)
+    for attribute in get(node, OF_NODE.attributes) if slots else node.attributes:
+        if type(attribute) is ATTRIBUTE:
+            name = get(attribute, OF_ATTRIBUTE.name)
+            value = get(attribute, OF_ATTRIBUTE.value)
+        else:
+            name, value = attribute.name, attribute.value
+        if type(value) is Reference:
+            given_value = parameters.get(value.name)
+            if given_value is None or type(given_value.value) is not Float32:
+                key.append(
+                    None if given_value is None else (name, <size_t><void*>given_value)
+                )
+                continue
+            value = given_value.value
+        if type(value) is int or (
+            type(value) is tuple
+            and 0 < len(<tuple>value) <= longest
+            and type((<tuple>value)[0]) is int
+        ):
+            key.append((name, value))
+        else:
+            key.append(name if type(value) is Float32 else <size_t><void*>attribute)
+    return tuple(key)

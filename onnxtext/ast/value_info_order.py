@@ -16,6 +16,7 @@ from onnxtext.ast.inline_output_types import (
     Placed,
     is_plain,
     place_all_types,
+    place_named_types,
     place_type,
     place_types,
     types_at_end,
@@ -71,6 +72,10 @@ def place_infos(
     found = _by_default(graph, infos, data)
     if found is not None:
         return found
+    if any_order:
+        listed = place_named_types(graph.nodes, infos, (*data, *graph.inputs, *graph.outputs))
+        if listed is not None:
+            return decorator_of(Order(tuple(listed))) if listed else None, []
     parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     names = {info.name for info in infos}
     lists = _Lists({}, {})

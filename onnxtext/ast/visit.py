@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import TypeVar
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Attribute, RawData
 from onnxtext.ast.types import TensorType
 from onnxtext.core import core, core_module
 from onnxtext.tensor.elements import ELEMENTS
+
+T = TypeVar("T")
+_NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
@@ -54,6 +59,25 @@ def _is_plain(attribute: Attribute) -> bool:
     value = attribute.value
     items = value if type(value) is tuple else (value,)
     return all(type(item) in PLAIN_VALUES for item in items)
+
+
+def attribute_forms(
+    nodes: Sequence[Node], operators: Sequence[T], known: set[tuple[object, ...]]
+) -> Iterator[tuple[Node, T, tuple[object, ...]]]:
+    """Yield nodes with the key of their operator and the names and types of their attributes.
+
+    Args:
+        nodes: the nodes.
+        operators: for each node, an object that stands for its operator.
+        known: keys to skip; the caller may add to them between two nodes.
+    """
+    if core() == "native":
+        yield from core_module("walk").attribute_forms(nodes, operators, known)
+        return
+    for node, operator in zip(nodes, operators, strict=True):
+        key = id(operator), *map(_NAME_AND_TYPE, node.attributes)
+        if key not in known:
+            yield node, operator, key
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:

@@ -17,7 +17,13 @@ from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.settings import read_schema_tables, read_settings
 from onnxtext.cli.streams import read_stdin
-from onnxtext.cli.target_opset import Targets, check_targets, conversion, find_changes, read_targets
+from onnxtext.cli.target_opset import (
+    Targets,
+    check_targets,
+    convert_content,
+    find_changes,
+    read_targets,
+)
 from onnxtext.diagnostics.library import codes
 from onnxtext.files import read_input
 
@@ -235,6 +241,7 @@ def _check_content(
 ) -> None:
     """Check the content of a file; report findings and write the outputs of the options."""
     from onnxtext.checker.engine.check_input import check_file, too_deep
+    from onnxtext.filetype import decode_text, is_binary
 
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
@@ -244,53 +251,57 @@ def _check_content(
     base_dir = Path() if path is None else path.parent
     if choice.fix:
         data = _fix(data, path, shown, base_dir, select, ignore, reporter)
+    target = choice.output
+    if target is None and choice.fix and choice.targets:
+        target = Target(name, None, force=False, diff=False)
+    then = None  # a conversion that is written reports its changes itself
+    if choice.targets and target is None:
+        then = partial(find_changes, name=shown, targets=choice.targets)
     try:
-        found = check_file(data, name=shown, base_dir=base_dir, select=select, ignore=ignore)
+        found = check_file(
+            data, name=shown, base_dir=base_dir, select=select, ignore=ignore, then=then
+        )
     except RecursionError:
         found = [too_deep(shown)]
     strict = choice.strict or settings.strict
     most = choice.max_findings
     if most is None:
         most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
-    valid = not any(item.severity == "error" for item in found)
-    if choice.targets and valid:
-        found = [*found, *find_changes(data, shown, choice.targets)]
+    made: tuple[str | bytes, str | bytes] | None = None
+    if target is not None and not any(item.severity == "error" for item in found):
+        before = after = data if is_binary(data, shown) else decode_text(data, shown)
+        if choice.targets:
+            changes, after = convert_content(before, shown, choice.targets)
+            found += changes
+        if not any(item.severity == "error" for item in found):
+            made = before, after
     show(found, most, shown, reporter, strict=strict)
-    target = choice.output
-    if target is None and choice.fix and choice.targets:
-        target = Target(name, None, force=False, diff=False)
-    if target is not None:
-        _rewrite(data, found, target, choice, reporter)
+    if target is not None and made is None:
+        to = target.output or target.name
+        reporter.summary(f"{target.name}: has errors, so {to} is not written")
+    elif target is not None and made is not None:
+        _write(data, *made, target, choice, reporter)
 
 
-def _rewrite(
+def _write(
     data: bytes,
-    found: list[Diagnostic],
+    before: str | bytes,
+    content: str | bytes,
     target: Target,
     choice: CheckOptions,
     reporter: Reporter,
 ) -> None:
-    """Write the model, converted and with inferred types, unless it has errors."""
+    """Write a converted model if it is valid, with inferred types if the options say so."""
     from onnxtext.editing import apply, write_types
-    from onnxtext.filetype import decode_text, is_binary
 
-    if any(item.severity == "error" for item in found):
-        to = target.output or target.name
-        reporter.summary(f"{target.name}: has errors, so {to} is not written")
+    wrong = new_findings(target, before, content)
+    for item in wrong:
+        reporter.found(item, target.name)
+    if wrong:
+        reporter.status = max(reporter.status, FINDINGS)
+        reporter.summary(f"{target.name}: the converted model has errors and is not written")
         return
-    before = data if is_binary(data, target.name) else decode_text(data, target.name)
-    content, notes = before, []
-    if choice.targets:
-        content = apply(
-            content, partial(conversion, targets=choice.targets), name=target.name
-        ).content
-        wrong = new_findings(target, before, content)
-        for item in wrong:
-            reporter.found(item, target.name)
-        if wrong:
-            reporter.status = max(reporter.status, FINDINGS)
-            reporter.summary(f"{target.name}: the converted model has errors and is not written")
-            return
+    notes: list[str] = []
     if choice.infer:
         typed = apply(content, write_types, name=target.name)
         content, notes = typed.content, list(typed.notes)

@@ -13,7 +13,9 @@ import click
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter, io_errors
+from onnxtext.cli.settings import schemas_of_project
 from onnxtext.cli.streams import read_stdin, say
+from onnxtext.cli.value_names import complete_value
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input
 from onnxtext.filetype import decode_text, is_binary
@@ -43,7 +45,7 @@ _STEPS = 6
 
 @click.command("explain-type", epilog=EXAMPLES)
 @click.argument("file", metavar="FILE", type=MODEL)
-@click.argument("values", nargs=-1, metavar="[VALUE]...")
+@click.argument("values", nargs=-1, metavar="[VALUE]...", shell_complete=complete_value)
 @click.option(
     "--graph",
     metavar="NAME",
@@ -88,9 +90,14 @@ def command(
     if not values and line is None:
         raise click.UsageError("Name a VALUE, or a statement with --line.")
     name = STDIN if file == "-" else file
-    with Reporter(output_format, color) as reporter, reporter.reporting(name):
+    path = None if file == "-" else Path(file)
+    with (
+        Reporter(output_format, color) as reporter,
+        reporter.reporting(name),
+        schemas_of_project(path),
+    ):
         with io_errors("read", name):
-            data = read_stdin() if file == "-" else read_input(Path(file))
+            data = read_stdin() if path is None else read_input(path)
         from onnxtext.memory import paused_collector
 
         with paused_collector():
@@ -140,26 +147,23 @@ class _Model:
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
         from onnxtext.checker.engine.run import find_in
-        from onnxtext.cli.settings import read_schema_tables, read_settings
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.source import Source
 
-        path = None if self._name == STDIN else Path(self._name)
-        tables = read_schema_tables(read_settings(path))
         base = Path() if self._name == STDIN else Path(self._name).parent
         if is_binary(data, self._name):
             try:
                 model = lift_model(data)
             except LiftError as error:
                 raise invalid_model_error(data, error, self._name) from None
-            return find_in(model, base_dir=base, encoded=lambda: data, tables=tables)[0]
+            return find_in(model, base_dir=base, encoded=lambda: data)[0]
         self._source = Source(decode_text(data, self._name), self._name)
         root = parse_any(self._source)
         check_declared_size(root, self._source)
         encoded = None
         if isinstance(root, Model):
             encoded, _ = encoded_for_checks(root, self._source, base)
-        return find_in(root, base_dir=base, encoded=encoded, tables=tables)[0]
+        return find_in(root, base_dir=base, encoded=encoded)[0]
 
     # ---- Which values -----------------------------------------------------------------------
 

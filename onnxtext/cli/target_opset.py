@@ -10,7 +10,9 @@ import click
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
+    from onnxtext.checker.context.checked_model import Subject
     from onnxtext.diagnostics import Diagnostic
+    from onnxtext.source import Source
 
 Targets = Mapping[str, int]
 
@@ -45,35 +47,54 @@ def check_targets(targets: Targets) -> None:
             raise click.UsageError(f"{found.message}; {found.help}") from None
 
 
-def find_changes(data: bytes, name: str, targets: Targets) -> list[Diagnostic]:
-    """Return the changes that a conversion of a valid model makes, and its obstacles."""
-    from onnxtext.diagnostics import OnnxTextError
+def find_changes(
+    subject: Subject, source: Source | None, *, name: str, targets: Targets
+) -> list[Diagnostic]:
+    """Return the changes that a conversion of a checked model makes, and its obstacles.
+
+    Args:
+        subject: the model; it has no errors.
+        source: its text; None for a binary model.
+        name: its name in messages.
+        targets: the versions to convert to.
+    """
+    from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
     from onnxtext.editing.opsets import diagnose, plan_conversion
-    from onnxtext.filetype import decode_text, is_binary
-    from onnxtext.memory import paused_collector
-    from onnxtext.proto.decode.lift import LiftError, lift_model
+    from onnxtext.source import Span
+
+    if subject.model is None:
+        message = "only whole models are converted: a part of one imports no operator set"
+        return [Diagnostic("edit-refused", message, source=source, labels=(Label(Span(0, 0)),))]
+    try:
+        plan = plan_conversion(subject.model, targets, subject)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
+    return diagnose(plan.remarks, subject, source=source, file=name)
+
+
+def convert_content(
+    content: str | bytes, name: str, targets: Targets
+) -> tuple[list[Diagnostic], str | bytes]:
+    """Convert a valid model.
+
+    Returns:
+        The changes and obstacles; and the converted model, or the same one if there are obstacles.
+    """
+    from onnxtext.diagnostics import OnnxTextError
+    from onnxtext.editing import apply
+    from onnxtext.editing.opsets import diagnose, plan_conversion
     from onnxtext.source import Source
-    from onnxtext.syntax.parse import parse_model
 
-    with paused_collector():
-        source = None
-        try:
-            if is_binary(data, name):
-                model = lift_model(data)
-            else:
-                source = Source(decode_text(data, name), name)
-                model = parse_model(source)
-            plan = plan_conversion(model, targets)
-        except LiftError:
-            return []
-        except OnnxTextError as error:
-            return list(error.diagnostics)
-        return diagnose(plan.remarks, plan.subject, source=source, file=name)
+    found: list[Diagnostic] = []
 
+    def convert(model: Model) -> None:
+        plan = plan_conversion(model, targets)
+        source = Source(content, name) if isinstance(content, str) else None
+        found.extend(diagnose(plan.remarks, plan.subject, source=source, file=name))
+        if not plan.obstacles:
+            plan.apply()
 
-def conversion(model: Model, targets: Targets) -> list[str]:
-    """Convert a model: the edit for `onnxtext.editing.apply`."""
-    from onnxtext.editing.opsets import convert
-
-    convert(model, targets)  # `find_changes` has reported the changes
-    return []
+    try:
+        return found, apply(content, convert, name=name).content
+    except OnnxTextError as error:
+        return list(error.diagnostics), content

@@ -78,6 +78,7 @@ def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
 ) -> None:
     """Raise an error if a model violates rules of the ONNX IR."""
+    from onnxtext.checker.context.schema_tables import use_tables
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.settings import read_schema_tables, read_settings
@@ -93,14 +94,10 @@ def _check(
         return joined(pieces) if small else lower_without_weights(model, elsewhere)
 
     # Check only the model itself: external data may still be missing.
-    found = check_tree(
-        model,
-        source=source,
-        encoded=encoded,
-        select=settings.select,
-        ignore=settings.ignore,
-        tables=read_schema_tables(settings),
-    )
+    with use_tables(read_schema_tables(settings)):
+        found = check_tree(
+            model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
+        )
     errors = [item for item in found if item.severity == "error"]
     if errors:
         raise OnnxTextError(*errors[:MOST_ERRORS])

@@ -105,7 +105,7 @@ def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
         explicit.append("node.domain")
         for node in chain.from_iterable(lists):
             if node.domain is None:
-                node.decorators += (_unset("domain"),)
+                node.decorators += (unset_decorator("domain"),)
             elif node.domain == "":
                 node.domain = None
     if 2 * sum(_EMPTY_DOC in node.decorators for node in found.decorated) > found.nodes:
@@ -114,7 +114,7 @@ def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
             if _EMPTY_DOC in node.decorators:
                 node.decorators = tuple([d for d in node.decorators if d != _EMPTY_DOC])
             elif not any(d.name == "doc" for d in node.decorators):
-                node.decorators += (_unset("doc_string"),)
+                node.decorators += (unset_decorator("doc_string"),)
     if _settle_tensor_names(graphs, found.holders):
         explicit.append("tensor.name")
     if explicit:
@@ -153,7 +153,8 @@ def _count(nodes: list[Node]) -> _Found:
     return found
 
 
-def _unset(name: str) -> Decorator:
+def unset_decorator(name: str) -> Decorator:
+    """Return `@unset(name)`."""
     return Decorator("unset", (Field(None, Word(name)),))
 
 
@@ -168,7 +169,7 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
 
     def settle(tensor: Tensor) -> Tensor:
         if tensor.name is None:
-            return replace(tensor, decorators=(*tensor.decorators, _unset("name")))
+            return replace(tensor, decorators=(*tensor.decorators, unset_decorator("name")))
         return replace(tensor, name=None) if tensor.name == "" else tensor
 
     _map_tensors(graphs, nodes, count)

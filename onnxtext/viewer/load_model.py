@@ -97,7 +97,7 @@ def read(
         text = _printed(data, name, resources) if binary else decode_text(bytes(data), name)
         document = Document.open("", None, text, 1, ENCODING)
         version = document.version
-        version.source.name = name
+        version.source.name, version.directory = name, base
         version.parsed = read_partial(version.source)
         made = Read(name, base, document, list(version.syntax), binary, statistics)
         model = version.index.model

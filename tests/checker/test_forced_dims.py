@@ -73,7 +73,6 @@ def test_dimensions_that_allow_only_one_size_are_found(
         "y = If (c) <then_branch = t () => (float[?, ?] a) { a = Reshape (x, s) },"
         " else_branch = e () => (float[?, ?] b) { b = Relu (x) }>",
         "y = MatMul (x, square)",
-        "y = Add (x, rows)",
     ],
 )
 def test_dimensions_that_allow_more_sizes_are_not_found(nodes: str) -> None:
@@ -85,6 +84,26 @@ def test_dimensions_that_allow_more_sizes_are_not_found(nodes: str) -> None:
         "float[256, 256] square = [0, ...],\nfloat[7, 256] rows = [0, ...],",
     )
     assert not forced(source)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ("y = Add (x, rows)", "the dimension `batch` must be 1 or 7: `Add` accepts no other sizes"),
+        ("r = Relu (x)\ny = MatMul (r, stack)", ""),
+        ("y = MatMul (images, stack)", "the dimension `N` must be 1 or 3: `MatMul` accepts"),
+    ],
+)
+def test_broadcast_dimensions_with_two_sizes_are_notes(nodes: str, message: str) -> None:
+    source = text(
+        nodes,
+        inputs="float[batch, 256] x, float[N, 2, 256] images",
+        outputs="y",
+        values="float[7, 256] rows = [0, ...],\nfloat[3, 256, 5] stack = [0, ...],",
+    )
+    assert [item.message.startswith(message) for item in forced(source)] == [True] * bool(message)
+    assert all(item.severity == "info" for item in forced(source))
+    assert all("1 or" in str(item.help) for item in forced(source))
 
 
 INPUTS = "float[a, b] x, float[c, d] z, float[8, e] v"

@@ -12,6 +12,7 @@ from onnx import helper
 
 import onnxtext
 from onnxtext.ast.model import Model, Node
+from onnxtext.ast.visit import rich_lists
 from onnxtext.checker.context import resolved_fields
 from onnxtext.checker.context.resolved_fields import ResolvedFields
 from tests.corpus import index, shared_model
@@ -52,7 +53,8 @@ def listed(text: str) -> list[Node]:
     """Return the nodes of a text as rules see them."""
     model = onnxtext.parse(text)
     assert isinstance(model, Model)
-    return ResolvedFields(model.resources).whole_lists(model.graph.nodes)
+    nodes = model.graph.nodes
+    return ResolvedFields(model.resources).whole_lists(nodes, rich_lists(nodes))
 
 
 @pytest.mark.parametrize("name", LISTS)

@@ -17,6 +17,7 @@ from typing import Any
 import click
 import pytest
 
+import onnxtext
 from onnxtext.cli.completion import SHELLS, register
 from onnxtext.cli.group import VERBS, group
 from onnxtext.cli.manual import commands
@@ -180,11 +181,41 @@ def test_every_command_has_completions_for_its_arguments() -> None:
         if context.parent is not None and context.parent.info_name in ("git", "edit"):
             continue  # they take revisions, or parts of a model
         if context.info_name == "explain-type":
-            continue  # it takes values of a model, too
+            continue  # it takes values of a file: `test_values_of_a_model`
         for parameter in context.command.params:
             if isinstance(parameter, click.Argument):
                 found = parameter.shell_complete(click.Context(context.command), "")
                 assert found, (path, parameter.name)
+
+
+NAMES = """\
+<ir_version: 10, opset_import: [21]>
+g (float[1] x, float[1] "a b", bool c) => (float[1] y) <float[1] weight = {1}, float[1] "$(rm)"> {
+  [label] xs, "-f" = Split (x)
+  "/a/b.0::c" = If (c) <then_branch = t () => (u) { u = Relu (x) }, else_branch = e () => (v) {
+    v = Neg (x)
+  }>
+  y = Add (xs, weight)
+}
+"""
+
+
+def test_values_of_a_model(tmp_path: Path) -> None:
+    """They are those that a shell takes for one word; a broken text has values, too."""
+    path = tmp_path / "m.onnxtxt"
+    path.write_text(NAMES)
+    wanted = ["x", "c", "weight", "xs", "label", "/a/b.0::c", "y", "u", "v"]
+    assert values(f"explain-type {path} ") == wanted
+    assert values(f"explain-type {path} y x") == ["x", "xs"]
+    assert values(f"explain-type --depth 3 {path} /a") == ["/a/b.0::c"]
+    path.write_text(NAMES.replace("Neg (x)", "Neg (x"))
+    assert {"x", "weight", "label"} <= set(values(f"explain-type {path} "))
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(onnxtext.to_binary(NAMES))
+    assert values(f"explain-type {binary} ") == wanted
+    binary.write_bytes(b"\xff\xfe no model")
+    for missing in (binary, tmp_path / "no.onnx", tmp_path, "-"):
+        assert values(f"explain-type {missing} ") == []
 
 
 @pytest.mark.parametrize("shell", SHELLS)

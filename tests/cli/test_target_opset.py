@@ -124,3 +124,27 @@ def test_broken_files(files: Path) -> None:
     assert done.status == 1
     assert "imports no operator set" in done.err
     assert not (files / "x.onnx").exists()
+
+
+@pytest.mark.parametrize("name", ["m.onnxtxt", "m.onnx"])
+def test_a_report_takes_one_analysis(
+    name: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from click.testing import CliRunner
+
+    from onnxtext.checker.context.checked_model import Subject
+    from onnxtext.checker.engine import run as engine
+    from onnxtext.checker.engine.selection import find
+    from onnxtext.cli.group import group
+
+    analysed: list[Subject] = []
+
+    def counted(subject: Subject) -> object:
+        analysed.append(subject)
+        return find(subject)
+
+    monkeypatch.setattr(engine, "find", counted)
+    words = ["check", str(files / name), "--target-opset", "13"]
+    done = CliRunner().invoke(group, words)
+    assert "opset-change" in done.output
+    assert len(analysed) == 1

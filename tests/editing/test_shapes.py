@@ -67,7 +67,11 @@ def test_everything_that_follows_changes_and_nothing_else() -> None:
     ("nodes", "values", "said"),
     [
         ("y = Reshape (x, s)", "int64[2] s = {2, 3}", "or write 0 for this dimension in the shape"),
-        ("y = Add (x, w)", "float[2, 3] w = [0, ...]", "`Add` of `y` does not accept other sizes"),
+        (
+            "y = Add (x, w)",
+            "float[2, 3] w = [0, ...]",
+            "`Add` accepts no other sizes (`Add` of `y`)",
+        ),
         ("y = Concat <axis = 1> (x, w)", "float[2, 1] w = [0, ...]", "`Concat` accepts no other"),
         ("y = MatMul (w, x)", "float[3, 2] w = [0, ...]", "`MatMul` accepts no other size"),
         ("y = custom.Foo (x)", "", "sizes after `Foo` of `y` are unknown"),

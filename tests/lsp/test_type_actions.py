@@ -105,6 +105,49 @@ async def test_a_dimension_becomes_symbolic(client: LanguageClient, tmp_path: Pa
         await client.code_action_resolve_async(action)
 
 
+OPSETS = """\
+<onnxtext: 1, ir_version: 10, opset_import: [12, "ai.onnx.ml": 3]>
+g (float[2, 3] x) => (float[1, 2, 3] y, int64[1, 3] z) {
+  y = Unsqueeze <axes = [0]> (x)  # moved
+  z = ArgMax <select_last_index = 1> (x)
+}
+"""
+
+
+async def test_a_model_is_converted(client: LanguageClient, tmp_path: Path) -> None:
+    session = await ready(client, tmp_path, OPSETS)
+    offered = await actions(session, "[1|2")
+    titles = [title for title in offered if title.startswith("Convert")]
+    assert titles[:2] == ["Convert to opset 13", "Convert to opset 14"]
+    assert titles[-2:] == ["Convert to opset 2", "Convert to opset 1"]
+    made = await resolved(session, offered["Convert to opset 13"])
+    wanted = partial(editing.set_opset, version=13)
+    assert made == editing.apply(OPSETS, wanted).content
+    assert 'opset_import: [13, "ai.onnx.ml": 3]' in made
+    assert "y = Unsqueeze (x, axes)  # moved" in made
+    with pytest.raises(JsonRpcException, match="line 4: this `ArgMax` of opset 12"):
+        await resolved(session, offered["Convert to opset 11"])
+    others = await actions(session, '"ai.on|nx')
+    assert "Convert to version 4 of `ai.onnx.ml`" in others
+    made = await resolved(session, others["Convert to version 4 of `ai.onnx.ml`"])
+    assert made == OPSETS.replace('ml": 3', 'ml": 4')
+    assert "Convert to opset 13" in await actions(session, "opset|_import")
+    for place in ("<on|nx", "ir_ver|sion", "g |(", "y| = "):
+        assert not [title for title in await actions(session, place) if "Convert" in title]
+
+
+async def test_actions_know_the_schemas_of_the_project(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.onnxtext]\nschemas = ["a.onnxschema"]\n')
+    schema = "custom.Foo (T x) => (T y) where T: float { y = Identity (x) }\n"
+    (tmp_path / "a.onnxschema").write_text(schema)
+    session = await ready(client, tmp_path)
+    offered = await actions(session, "d| = custom")
+    whole = await resolved(session, offered["Write the inferred types of this node"])
+    assert "  float[1, 4] d = custom.Foo (x)" in whole
+
+
 async def test_nothing_is_offered_for_broken_texts(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", TEXT.replace("Relu (x)", "Relu (x"))
     await session.syntax()
@@ -122,6 +165,11 @@ async def test_odd_data_is_refused(client: LanguageClient, tmp_path: Path) -> No
         {**own, "dims": [["x", 9]], "symbol": "b"},
         {**own, "dims": [["x"]]},
         {**own, "at": "a"},
+        {**own, "opset": "a"},
+        {**own, "opset": 0},
+        {**own, "opset": [9]},
+        {**own, "opset": 999},
+        {**own, "opset": 9, "domain": 7},
         {**own, "version": -1},
     ]
     for data in odd:

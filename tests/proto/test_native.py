@@ -21,8 +21,10 @@ from onnxtext.ast import (
     inline_output_types,
     visit,
 )  # fmt: skip
+from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
-from onnxtext.core import core
+from onnxtext.checker.inference.kind_facts import LONGEST, Fact, kind_key
+from onnxtext.core import core, core_module
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode import messages as lifter
 from onnxtext.proto.decode.lift import LiftError
@@ -60,6 +62,40 @@ g () => () <
 }
 """)
 
+DECORATED = onnxtext.to_binary("""
+<onnxtext: 1, ir_version: 10, opset_import: ["": 20]>
+@doc("g")
+g (@doc("x") float[2] x, @set(type: {}) u) => (@type.denotation("I") @meta("a": "2") float[N] y) <
+  @doc("w") @meta("c": "3") @set(data_location: DEFAULT) float[2] w = [1, 2],
+  @set(data_location: DEFAULT) int64[3] t = {1, -2, 3},
+  @doc("v") @meta("d": "é") seq(float[N]) v,
+  @set(data_location: DEFAULT) string[1] s = {"a"},
+> {
+  @doc("n")
+  [n] y = Add <
+    k = {t: {dims: [1], data_type: 1, raw_data: b"abcd", data_location: DEFAULT}, type: TENSOR},
+  > (x, w)
+  @set(77: 1) z = B ()
+}
+""")
+
+TYPES = onnxtext.to_binary("""
+<onnxtext: 1, ir_version: 10, opset_import: ["": 20]>
+g (seq(float[N]) x, @type.denotation("I") seq(float) s) => (optional(seq(int64[?])) y) <
+  map(int64, seq(float[2])) m, sparse_tensor(float[2]) t, opaque(a, b) o, undefined[] u,
+  @type.denotation("I") optional(float) p, seq(@denotation("D") float) q,
+> {
+  a = A <
+    x = float[N, 2], y = seq(map(string, float[])), z = optional(float), t = sparse_tensor(float),
+    l = [float[1], seq(float)], o: type_proto = opaque(a), d = @denotation("I") float[1],
+  > ()
+  b = If <then_branch = g () => (z) { z = A () }, else_branch = @unset(name) "" () => (z) {}> (x)
+  c = Loop <body = h (float i, int64 j) => (@doc("d") k) <float w = 1, float k> {
+    float[2] k, float u = If <e = f (float[1] v = [1]) => () <float[1] w = [2]> {}> (i)
+  }> ()
+}
+""")
+
 
 def outcome(data: bytes) -> Any:
     """Return the model or the error; small tensors are moved too."""
@@ -88,6 +124,8 @@ def models() -> list[bytes]:
     return [
         METADATA,
         TENSORS,
+        DECORATED,
+        TYPES,
         *found,
         *[data for one in files if len(data := shared_model(one)) < 9000],
     ]
@@ -144,7 +182,16 @@ def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes
 
 
 NAMES = st.lists(st.sampled_from("abcdef"), max_size=3)
-KINDS = st.sampled_from(["float[2] ", "int64[N] ", "", "seq(float) "])
+KINDS = st.sampled_from(
+    [
+        "float[2] ",
+        "int64[N] ",
+        "",
+        "seq(float) ",
+        '@doc("") float ',
+        '@type.denotation("I") float[] ',
+    ]
+)
 
 
 @given(
@@ -153,12 +200,15 @@ KINDS = st.sampled_from(["float[2] ", "int64[N] ", "", "seq(float) "])
 def test_types_of_outputs(
     outputs: list[list[str]], infos: list[tuple[str, str]], data: st.DataObject
 ) -> None:
-    """Mostly one entry for each output, in order; then a few that are odd."""
+    """Mostly one entry for each output, in order or not; then a few that are odd."""
     entries = [(data.draw(KINDS), name) for names in outputs for name in names]
     entries += infos if data.draw(st.booleans()) else []
+    if data.draw(st.booleans()):
+        entries = data.draw(st.permutations(entries))
     nodes = "".join(f"{', '.join(names)} = A()\n" for names in outputs)
     values = "".join(f"{kind}{name}, " for kind, name in entries)
-    text = f"<onnxtext: 1> g (float[2] x) => () <{values}> {{ {nodes} }}"
+    interface = data.draw(st.sampled_from(["() => ()", "(float[2] x) => ()", "() => (a, float b)"]))
+    text = f"<onnxtext: 1> g {interface} <{values}> {{ {nodes} }}"
     assert_same_tree(onnxtext.to_binary(text))
 
 
@@ -177,3 +227,28 @@ def test_lists_with_more_than_numbers(name: str) -> None:
         with mock.patch.object(visit, "core", return_value="python"):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
     assert len(visit.odd_lists(odd)) == 25
+
+
+@pytest.mark.parametrize("name", shared_models()[::7])
+def test_keys_of_nodes(name: str) -> None:
+    model = lift.lift_model(shared_model(name))
+    values = (1, b"s", (1, 2), (1,) * 40, (b"s",), (), Float32(0), Reference("f"), Reference("i"),
+              Reference("other"), None)  # fmt: skip
+    nodes = list(visit.walk_nodes(model))
+    nodes += [Node("A", attributes=(Attribute("a", None, value),)) for value in values]
+    parameters = {"f": Attribute("f", None, Float32(1)), "i": Attribute("i", None, 2)}
+    names = {name for node in nodes for name in (*node.inputs, *node.outputs)}
+    types = {name: Fact(TensorType("float"), None, is_small=False) for name in names}
+    for node in nodes:
+        given = node, None, types, (), parameters, LONGEST
+        assert core_module("walk").kind_key(*given) == kind_key(*given)
+    known = {form for _, _, form in visit.attribute_forms(nodes[::2], nodes[::2], set())}
+    found = list(visit.attribute_forms(nodes, nodes, known))
+    with mock.patch.object(visit, "core", return_value="python"):
+        assert found == list(visit.attribute_forms(nodes, nodes, known))
+
+
+def test_the_key_of_a_node_needs_all_types() -> None:
+    for make in (kind_key, core_module("walk").kind_key):
+        with pytest.raises(KeyError):
+            make(Node("A", inputs=("x",)), None, {}, (), {}, LONGEST)

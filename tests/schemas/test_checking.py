@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.context.schema_tables import FileTable, read_schemas
+from onnxtext.checker.context.schema_tables import FileTable, read_schemas, use_tables
 from onnxtext.checker.engine.run import check_tree, find_in
 from onnxtext.checker.inference.value_types import value_types
 from onnxtext.diagnostics import Diagnostic
@@ -56,7 +56,8 @@ def model(node: str, inputs: str = "float[N, 4] x, int64[2] k, double[3] d") -> 
 def findings(node: str) -> list[Diagnostic]:
     text = model(node)
     source = Source(text, "m")
-    found = check_tree(parse_model(source), source=source, tables=(TABLE,))
+    with use_tables((TABLE,)):
+        found = check_tree(parse_model(source), source=source)
     return [item for item in found if "`out`" not in item.message]
 
 
@@ -117,7 +118,8 @@ def test_a_misspelt_operator_has_a_suggestion_and_a_fix() -> None:
 def test_versions_and_deprecation() -> None:
     text = model("y = acme.Old (x)").replace('"acme": 1', '"acme": 2')
     source = Source(text, "m")
-    (item,) = check_tree(parse_model(source), source=source, tables=(TABLE,))
+    with use_tables((TABLE,)):
+        (item,) = check_tree(parse_model(source), source=source)
     assert (item.code, item.help) == ("op-deprecated", "use Scale")
 
 
@@ -126,7 +128,8 @@ def test_functions_of_the_model_precede_schemas() -> None:
         '<domain: "acme", opset_import: [21]> Scale (a) => (b) { b = Relu (a) }\n'
     )
     source = Source(text, "m")
-    assert check_tree(parse_model(source), source=source, tables=(TABLE,)) == []
+    with use_tables((TABLE,)):
+        assert check_tree(parse_model(source), source=source) == []
 
 
 SHAPES = {
@@ -144,7 +147,8 @@ SHAPES = {
 @pytest.mark.parametrize("node", SHAPES)
 def test_shapes_by_bodies(node: str) -> None:
     text = model(node)
-    subject, found = find_in(parse_model(Source(text, "m")), tables=(TABLE,))
+    with use_tables((TABLE,)):
+        subject, found = find_in(parse_model(Source(text, "m")))
     assert subject.main is not None
     shown = value_types(subject)[subject.main.place.at].get("y", "float[]")
     assert shown in (SHAPES[node], "float[?, ?]"), shown
@@ -294,3 +298,16 @@ def test_the_first_file_applies(tmp_path: Path) -> None:
     project(tmp_path, settings)
     path.write_text(model("y = com.microsoft.FusedMatMul (x)"))
     assert "takes 2 inputs, not 1" in run("check", path).err
+
+
+def test_pages_know_the_operators_of_the_project(tmp_path: Path) -> None:
+    from onnxtext.viewer.load_model import read
+
+    path = project(tmp_path, '["acme.onnxschema"]', acme=SCHEMAS)
+    path.write_text(model("y = acme.Wide <by = 3> (x)"))
+    made = read(path.read_bytes(), str(path), path.parent)
+    assert made.document.version.schemas.find("acme", "Wide", 1) is not None
+    assert made.document.analysis is not None
+    types = made.document.analysis.types
+    assert "float[N, 3]" in {found for each in types.values() for found in each.values()}
+    assert b"`y`: float[N, 3]" in run("explain-type", path, "y").out

@@ -196,6 +196,8 @@ def test_the_keys_are_those_of_the_schema() -> None:
         "VALUE_INFO": "ValueInfoProto",
         "TYPE": "TypeProto",
         "TENSOR_TYPE": "TypeProto.Tensor",
+        "SEQUENCE": "TypeProto.Sequence",
+        "MAP": "TypeProto.Map",
         "SHAPE": "TensorShapeProto",
         "DIM": "TensorShapeProto.Dimension",
         "TENSOR": "TensorProto",

@@ -219,11 +219,13 @@ class Subject:
         if any(node.decorators for node in nodes):
             make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]
-        nodes = self.resolved.whole_lists(nodes)
+        held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
+        whole = self.resolved.whole_lists(nodes, held)
+        if whole is not nodes:
+            nodes, held = whole, rich_lists(whole)
         scope.nodes = nodes
         scope.find_definitions()
         self.scopes.append(scope)
-        held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
         rich = set(map(id, held))
         for index, node in enumerate(nodes) if rich else ():
             if id(node.attributes) in rich:

@@ -8,13 +8,12 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from onnxtext import ast
 from onnxtext.ast.records import FieldValue
-from onnxtext.ast.visit import rich_lists
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.types_and_tensors import lift_tensor
 from onnxtext.proto.encode.lower_error import LowerError
@@ -112,11 +111,17 @@ class ResolvedFields:
             return node
         return self._record(node, _with_fields(node, lifted, changed))
 
-    def whole_lists(self, nodes: list[ast.Node]) -> list[ast.Node]:
-        """Return nodes in which lists that are blobs or end in `...` are written out."""
+    def whole_lists(
+        self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
+    ) -> list[ast.Node]:
+        """Return nodes in which lists that are blobs or end in `...` are written out.
+
+        Args:
+            nodes: the nodes.
+            rich: their attribute lists with values other than numbers and strings.
+        """
         made: dict[int, tuple[ast.Attribute, ...]] = {}
-        held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
-        for attributes in held:
+        for attributes in rich:
             if any(isinstance(item.value, _STORED) for item in attributes):
                 made[id(attributes)] = tuple([self._whole(item) for item in attributes])
         if not made:
@@ -227,7 +232,7 @@ class ResolvedFields:
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
-            type, name, data, _ = lift_tensor(self._lowering.tensor(tensor))
+            type, name, data, *_ = lift_tensor(self._lowering.tensor(tensor))
         except (LowerError, WireError):
             return tensor
         return ast.Tensor(type, data, name, tensor.decorators)
@@ -262,7 +267,7 @@ def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
             data = lower_record(message_spec("SparseTensorProto"), record)
             for field in read_fields(data, 0, len(data)):
                 if field.number in parts:
-                    type, name, stored, decorators = lift_tensor(data[field.value : field.end])
+                    type, name, stored, decorators, _ = lift_tensor(data[field.value : field.end])
                     parts[field.number] = ast.Tensor(type, stored, name, tuple(decorators))
         except (RecordError, WireError):
             pass

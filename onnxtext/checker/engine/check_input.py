@@ -100,8 +100,12 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 
     if not isinstance(root, Model):
         refused = refuse_fragment(root, source)
+        if refused:
+            options.pop("then", None)
         return _in_order(refused, check_tree(root, source=source, **options))
     encoded, refused = encoded_for_checks(root, source, options.get("base_dir"))
+    if refused:
+        options.pop("then", None)
     return _in_order(refused, check_tree(root, source=source, encoded=encoded, **options))
 
 

@@ -11,7 +11,6 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.checked_model import Options, Subject
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, rules
-from onnxtext.checker.context.signatures import Table
 from onnxtext.checker.engine.backslashes import lost_backslashes
 from onnxtext.checker.engine.cascades import without_cascades
 from onnxtext.checker.engine.finding_positions import TextPlaces
@@ -26,6 +25,7 @@ from onnxtext.source import Source
 
 _MOST_FIXES = 100
 """The most findings of one text for which fixes are planned."""
+Then = Callable[[Subject, Source | None], list[Diagnostic]]
 MOST_LABELS = 12
 """The most places of one finding that are shown; a note counts the others."""
 
@@ -39,9 +39,9 @@ def check_tree(
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
-    tables: tuple[Table, ...] | None = None,
+    then: Then | None = None,
 ) -> list[Diagnostic]:
-    """Check a model or a fragment.
+    """Check a model or a fragment, with the operators of `schema_tables.use_tables`.
 
     Args:
         root: the model or fragment, which is not changed.
@@ -51,7 +51,7 @@ def check_tree(
         select: rules to enable besides those enabled by default; `all` is every rule.
         ignore: rules to disable.
         encoded: returns the encoded model, for onnx's inference.
-        tables: the schema files; by default the table that comes with the package.
+        then: returns further findings of a subject without errors.
 
     Returns:
         The diagnostics, in the order of the text or of the model.
@@ -60,9 +60,12 @@ def check_tree(
         UnknownRule: a slug names no rule.
     """
     subject, findings = find_in(
-        root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded, tables=tables
+        root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded
     )
-    return diagnose(subject, findings, source=source, file=file)
+    found = diagnose(subject, findings, source=source, file=file)
+    if then is not None and not any(item.severity == "error" for item in found):
+        found += then(subject, source)
+    return found
 
 
 def find_in(
@@ -73,7 +76,6 @@ def find_in(
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
     answers: Answers | None = None,
-    tables: tuple[Table, ...] | None = None,
 ) -> tuple[Subject, list[Finding]]:
     """Return the subject and its findings, without their places in the text.
 
@@ -88,8 +90,6 @@ def find_in(
     if encoded is not None and isinstance(root, Model):
         encoded = _with_implied_import(root, encoded)
     options = Options(base_dir, active, frozenset(selected), encoded, inference=Inference(answers))
-    if tables is not None:
-        options.tables = tables
     if isinstance(root, Fragment):
         return find_in_fragment(root, options)
     with paused_collector():

@@ -23,6 +23,7 @@ from onnxtext.checker.context.schema_tables import (
     imports_of,
     read_schemas,
     rule_of,
+    use_tables,
 )
 from onnxtext.checker.context.signatures import Table
 from onnxtext.checker.engine.config import Settings, SettingsError
@@ -140,11 +141,11 @@ def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
     except RecursionError:
         return [Diagnostic("too-deep", "the schema file is nested too deeply", file=name)]
     found: list[Diagnostic] = []
-    tables = (FileTable(file, name), bundled_table())
-    for schema in file.schemas:
-        if schema.body is not None:
-            rule = rule_of(schema, imports_of(file))
-            found += check_tree(Fragment(rule), source=source, tables=tables, ignore=_IGNORED)
+    with use_tables((FileTable(file, name), bundled_table())):
+        for schema in file.schemas:
+            if schema.body is not None:
+                rule = rule_of(schema, imports_of(file))
+                found += check_tree(Fragment(rule), source=source, ignore=_IGNORED)
     return sorted(found, key=lambda item: item.span.start if item.span else -1)
 
 

@@ -321,10 +321,18 @@ def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -
         made: the types of its outputs that follow from the schema.
     """
     special = OUTPUT_TYPES.get(node.op_type)
-    if special is None or signature.origin or signature.domain not in ("", "ai.onnx.ml"):
+    if signature.domain == "com.microsoft" and signature.name == "QGemm":
+        special = _quantized_product
+    elif special is None or signature.origin or signature.domain not in ("", "ai.onnx.ml"):
         return made
-    computed = special(node, inputs)
+    computed = None if special is None else special(node, inputs)
     return (computed, *made[1:]) if computed is not None else made
+
+
+def _quantized_product(node: Node, inputs: Texts) -> str | None:
+    """Return the type of a `QGemm`: that of the zero point of the result, if it is given."""
+    quantized = len(node.inputs) > 8 and bool(node.inputs[8])
+    return inputs[8] if quantized else "tensor(float)"
 
 
 def _mismatch(message: str, indices: tuple[int, ...], text: str) -> Mismatch:

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import (
@@ -39,10 +39,11 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
 )
 from onnxtext.checker.inference.symbolic.sizes import Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
+from onnxtext.core import core, core_module
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
 """The most elements of an integer constant (indices, sizes) and of others that are read."""
-_LONGEST = 16
+LONGEST = 16
 """The longest list in an attribute that is compared by value; longer ones by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
 """A constant that is too large to be read."""
@@ -69,6 +70,9 @@ class Fact:
 Types = tuple[Type | None, ...]
 Facts = tuple[Fact | None, ...]
 Values = tuple[Value | None, ...]
+KeyMaker = Callable[
+    [Node, Target, Mapping[str, Fact | None], Facts, Mapping[str, Attribute], int], tuple[Any, ...]
+]
 
 
 @dataclass(slots=True)
@@ -290,26 +294,49 @@ def value_of(tensor: Tensor) -> Value | None:
     return stored_value(tensor.type, tensor.data)
 
 
-def attribute_keys(node: Node, parameters: Mapping[str, Attribute]) -> tuple[object, ...]:
-    """Return keys for the effects of a node's attributes on types and shapes.
+def key_maker() -> KeyMaker:
+    """Return `kind_key`, or its equivalent in the compiled core."""
+    if core() == "native":
+        return cast("KeyMaker", core_module("walk").kind_key)
+    return kind_key
+
+
+def kind_key(
+    node: Node, target: Target, types: Mapping[str, Fact | None], typed: Facts,
+    parameters: Mapping[str, Attribute], longest: int,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return what a node's kind depends on, except small values and constants.
 
     Args:
         node: the node.
+        target: its operator or function.
+        types: the types of values, by name.
+        typed: the declared types of its outputs; empty if there are none.
         parameters: the attributes of the enclosing call, to which references in the node refer.
+        longest: the longest list in an attribute that is compared by value.
+
+    Returns:
+        The identity of the target, the number of outputs, the types of the inputs and the declared
+        types of the outputs; and a key for each attribute's effect on types and shapes.
+
+    Raises:
+        KeyError: the type of an input is missing.
     """
-    keys: list[object] = []
+    given = tuple(map(types.__getitem__, node.inputs))
+    # Facts are hashed by their identity, which is fast.
+    key: list[object] = [id(target), len(node.outputs), given, typed]
     for attribute in node.attributes:
         value: object = attribute.value
         if type(value) is Reference:
-            given = parameters.get(value.name)
-            if given is None or type(given.value) is not Float32:
-                keys.append(None if given is None else (attribute.name, id(given)))
+            passed = parameters.get(value.name)
+            if passed is None or type(passed.value) is not Float32:
+                key.append(None if passed is None else (attribute.name, id(passed)))
                 continue
-            value = given.value
+            value = passed.value
         if type(value) is int or (
-            type(value) is tuple and 0 < len(value) <= _LONGEST and type(value[0]) is int
+            type(value) is tuple and 0 < len(value) <= longest and type(value[0]) is int
         ):
-            keys.append((attribute.name, value))
+            key.append((attribute.name, value))
         else:
-            keys.append(attribute.name if type(value) is Float32 else id(attribute))
-    return tuple(keys)
+            key.append(attribute.name if type(value) is Float32 else id(attribute))
+    return tuple(key)

@@ -9,7 +9,6 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.compare_declared_types import contradiction
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
@@ -21,6 +20,7 @@ from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.kind_facts import (
     LARGE,
+    LONGEST,
     NOTHING,
     TENSOR,
     Fact,
@@ -31,8 +31,8 @@ from onnxtext.checker.inference.kind_facts import (
     Symbols,
     Types,
     Values,
-    attribute_keys,
     keeps_type,
+    key_maker,
     named,
     reads,
     shapes_of,
@@ -40,12 +40,13 @@ from onnxtext.checker.inference.kind_facts import (
     value_of,
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
+from onnxtext.checker.inference.shape_environment import input_symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
 from onnxtext.checker.inference.symbolic.shape_merging import either
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
-from onnxtext.checker.inference.type_merging import merged
+from onnxtext.checker.inference.type_merging import TypeMerger
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_metadata import lower_tensor
 
@@ -79,9 +80,11 @@ class Kinds:
         self._opsets = subject.main.opsets if subject.main is not None else None
         self._main = subject.main
         self._calls = CallMemo(subject)
+        self._merger = TypeMerger(input_symbols(subject))
         self._parameters: Mapping[str, Attribute] = {}
         self._targets = targets(subject)
         self._defaults = not 0 < subject.ir_version < 4
+        self._key = key_maker()
         self._table = FactTable()
         # Names are unique in each place: redefinitions are errors, and none was found.
         self._types: dict[str, Fact | None] = {"": None}
@@ -145,7 +148,7 @@ class Kinds:
 
     def _fit(self, declared: Fact, found: Fact, place: Place) -> None:
         """Require that a declared type is merged into the computed one."""
-        if _merged(declared.type, found.type) != found.type:
+        if self._merged(declared.type, found.type) != found.type:
             raise Inconclusive
         self.symbols.equate(declared.shape, found.shape, place)
         self._fitting.add((id(declared), id(found)))
@@ -209,13 +212,11 @@ class Kinds:
         if own is TENSOR:
             return self._constant(node, target, typed)
         try:
-            given = tuple(map(self._types.__getitem__, node.inputs))
+            key = self._key(node, target, self._types, typed, self._parameters, LONGEST)
         except KeyError:
             raise Inconclusive from None
         passed: Values = ()
         read: Tensors = ()
-        # Facts are hashed by their identity, which is fast.
-        key = (id(target), len(node.outputs), given, typed, *attribute_keys(node, self._parameters))
         if own is not NOTHING:
             if own.values and self.symbols.fits:
                 passed = tuple(map(self._values.get, node.inputs))
@@ -227,7 +228,7 @@ class Kinds:
         known = self._made.get(key)
         if known is None:
             self._check_count(before)
-            found, made = self._new(node, target, given, typed, passed, read)
+            found, made = self._new(node, target, key[2], typed, passed, read)
             known = self._made[key] = found, made if any(made) else ()
         return known
 
@@ -239,12 +240,13 @@ class Kinds:
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
         """Return the type and value of a `Constant`; its kind is the type of its tensor."""
         tensor = node.attributes[0].value if len(node.attributes) == 1 else None
-        constant, kind = LARGE, attribute_keys(node, self._parameters)
+        constant = LARGE
         if isinstance(tensor, Tensor) and not tensor.decorators and len(node.outputs) == 1:
             fact = self._table.declared(tensor.type)
-            kind = (id(fact),)
+            key = id(target), typed, fact
             constant = self._table.constant(fact, tensor.data)
-        key = (id(target), typed, *kind)
+        else:
+            key = self._key(node, target, {"": None}, typed, self._parameters, LONGEST)
         made = self._made.get(key)
         if made is None:
             self._check_count(self._seen)
@@ -328,12 +330,19 @@ class Kinds:
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]
             if declared is not None:
-                type = declared.type if type is None else _merged(declared.type, type)
+                type = declared.type if type is None else self._merged(declared.type, type)
             if name and type is None:
                 raise Inconclusive
             shape = shapes[index] if index < len(shapes) else None
             found.append(self._table.fact(type, shape) if name and type is not None else None)
         return tuple(found)
+
+    def _merged(self, declared: Type, found: Type) -> Type:
+        """Return the type that two agreeing types give, as `ShapeInference` merges them."""
+        conflict, both = self._merger.merge(declared, found)
+        if conflict is not None:
+            raise Inconclusive
+        return both
 
     def _branches(
         self, node: Node, target: Target, bodies: list[Scope], typed: Facts
@@ -367,12 +376,6 @@ class Kinds:
             self._values.pop(name, None)
             self._constants.pop(name, None)
         return found
-
-
-def _merged(declared: Type, found: Type) -> Type:
-    if contradiction(declared, found) is not None:
-        raise Inconclusive
-    return merged(declared, found)
 
 
 def _encoded(tensor: Tensor) -> bytes:

@@ -9,10 +9,10 @@ Fix: correct the name or the value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import attrgetter
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.visit import attribute_forms
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
 from onnxtext.checker.context.operator_resolution import targets
@@ -21,8 +21,6 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_needs import float_for_int
 from onnxtext.suggestions import nearest
 
-_NAME_AND_TYPE = attrgetter("name", "type")
-
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Check attributes against the schemas of the operators."""
@@ -30,11 +28,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     fitting: set[tuple[object, ...]] = set()
     required: dict[int, frozenset[str]] = {}
     for scope in subject.scopes:
-        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+        # Most nodes repeat others.
+        for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
             attributes = node.attributes
-            key = id(target), *map(_NAME_AND_TYPE, attributes)
-            if key in fitting:  # most nodes repeat others
-                continue
             found: list[Finding] = []
             if len(attributes) > 1:
                 names = {attribute.name for attribute in attributes}

@@ -86,8 +86,9 @@ def _symbols(type: Type | None) -> list[str]:
 
 def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
     item, part = forced.place.item, forced.place.part
-    size = f"{quoted(name)} must be {forced.number}"
-    help = f"write {forced.number} instead of {quoted(name)}"
+    first, *others = forced.numbers
+    size = f"{quoted(name)} must be {' or '.join(map(str, forced.numbers))}"
+    help = f"write {' or '.join(map(str, forced.numbers))} instead of {quoted(name)}"
     places = [
         forced.place._replace(label=f"{size} here"),
         Place(value, ("type",), f"declared as {quoted(name)}"),
@@ -95,13 +96,13 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
     ]
     repair = None
     if isinstance(item, Node) and part == ("op_type",):
-        why = f"`{item.op_type}` accepts no other size"
+        why = f"`{item.op_type}` accepts no other size{'s' if others else ''}"
         other = (
             "write -1 for this dimension in the shape"
             if item.op_type == "Reshape"
             else "change the node so that it accepts other sizes"
         )
-        literal = trace.literal(forced.place, name, forced.number)
+        literal = trace.literal(forced.place, name, first) if not others else None
         stored = trace.stored(item.inputs[1]) if literal is not None else None
         if literal is not None:
             other = f"write {literal[1]} for this dimension in the shape"
@@ -120,7 +121,8 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
         tuple(places),
         help=f"{help}, or {other}",
         notes=_chain(forced.place, name, trace),
-        severity=_severity(forced.place, name, trace),
+        # The text holds for two sizes.
+        severity="info" if others else _severity(forced.place, name, trace),
         repair=repair,
     )
 

@@ -94,12 +94,13 @@ def convert(model: Model, targets: Targets) -> list[str]:
     return [remark.summary() for remark in plan.changes]
 
 
-def plan_conversion(model: Model, targets: Targets) -> Plan:
+def plan_conversion(model: Model, targets: Targets, subject: Subject | None = None) -> Plan:
     """Find the changes of a conversion, and its obstacles.
 
     Args:
         model: the model, which is not changed before `Plan.apply`.
         targets: the versions by domain.
+        subject: the checked model, if it is known.
 
     Raises:
         OnnxTextError: a version or a domain is unknown.
@@ -121,7 +122,7 @@ def plan_conversion(model: Model, targets: Targets) -> Plan:
             )
     from onnxtext.editing.write_inferred_types import checked
 
-    subject = checked(model)
+    subject = subject or checked(model)
     plan = Plan(subject, plain)
     facts = Facts(subject)
     collected: dict[tuple[str, str], Remark] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offer actions on types: write inferred types into the text, make a dimension symbolic.
+"""Offer edits of the model: write types, make a dimension symbolic, convert to another opset.
 
 The edits require inference of the whole model, so an edit is computed when the user chooses the
 action (`codeAction/resolve`).
@@ -17,8 +17,11 @@ from lsprotocol import types as t
 from onnxtext.ast.model import Model, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.schema_tables import use_tables
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.edits import minimal_edits, text_edits, workspace_edit
+from onnxtext.lsp.features.opset_actions import conversions
+from onnxtext.lsp.index.available_operators import tables_for
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Span
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 KIND = t.CodeActionKind.RefactorRewrite
 _MOST_DIMS = 8
+_MOST_REASONS = 8
 
 
 def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
@@ -42,6 +46,9 @@ def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAc
         yield _action(document, "Write the inferred types of this node", at=statement.at)
     if statement is not None and statement.group == "input":
         yield from _dimensions(document, statement, span)
+    if statement is None:
+        for title, domain, opset in conversions(version.index, span):
+            yield _action(document, title, domain=domain, opset=opset)
     yield _action(document, "Write all inferred types into the text")
 
 
@@ -101,9 +108,10 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
         raise RequestError("the text has changed since this action was offered")
     text, name = document.version.text, document.version.source.name
     try:
-        made = await asyncio.to_thread(_edited, text, name, data)
+        with use_tables(tables_for(document.version.directory)):
+            made = await asyncio.to_thread(_edited, text, name, data)
     except OnnxTextError as error:
-        raise RequestError(error.diagnostics[0].message) from None
+        raise RequestError(_reasons(error)) from None
     except (TypeError, ValueError):
         raise RequestError("the data of this action has changed since it was offered") from None
     if document.version.text != text:
@@ -119,6 +127,17 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     return action
 
 
+def _reasons(error: OnnxTextError) -> str:
+    """Return the reasons why a text is not edited, with their lines."""
+    shown = []
+    for item in error.diagnostics[:_MOST_REASONS]:
+        at = item.span
+        line = "" if item.source is None or at is None else item.source.position(at.start).line
+        shown.append(f"line {line}: {item.message}" if line else item.message)
+    more = len(error.diagnostics) - len(shown)
+    return "\n".join([*shown, f"and {more} more"] if more > 0 else shown)
+
+
 def _part(data: object, name: str) -> Any:
     """Return an entry of an action's data."""
     return data.get(name) if isinstance(data, dict) else getattr(data, name, None)
@@ -126,8 +145,12 @@ def _part(data: object, name: str) -> Any:
 
 def _edited(text: str, name: str, data: object) -> Edited:
     from onnxtext.editing import apply, make_symbolic, write_types
+    from onnxtext.editing.opsets import convert
 
-    dims, at = _part(data, "dims"), _part(data, "at")
+    dims, at, opset = _part(data, "dims"), _part(data, "at"), _part(data, "opset")
+    if opset is not None:
+        targets = {str(_part(data, "domain") or ""): int(opset)}
+        return apply(text, partial(convert, targets=targets), name=name)
     if dims:
         pairs = [(str(value), int(index)) for value, index in dims]
         symbol = str(_part(data, "symbol"))

@@ -23,11 +23,15 @@ def schemas_of(directory: Path | None) -> Schemas:
     Args:
         directory: the directory of the document, if any.
     """
-    tables: tuple[Table, ...] = (bundled_table(),)
+    return _schemas(tables_for(directory))
+
+
+def tables_for(directory: Path | None) -> tuple[Table, ...]:
+    """Return the tables of these operators."""
     if directory is not None:
         with contextlib.suppress(SettingsError, OSError, OnnxTextError):
-            tables = tables_of(find_settings(directory))
-    return _schemas(tables)
+            return tables_of(find_settings(directory))
+    return (bundled_table(),)
 
 
 @lru_cache(maxsize=8)

@@ -23,7 +23,7 @@ class SpanMapCache:
         self._known: dict[tuple[str, str], SpanMap | None] = {}
 
     def find(self, kind: str, chunk: str) -> SpanMap | None:
-        """Return the span map of the statement at the start of a chunk; None if none begins there."""
+        """Return the span map of the statement at the start of a chunk; None if there is none."""
         key = kind, chunk
         try:
             return self._known[key]

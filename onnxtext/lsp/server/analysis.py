@@ -94,13 +94,14 @@ def _check(
     broken: bool,
     answers: Answers | None,
 ) -> tuple[Subject, list[Diagnostic]]:
+    from onnxtext.checker.context.schema_tables import default_tables, use_tables
     from onnxtext.checker.engine.check_input import encoded_for_checks
     from onnxtext.checker.engine.config import Settings, SettingsError, find_settings
     from onnxtext.checker.engine.run import diagnose, find_in
     from onnxtext.checker.engine.schema_files import tables_of
 
     found: list[Diagnostic] = []
-    settings, tables = Settings(), None
+    settings, tables = Settings(), default_tables()
     if base_dir is not None:
         try:
             settings = find_settings(base_dir)
@@ -113,15 +114,15 @@ def _check(
     if isinstance(root, Model) and not broken and not root.resources_left_out:
         encoded, refused = encoded_for_checks(root, source, base_dir)
         found += refused
-    subject, findings = find_in(
-        root,
-        base_dir=base_dir,
-        select=settings.select,
-        ignore=settings.ignore,
-        encoded=encoded,
-        answers=answers,
-        tables=tables,
-    )
+    with use_tables(tables):
+        subject, findings = find_in(
+            root,
+            base_dir=base_dir,
+            select=settings.select,
+            ignore=settings.ignore,
+            encoded=encoded,
+            answers=answers,
+        )
     found += diagnose(subject, findings, source=source)
     if broken:
         found = [item for item in found if item.code not in NEED_VALID_SYNTAX]

@@ -56,6 +56,7 @@ class AttributeFields:
         reference: `ref_attr_name`.
         values: the fields that hold values.
         decorators: `@doc` if it has a doc string.
+        is_whole: whether these are all fields.
     """
 
     data: Data
@@ -64,6 +65,7 @@ class AttributeFields:
     reference: str | None = None
     values: list[WireField] = field(default_factory=list)
     decorators: tuple[ast.Decorator, ...] = ()
+    is_whole: bool = True
 
     @classmethod
     def read(cls, data: Data) -> AttributeFields:
@@ -86,6 +88,8 @@ class AttributeFields:
                 made.reference = text_of(data[item.value : item.end])
             elif number == 13 and item.wire_type == LENGTH:
                 made.decorators = (doc_decorator(data[item.value : item.end]),)
+            else:
+                made.is_whole = False
         return made
 
     def record(self, data: Data) -> ast.Record:
@@ -183,7 +187,9 @@ def _all(items: Iterable[T | None]) -> tuple[T, ...] | None:
 
 def expressible_tensor(data: Data) -> ast.Tensor | None:
     """Lift a `TensorProto`; return None if the syntax cannot express it."""
-    type, name, values, decorators = lift_tensor(data)
+    type, name, values, decorators, is_whole = lift_tensor(data)
+    if not is_whole:
+        return None
     if type.element == "undefined" and not isinstance(values, ast.FieldData):
         return None
     return ast.Tensor(type, values, name, tuple(decorators))

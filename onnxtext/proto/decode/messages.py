@@ -26,6 +26,7 @@ from onnxtext.proto.decode.types_and_tensors import (
     meta_decorator,
     text_of,
 )
+from onnxtext.proto.presence_defaults import unset_decorator
 from onnxtext.wire.reader import check_depth, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT
 
@@ -158,7 +159,7 @@ class Lifter(NodeLifter):
         texts: dict[int, list[str]] = {2: []}
         others = self._fields(data, start, end, depth, lists, graph.nodes, initializers, texts)
         graph.name = _last(texts[2]) or ""
-        self.finish_graph(graph, others, initializers, infos, depth)
+        self.finish_graph(graph, others, initializers, infos, depth, is_named=bool(texts[2]))
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
             graph.decorators += residual_decorators("GraphProto", lowered, bytes(data[start:end]))
@@ -171,6 +172,8 @@ class Lifter(NodeLifter):
         initializers: list[ast.ValueInfo],
         infos: list[ast.ValueInfo],
         depth: int,
+        *,
+        is_named: bool = True,
     ) -> None:
         """Lift the other fields of a graph, and combine its lists.
 
@@ -180,6 +183,7 @@ class Lifter(NodeLifter):
             initializers: its initializers so far.
             infos: its value infos so far.
             depth: the number of messages around it.
+            is_named: whether it stores a name.
         """
         decorators: list[ast.Decorator] = []
         entries: list[Data] = []
@@ -202,6 +206,8 @@ class Lifter(NodeLifter):
                     entries.append(inside)
         if entries:
             decorators.append(meta_decorator(entries))
+        if not is_named:
+            decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
     def _fields(
@@ -293,23 +299,25 @@ class Lifter(NodeLifter):
         value = ast.ValueInfo("")
         decorators: list[ast.Decorator] = []
         entries: list[Data] = []
+        is_whole = True
         for field in read_fields(data, 0, len(data)):
-            if field.wire_type != LENGTH:
-                continue
             inside = data[field.value : field.end]
-            match field.number:
+            match field.number if field.wire_type == LENGTH else 0:
                 case 1:
                     value.name = text_of(inside)
                 case 2:
                     self._set_type(value, bytes(inside), decorators)
+                    is_whole = value.type is not None
                 case 3:
                     decorators.append(doc_decorator(inside))
                 case 4:
                     entries.append(inside)
+                case _:
+                    is_whole = False
         if entries:
             decorators.append(meta_decorator(entries))
         value.decorators = tuple(decorators)
-        if self.careful:
+        if self.careful or not is_whole:
             lowered = self._lowering.value_info(value)
             value.decorators += residual_decorators("ValueInfoProto", lowered, bytes(data))
         return value
@@ -330,9 +338,9 @@ class Lifter(NodeLifter):
 
     def initializer(self, data: Data) -> ast.ValueInfo:
         """Lift a `TensorProto` in a graph's initializer list."""
-        type, name, values, decorators = lift_tensor(data)
+        type, name, values, decorators, is_whole = lift_tensor(data)
         value = ast.ValueInfo(name or "", type, values, tuple(decorators))
-        if self.careful:
+        if self.careful or not is_whole:
             lowered = b"".join(self._lowering.initializer(value))
             value.decorators += residual_decorators("TensorProto", lowered, bytes(data))
         return value

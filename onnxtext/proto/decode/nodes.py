@@ -60,26 +60,25 @@ class NodeLifter(ABC):
             data: its bytes.
             depth: the number of messages around it.
         """
-        node = self.read_node(data, depth)
-        if self.careful:
+        node, is_whole = self.read_node(data, depth)
+        if self.careful or not is_whole:
             node.decorators += residual_decorators(
                 "NodeProto", self._lowering.node(node), bytes(data)
             )
         return node
 
-    def read_node(self, data: Data, depth: int) -> Node:
-        """Lift the known fields of a `NodeProto`."""
+    def read_node(self, data: Data, depth: int) -> tuple[Node, bool]:
+        """Lift the known fields of a `NodeProto`; also return whether these are all."""
         inputs: list[str] = []
         outputs: list[str] = []
         attributes: list[Attribute] = []
         node = Node("")
         decorators: list[Decorator] = []
         devices: list[Decorator] = []
+        is_whole = True
         for field in read_fields(data, 0, len(data)):
-            if field.wire_type != LENGTH:
-                continue
             inside = data[field.value : field.end]
-            match field.number:
+            match field.number if field.wire_type == LENGTH else 0:
                 case 1:
                     inputs.append(text_of(inside))
                 case 2:
@@ -103,12 +102,14 @@ class NodeLifter(ABC):
                     node.metadata += (lift_entry(inside),)
                 case 10:
                     devices.append(device_decorator(inside))
+                case _:
+                    is_whole = False
         node.inputs = tuple(inputs)
         node.outputs = tuple(outputs)
         node.attributes = tuple(attributes)
         if decorators or devices:
             node.decorators = (*decorators, *devices)
-        return node
+        return node, is_whole
 
     def attribute(self, data: Data, depth: int = 0) -> Attribute:
         """Lift an `AttributeProto`; equal small ones without a graph are the same object.
@@ -128,7 +129,7 @@ class NodeLifter(ABC):
         value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))
         kind = fields.type if value is None or not isinstance(value, Record) else None
         attribute = Attribute(fields.name, kind, value, fields.decorators)
-        if self.careful:
+        if self.careful or not fields.is_whole:
             attribute = self._careful_attribute(attribute, fields, data)
         if small and attribute.type not in _NESTING:
             self._attributes[small] = attribute

@@ -227,8 +227,10 @@ _DATA_FIELDS = {
 
 def lift_tensor(
     data: Data,
-) -> tuple[ast.TensorType, str | None, ast.TensorData, list[ast.Decorator]]:
+) -> tuple[ast.TensorType, str | None, ast.TensorData, list[ast.Decorator], bool]:
     """Return the type, name, data and decorators of a `TensorProto`; `raw_data` is not copied.
+
+    The last value is whether they express all of its fields.
 
     Raises:
         WireError: the bytes are not a message.
@@ -237,7 +239,8 @@ def lift_tensor(
     number = 0
     name: str | None = None
     external: list[Data] = []
-    location = 0
+    location: int | None = None
+    is_whole = True
     numeric: dict[str, list[Data]] = {}
     strings: list[bytes] = []
     raw: Data | None = None
@@ -252,8 +255,11 @@ def lift_tensor(
                 number = value
             elif field.number == 14:
                 location = value
+            else:
+                is_whole = False
             continue
         if field.wire_type != LENGTH:
+            is_whole = False
             continue
         inside = data[field.value : field.end]
         match field.number:
@@ -273,6 +279,8 @@ def lift_tensor(
                 decorators.append(_segment(inside))
             case 16:
                 entries.append(inside)
+            case _:
+                is_whole = False
     if entries:
         decorators.append(meta_decorator(entries))
     type = ast.TensorType(_element_name(number) or "undefined", tuple(dims))
@@ -285,8 +293,9 @@ def lift_tensor(
         fields["raw_data"] = raw
     if external and location == 1 and not fields:
         pairs = tuple([lift_entry(entry) for entry in external])
-        return type, name, ast.ExternalData(pairs), decorators
-    return type, name, _tensor_data(type, tuple(dims), fields), decorators
+        return type, name, ast.ExternalData(pairs), decorators, is_whole
+    is_whole = is_whole and location is None and not external
+    return type, name, _tensor_data(type, tuple(dims), fields), decorators, is_whole
 
 
 def _segment(data: Data) -> ast.Decorator:
@@ -364,7 +373,10 @@ def lift_sparse_tensor(data: Data) -> tuple[ast.SparseTensor | None, str | None]
         if field.number == 3 and field.wire_type == VARINT:
             dims.append(signed(read_varint(data, field.value, field.end)[0]))
         elif field.number in (1, 2) and field.wire_type == LENGTH:
-            type, name, values, decorators = lift_tensor(data[field.value : field.end])
+            part = data[field.value : field.end]
+            type, name, values, decorators, is_whole = lift_tensor(part)
+            if not is_whole:
+                return None, None
             parts[field.number] = ast.Tensor(type, values, name, tuple(decorators))
     if len(parts) != 2 or any(
         isinstance(part.data, (ast.FieldData, ast.NoData)) for part in parts.values()

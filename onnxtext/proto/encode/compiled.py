@@ -6,6 +6,7 @@ from __future__ import annotations
 from onnxtext._core.encode import Encoder
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.types import Type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering, own_decorators
 from onnxtext.wire.writer import Piece
@@ -37,6 +38,10 @@ class CoreLowering(Lowering):
     def finish_graph(self, data: bytes, graph: Graph) -> bytes:
         """Apply presence defaults and decorators to a graph in an attribute."""
         return self.finish("GraphProto", data, own_decorators(graph), graph.at)
+
+    def plain_type(self, type: Type, at: int) -> bytes:
+        """Return a `TypeProto` without its denotation."""
+        return self._type(type, (), at)
 
     def placed_attribute(self, attribute: Attribute, at: int) -> bytes:
         """Return an `AttributeProto`; errors are reported at the offset `at`."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from onnxtext._core import actions
 from onnxtext._core.grammar import OPS, Grammar
 from onnxtext._core.literals import Layout
 from onnxtext._core.parser import LalrLoop
@@ -72,6 +73,15 @@ OPERATIONS = {
     "value_name": "TEXT",
 }
 """The operations of the core that replace actions; the core calls all other actions."""
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "decorator": actions.decorator,
+    "positional_field": actions.positional_field,
+    "string_value": actions.string_value,
+    "triple_string": actions.triple,
+}
+"""The actions for which the core has equal functions."""
 
 
 class CoreParser(Parser):
@@ -142,7 +152,7 @@ def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
 
 
 def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
-    function: Callable[..., Any] | None = reduction.action
+    function: Callable[..., Any] | None = FUNCTIONS.get(reduction.name, reduction.action)
     if reduction.unit:
         name = "UNIT"
     elif function is None:

@@ -133,18 +133,44 @@ def transposed_conv(call: OperatorCall) -> SymbolicShape:
     channels = times(weights[1], call.integer("group", 1))
     _require_bias(call, 2, channels, "dimension 1 of {1} times `group`")
     _require_kernel(call, weights[2:], 1)
+    if len(strides) != count or len(dilations) != count or len(more) != count:
+        return None
+    spans = [plus(times(plus(weights[a + 2], -1), dilations[a]), 1) for a in range(count)]
+    for axis, (step, by, added) in enumerate(zip(strides, dilations, more, strict=True)):
+        if added >= step > 0:
+            wrong = f"`output_padding` {axis} is {added}, not less than the stride {step}"
+            call.reject(wrong, certain=added >= by)
+    wanted = call.listed("output_shape", ())
+    if len(wanted) == count:
+        for axis, output in enumerate(wanted):
+            _require_output(call, axis, output, strides[axis], spans[axis], more[axis])
+        return (shape[0], channels, *wanted)
     known = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
     if not known or call.attribute("output_shape") is not None or len(pads) != 2 * count:
         return (shape[0], channels, *(None,) * count)
-    if len(strides) != count or len(dilations) != count or len(more) != count:
-        return None
     made: list[Extent] = []
     for axis in range(count):
-        window = weights[axis + 2]
-        span = times(plus(window, -1), dilations[axis])
-        size = plus(times(plus(shape[axis + 2], -1), strides[axis]), plus(span, 1))
+        size = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
         made.append(plus(size, more[axis] - pads[axis] - pads[axis + count]))
     return (shape[0], channels, *made)
+
+
+def _require_output(
+    call: OperatorCall, axis: int, wanted: int, stride: int, span: Extent, added: int
+) -> None:
+    """Require that pads exist that give a size in `output_shape`; they may not be negative."""
+    shape = call.shape(0)
+    size = shape[axis + 2] if shape is not None else None
+    if not isinstance(size, int) or not isinstance(span, int) or stride < 1:
+        return
+    whole = stride * (size - 1) + span
+    if (max(whole + added, wanted) - span) // stride + 1 != size:
+        # onnxruntime says so; the specification does not tell what negative pads mean.
+        call.reject(
+            f"`output_shape` {axis} is {wanted}, but dimension {axis + 2} of {{0}} gives at most "
+            f"{whole + stride - 1}",
+            certain=False,
+        )
 
 
 def to_depth(call: OperatorCall) -> SymbolicShape:

@@ -17,6 +17,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
     rounded_up,
     sole_factor,
 )
+from onnxtext.checker.inference.symbolic.reshape_and_slice import require_indices
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 
@@ -137,6 +138,8 @@ def resized(call: OperatorCall) -> SymbolicShape:
     crops = call.attribute("coordinate_transformation_mode") == b"tf_crop_and_resize"
     given = None
     scaled = True
+    if call.node.op_type == "Resize" and call.since >= 11:
+        _require_scales_or_sizes(call)
     if call.node.op_type == "Resize" and call.since >= 11 and call.has_input(3):
         given, scaled = call.symbolic("sizes", 3), False
     else:
@@ -155,6 +158,24 @@ def resized(call: OperatorCall) -> SymbolicShape:
     return tuple(made)
 
 
+def _require_scales_or_sizes(call: OperatorCall) -> None:
+    scales, sizes = _is_given(call, 2), _is_given(call, 3)
+    if scales and sizes:
+        call.reject("both scales and sizes are given")
+    elif scales and call.has_input(3) and sizes is False:
+        call.reject("sizes are given, too, but empty; onnxruntime refuses them", certain=False)
+    elif scales is False and sizes is False:
+        call.reject("neither scales nor sizes are given")
+
+
+def _is_given(call: OperatorCall, index: int) -> bool | None:
+    """Whether an input is passed that is not empty; None if unknown."""
+    shape = call.shape(index)
+    if not call.has_input(index):
+        return False
+    return shape[0] > 0 if shape and isinstance(shape[0], int) else None
+
+
 def indices_shape(call: OperatorCall) -> SymbolicShape:
     """Infer `GatherElements`: the shape of the indices."""
     shape, chosen = call.shape(0), call.shape(1)
@@ -165,14 +186,17 @@ def indices_shape(call: OperatorCall) -> SymbolicShape:
         numbers = isinstance(size, int) and isinstance(count, int)
         if index != axis and numbers and count > size:  # type: ignore[operator]
             call.reject(f"dimension {index} of {{1}} is {count}, more than the {size} of {{0}}")
+    require_indices(call, (shape[axis],))
     return chosen
 
 
 def scattered(call: OperatorCall) -> SymbolicShape:
     """Infer `ScatterElements`: indices and updates have one shape, and the rank of the data."""
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
-    if shape is None or call.axis("axis", 0, len(shape)) is None:
+    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    if shape is None or axis is None:
         return shape
+    require_indices(call, (shape[axis],))
     for index in (1, 2):
         call.has_rank(index, len(shape))
     if chosen is not None and updates is not None and len(chosen) == len(updates):
@@ -190,6 +214,7 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
     if depth > len(shape):
         call.reject(f"the last dimension of {{1}} is {depth}, but {{0}} has rank {len(shape)}")
         return shape
+    require_indices(call, shape[:depth])
     wanted = (*chosen[:-1], *shape[depth:])
     if call.has_rank(2, len(wanted)):
         for axis, (size, needed) in enumerate(zip(updates, wanted, strict=True)):
@@ -206,6 +231,7 @@ def gathered(call: OperatorCall) -> SymbolicShape:
     if batch + chosen[-1] > len(data):
         call.reject(f"the last dimension of {{1}} is {chosen[-1]}, but {{0}} has rank {len(data)}")
         return None
+    require_indices(call, data[batch : batch + chosen[-1]])
     return (*chosen[:-1], *data[batch + chosen[-1] :])
 
 

@@ -9,6 +9,7 @@ from onnxtext.ast.tensors_and_attributes import Floats
 from onnxtext.checker.inference.symbolic.expressions import Extent, product_of
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.checker.inference.symbolic.trees import count_of, require_trees
 
 DOMAIN = "ai.onnx.ml"
 
@@ -17,15 +18,6 @@ Shapes = tuple[SymbolicShape, ...]
 
 def _same(call: OperatorCall) -> Shapes:
     return (call.shape(0),)
-
-
-def _count(call: OperatorCall, *names: str) -> int:
-    """Return the length of the first attribute of `names` that is a list."""
-    for name in names:
-        found = call.attribute(name)
-        if isinstance(found, (tuple, Floats)) and len(found):
-            return len(found)
-    return 0
 
 
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
@@ -46,17 +38,35 @@ def _scaled(call: OperatorCall) -> Shapes:
     """Infer `Scaler`: there is one number for all features, or one for each."""
     shape = call.shape(0)
     for name in ("offset", "scale"):
-        count = _count(call, name)
-        if not count:
-            call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
+        count = count_of(call, name)
+        _need(call, name)
         if shape and count > 1:
             call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
     return (shape,)
 
 
+def _need(call: OperatorCall, name: str) -> None:
+    """Warn of a list that is missing or empty; the specification does not require it."""
+    if not count_of(call, name):
+        call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
+
+
 def _linear_classifier(call: OperatorCall) -> Shapes:
-    labels = _count(call, "classlabels_strings", "classlabels_ints")
-    found: Extent = _count(call, "intercepts") or None
+    labels = count_of(call, "classlabels_strings", "classlabels_ints")
+    _need(call, "intercepts")
+    classes, weights = count_of(call, "intercepts"), count_of(call, "coefficients")
+    shape = call.shape(0)
+    size = shape[-1] if shape else None
+    if classes and weights % classes:
+        call.reject(
+            f"there are {weights} `coefficients`, no multiple of the {classes} `intercepts`"
+        )
+    elif isinstance(size, int) and weights < classes * size:
+        call.reject(f"there are {weights} `coefficients` for {classes} times {size} features")
+    if labels < classes and classes > 1:
+        given = f"the number of class labels is {labels}"
+        call.reject(f"{given}, but there are {classes} `intercepts`", certain=labels > 0)
+    found: Extent = classes or None
     if found == 1 and labels == 2:
         found = 2
     return _classified(call, found, 1, 2)
@@ -65,57 +75,67 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
 def _linear_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("targets", 1)
     shape = call.shape(0)
-    count = _count(call, "coefficients")
+    _need(call, "coefficients")
+    count = count_of(call, "coefficients")
     size = shape[-1] if shape else None
     if isinstance(size, int) and 0 < count < size * targets:
         call.reject(f"there are {count} `coefficients` for {targets} times {size} features")
     return (_matrix(call, targets, 1, 2),)
 
 
-_NODES = (
-    "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",
-    "nodes_falsenodeids", "nodes_values", "nodes_hitrates", "nodes_missing_value_tracks_true",
-)  # fmt: skip
-_NEEDED = _NODES[:6]
-
-
-def _require_trees(call: OperatorCall, prefix: str) -> None:
-    """Require lists with one entry for each node of the trees, or for each leaf."""
-    weights = tuple(f"{prefix}_{name}" for name in ("treeids", "nodeids", "ids", "weights"))
-    for names, needed in ((_NODES, _NEEDED), (weights, weights[:3])):
-        counts = {name: _count(call, name, f"{name}_as_tensor") for name in names}
-        first = names[0]
-        for name in needed:
-            if not counts[name] and counts[first]:
-                call.reject(f"`{name}` is missing")
-        for name, count in counts.items():
-            listed = isinstance(call.attribute(name), (tuple, Floats))
-            if listed and count and counts[first] and count != counts[first]:
-                call.reject(f"`{name}` has {count} entries, but `{first}` has {counts[first]}")
-
-
 def _trees_classified(call: OperatorCall) -> Shapes:
-    _require_trees(call, "class")
-    labels = _count(call, "classlabels_strings", "classlabels_int64s")
+    labels = count_of(call, "classlabels_strings", "classlabels_int64s")
+    require_trees(call, "class", labels)
     return _classified(call, labels or None, 2)
 
 
 def _trees_regressed(call: OperatorCall) -> Shapes:
-    _require_trees(call, "target")
-    return (_matrix(call, call.integer("n_targets", 0) or None, 2),)
+    targets = call.integer("n_targets", 0)
+    if targets < 1:
+        call.reject("`n_targets` is missing or not positive; onnxruntime needs it", certain=False)
+    require_trees(call, "target", targets)
+    return (_matrix(call, targets or None, 2),)
+
+
+def _zipped(call: OperatorCall) -> Shapes:
+    """Infer `ZipMap`: there is one label for each column, and no shape of the output."""
+    names = "classlabels_strings", "classlabels_int64s"
+    given = [name for name in names if count_of(call, name)]
+    if len(given) != 1:
+        call.reject(f"{'both' if given else 'none'} of `{names[0]}` and `{names[1]}` are given")
+        return ()
+    shape, count = call.shape(0), count_of(call, given[0])
+    if shape and call.has_rank(0, 1, 2):
+        call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{given[0]}`")
+    return ()
+
+
+def _encoded(call: OperatorCall) -> Shapes:
+    """Infer `LabelEncoder`: there is one value for each key."""
+    lists = [
+        (a.name, len(a.value))
+        for a in call.node.attributes
+        if a.name.startswith(("keys_", "values_")) and isinstance(a.value, (tuple, Floats))
+    ]
+    for name, count in lists[1:]:
+        first, wanted = lists[0]
+        if count != wanted:
+            call.reject(f"`{name}` has {count} entries, but `{first}` has {wanted}")
+            break
+    return (call.shape(0),)
 
 
 def _supported(call: OperatorCall) -> Shapes:
     """Infer `SVMClassifier`, without the number of its scores."""
-    labels = _count(call, "classlabels_strings", "classlabels_ints")
+    labels = count_of(call, "classlabels_strings", "classlabels_ints")
     # One score for each label, unless there are no probabilities: then one for each pair.
-    whole = labels == 3 or (_count(call, "prob_a") and labels)
+    whole = labels == 3 or (count_of(call, "prob_a") and labels)
     return _classified(call, labels if whole else None, 1, 2)
 
 
 def _one_hot(call: OperatorCall) -> Shapes:
     shape = call.shape(0)
-    count = _count(call, "cats_int64s", "cats_strings")
+    count = count_of(call, "cats_int64s", "cats_strings")
     return (None if shape is None else (*shape, count or None),)
 
 
@@ -138,11 +158,10 @@ def _extracted(call: OperatorCall) -> Shapes:
 
 
 LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
-    **dict.fromkeys(
-        ("Binarizer", "CategoryMapper", "Imputer", "LabelEncoder", "Normalizer"), _same
-    ),
+    **dict.fromkeys(("Binarizer", "CategoryMapper", "Imputer", "Normalizer"), _same),
     "ArrayFeatureExtractor": _extracted,
     "FeatureVectorizer": _features,
+    "LabelEncoder": _encoded,
     "LinearClassifier": _linear_classifier,
     "LinearRegressor": _linear_regressor,
     "OneHotEncoder": _one_hot,
@@ -151,5 +170,6 @@ LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
     "Scaler": _scaled,
     "TreeEnsembleClassifier": _trees_classified,
     "TreeEnsembleRegressor": _trees_regressed,
+    "ZipMap": _zipped,
 }
 """The inference function of each operator; the names differ from all standard operators."""

@@ -4,16 +4,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from onnxtext.checker.inference.symbolic import quantized
+from onnxtext.checker.inference.symbolic.attention import (
+    attention,
+    grouped_attention,
+    multi_head_attention,
+    packed_attention,
+    quantized_attention,
+)
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, broadcast, multiplied
+from onnxtext.checker.inference.symbolic.quotients import exact
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
+from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
 
 DOMAIN = "com.microsoft"
 SINCE = 13
 """The version of the standard operators whose inference functions are used here."""
+_AMONG_STANDARD = ("SimplifiedLayerNormalization",)
+"""Operators of onnxruntime in the standard domain."""
 
+Shapes = tuple[SymbolicShape, ...]
 Shape = Callable[[OperatorCall], SymbolicShape]
+
+
+def has_rule(domain: str | None, name: str) -> bool:
+    """Whether this module infers the shapes of an operator."""
+    if domain == DOMAIN:
+        return name in SHAPES or name in ALL_SHAPES
+    return name in _AMONG_STANDARD and domain in (None, "", "ai.onnx")
 
 
 def _same(call: OperatorCall) -> SymbolicShape:
@@ -30,15 +51,30 @@ def _standard(name: str) -> Shape:
     return infer
 
 
-def _added(call: OperatorCall) -> SymbolicShape:
-    one, other = call.shape(0), call.shape(3)
-    return None if one is None or other is None else broadcast(call, [one, other])
+def _broadcast(*indices: int) -> Shape:
+    """Return the function of an operator that broadcasts these inputs."""
+
+    def infer(call: OperatorCall) -> SymbolicShape:
+        shapes = list(map(call.shape, indices))
+        known = [shape for shape in shapes if shape is not None]
+        return broadcast(call, known) if len(known) == len(shapes) else None
+
+    return infer
+
+
+def _quantized_operands(call: OperatorCall) -> SymbolicShape:
+    quantized.require_numbers(call, 1, 2, 4, 5, 6, 7)
+    return _broadcast(0, 3)(call)
 
 
 def _product(call: OperatorCall) -> SymbolicShape:
     left, right = call.shape(0), call.shape(1)
-    if not left or not right or call.integer("transBatchA", 0) or call.integer("transBatchB", 0):
+    if not left or not right:
         return None
+    if call.integer("transBatchA", 0):
+        left = (*left[1:-1], left[0], *left[-1:]) if len(left) > 2 else left
+    if call.integer("transBatchB", 0):
+        right = (*right[1:-1], right[0], *right[-1:]) if len(right) > 2 else right
     if call.integer("transA", 0):
         left = (*left[:-2], *reversed(left[-2:]))
     if call.integer("transB", 0):
@@ -48,41 +84,148 @@ def _product(call: OperatorCall) -> SymbolicShape:
 
 def _packed_product(call: OperatorCall) -> SymbolicShape:
     shape, columns = call.shape(0), call.integer("N", 0)
-    return (*shape[:-1], columns) if shape and columns else None
+    return (*shape[:-1], columns) if shape and columns > 0 else None
 
 
-def _pool(call: OperatorCall) -> SymbolicShape:
-    return None if call.integer("channels_last", 0) else _standard("AveragePool")(call)
+def _quantized_gemm(call: OperatorCall) -> SymbolicShape:
+    return _standard("Gemm")(replace(call, shapes=[call.shape(0), call.shape(3)]))
 
 
-def _global_pool(call: OperatorCall) -> SymbolicShape:
-    return None if call.integer("channels_last", 0) else _standard("GlobalAveragePool")(call)
+def _concat(call: OperatorCall) -> SymbolicShape:
+    """Infer `QLinearConcat`: each input has a scale and a zero point."""
+    return _standard("Concat")(replace(call, shapes=call.shapes[2::3]))
+
+
+def _halved(call: OperatorCall) -> SymbolicShape:
+    shape = call.shape(0)
+    return (*shape[:-1], exact(shape[-1], 2)) if shape else None
+
+
+def _distances(call: OperatorCall) -> SymbolicShape:
+    left, right = call.shape(0), call.shape(1)
+    if left is None or right is None or len(left) != 2 or len(right) != 2:
+        return None
+    return left[0], right[0]
+
+
+# ---- Channels last ------------------------------------------------------------------------------
+
+
+def _channels_last(infer: Shape, *, always: bool = False) -> Shape:
+    """Return a function for images of (batch, height, width, channels).
+
+    Args:
+        infer: the function for images whose channels precede the height.
+        always: whether they are last without the attribute `channels_last`.
+    """
+
+    def swapped(call: OperatorCall) -> SymbolicShape:
+        if not always and not call.integer("channels_last", 0):
+            return infer(call)
+        shape = call.shape(0)
+        if shape is None or len(shape) < 3:
+            return None
+        shapes = [(shape[0], shape[-1], *shape[1:-1]), *call.shapes[1:]]
+        # Messages about the swapped shape would name other dimensions.
+        made = infer(replace(call, shapes=shapes, sizes=Sizes()))
+        return None if made is None else (made[0], *made[2:], made[1])
+
+    return swapped
+
+
+def _images(call: OperatorCall) -> SymbolicShape:
+    """Infer `NhwcConv`: execution providers disagree about the layout of the weights."""
+    shape, weights = call.shape(0), call.shape(1)
+    if shape is None or weights is None or len(shape) < 3 or len(shape) != len(weights):
+        return None
+    return (shape[0], *(None,) * (len(shape) - 2), weights[0])
+
+
+# ---- Normalization and embedding ----------------------------------------------------------------
+
+
+def _skipped(call: OperatorCall) -> Shapes:
+    """Infer layer normalization of a sum, which is the fourth output."""
+    return call.shape(0), None, None, call.shape(0)
+
+
+def _twice(call: OperatorCall) -> Shapes:
+    return call.shape(0), call.shape(0)
+
+
+def _embedded(words: int) -> Callable[[OperatorCall], Shapes]:
+    """Return the function of an embedding with layer normalization.
+
+    Args:
+        words: the index of the input with the vectors of the words.
+    """
+
+    def infer(call: OperatorCall) -> Shapes:
+        tokens, vectors = call.shape(0), call.shape(words)
+        if tokens is None or vectors is None or len(tokens) != 2 or len(vectors) != 2:
+            return ()
+        made: Extents = (*tokens, vectors[1])
+        return made, (tokens[0],), made
+
+    return infer
 
 
 SHAPES: dict[str, Shape] = {
     **dict.fromkeys(
-        ("BiasGelu", "FastGelu", "Gelu", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
-         "QuickGelu", "RotaryEmbedding", "SkipLayerNormalization",
-         "SkipSimplifiedLayerNormalization", "DequantizeLinear"),
+        ("BiasAdd", "BiasDropout", "BiasGelu", "BiasSoftmax", "BitmaskBiasDropout",
+         "BitmaskDropout", "FastGelu", "Gelu", "GroupNorm", "Inverse",
+         "LongformerAttention", "MoE", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
+         "QMoE", "QuantizeLinear", "QuickGelu", "RotaryEmbedding", "SimplifiedLayerNormalization",
+         "Trilu"),
         _same,
     ),
+    "BiasSplitGelu": _halved,
+    "CDist": _distances,
+    "DequantizeLinear": _standard("DequantizeLinear"),
     "DynamicQuantizeMatMul": _product,
     "FusedConv": _standard("Conv"),
     "FusedGemm": _standard("Gemm"),
     "FusedMatMul": _product,
+    "FusedMatMulActivation": _product,
+    "GemmFastGelu": _standard("MatMul"),
+    "MatMulBnb4": _packed_product,
     "MatMulIntegerToFloat": _product,
     "MatMulNBits": _packed_product,
-    "QLinearAdd": _added,
-    "QLinearAveragePool": _pool,
-    "QLinearGlobalAveragePool": _global_pool,
-    "QLinearMul": _added,
+    "NhwcConv": _images,
+    "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
+    "NhwcMaxPool": _channels_last(_standard("MaxPool"), always=True),
+    "QGemm": _quantized_gemm,
+    "QLinearAdd": _quantized_operands,
+    "QLinearAveragePool": _channels_last(_standard("AveragePool")),
+    "QLinearConcat": _concat,
+    "QLinearConv": _channels_last(_standard("QLinearConv")),
+    "QLinearGlobalAveragePool": _channels_last(_standard("GlobalAveragePool")),
+    "QLinearMul": _quantized_operands,
+    "QLinearWhere": _broadcast(0, 1, 4),
+    "TransposeMatMul": _product,
 }  # fmt: skip
 """The shape of each operator's first output."""
 
+ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
+    "Attention": attention,
+    "DynamicQuantizeLSTM": recurrent,
+    "EmbedLayerNormalization": _embedded(2),
+    "GroupQueryAttention": grouped_attention,
+    "MultiHeadAttention": multi_head_attention,
+    "PackedAttention": packed_attention,
+    "QAttention": quantized_attention,
+    "QEmbedLayerNormalization": _embedded(2),
+    "SkipGroupNorm": _twice,
+    "SkipLayerNormalization": _skipped,
+    "SkipSimplifiedLayerNormalization": _skipped,
+}
+"""The shapes of all outputs of an operator."""
 
-def shapes(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+
+def shapes(call: OperatorCall) -> Shapes:
     """Return the shapes of a node's outputs as far as they are known."""
-    if call.node.op_type == "DynamicQuantizeLSTM":
-        return recurrent(call)
+    whole = ALL_SHAPES.get(call.node.op_type)
+    if whole is not None:
+        return whole(call)
     shape = SHAPES.get(call.node.op_type)
     return () if shape is None else (shape(call),)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from onnxtext.checker.inference.symbolic import (
     convolution_and_pooling,
     data_dependent_shapes,
+    quantized,
     reshape_and_slice,
 )
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
@@ -92,10 +93,17 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 
 def _sloped(call: OperatorCall) -> SymbolicShape:
-    """Infer `PRelu`: the slope is broadcast."""
-    if call.since >= 7:
-        _elementwise(call)
-    return call.shape(0)
+    """Infer `PRelu`: the slope is broadcast to the shape of the data."""
+    shape, slope = call.shape(0), call.shape(1)
+    if call.since < 7 or _elementwise(call) is None or shape is None or slope is None:
+        return shape
+    pairs = zip(reversed(shape), reversed(slope), strict=False)
+    if len(slope) > len(shape) or any(
+        size == 1 and isinstance(other, int) and other != 1 for size, other in pairs
+    ):
+        # onnxruntime broadcasts the data, too.
+        call.reject("the slope {1} cannot be broadcast to the shape of {0}", certain=False)
+    return shape
 
 
 def _matmul(call: OperatorCall) -> SymbolicShape:
@@ -117,7 +125,13 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
     return (*broadcast(call, [left[:-2], right[:-2]]), *rows, *columns)
 
 
+def _integer_matmul(call: OperatorCall) -> SymbolicShape:
+    quantized.require_factors(call, 0, (2,), 1, (3,))
+    return _matmul(call)
+
+
 def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
+    quantized.require_factors(call, 0, (1, 2, 6, 7), 3, (4, 5))
     left, right = call.shape(0), call.shape(3)
     return None if left is None or right is None else multiplied(call, left, right)
 
@@ -193,16 +207,6 @@ def _along_axis(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
-def _quantized(call: OperatorCall) -> SymbolicShape:
-    """Infer quantization: a list of scales has one for each index of an axis."""
-    shape, scale = call.shape(0), call.shape(1)
-    if shape and scale is not None and len(scale) == 1 and scale != (1,) and call.since >= 13:
-        axis = call.axis("axis", 1, len(shape))
-        if axis is not None and not call.integer("block_size", 0):
-            call.equal(shape[axis], scale[0], f"dimension {axis} of {{0}}", "the size of {1}")
-    return shape
-
-
 _SAME = """
     Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
     CumSum Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Identity IsInf IsNaN LRN
@@ -228,8 +232,8 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "Constant": data_dependent_shapes.constant_shape,
     "ConstantOfShape": data_dependent_shapes.filled,
     "Conv": convolution_and_pooling.conv,
-    "ConvInteger": convolution_and_pooling.conv_integer,
-    "DequantizeLinear": _quantized,
+    "ConvInteger": quantized.conv_integer,
+    "DequantizeLinear": quantized.linear,
     "ConvTranspose": convolution_and_pooling.transposed_conv,
     "DepthToSpace": convolution_and_pooling.to_space,
     "Expand": data_dependent_shapes.expanded,
@@ -246,15 +250,15 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "LogSoftmax": _along_axis,
     "LpPool": convolution_and_pooling.pool,
     "MatMul": _matmul,
-    "MatMulInteger": _matmul,
+    "MatMulInteger": _integer_matmul,
     "MaxPool": convolution_and_pooling.pool,
     "NonZero": data_dependent_shapes.found_places,
     "OneHot": data_dependent_shapes.one_hot,
     "Pad": reshape_and_slice.padded,
     "PRelu": _sloped,
-    "QLinearConv": convolution_and_pooling.quantized_conv,
+    "QLinearConv": quantized.conv,
     "QLinearMatMul": _quantized_matmul,
-    "QuantizeLinear": _quantized,
+    "QuantizeLinear": quantized.linear,
     "Range": data_dependent_shapes.ranged,
     "Reshape": reshape_and_slice.reshape,
     "Resize": data_dependent_shapes.resized,
@@ -313,8 +317,9 @@ CONSTANT_INPUTS = frozenset(
     )
 ) | {f"Reduce{name}" for name in _REDUCTIONS.split()}
 """Operators whose output shapes depend on the values of their inputs."""
-FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING
-"""Operators whose output shapes or values depend on the values of their inputs."""
+_INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
+FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
+"""Operators whose output shapes, values or errors depend on the values of their inputs."""
 
 
 def infer(

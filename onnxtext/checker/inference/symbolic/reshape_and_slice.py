@@ -62,6 +62,10 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
         return tuple([extent for extent in shape if extent != 1]) if known else None
     if shape is None or axes is None:
         return None
+    if not axes and 1 in shape:
+        # The specification says nothing; onnxruntime removes them, onnx does not.
+        call.reject("`axes` is empty, but {0} has dimensions of size 1", certain=False)
+        return None
     removed = call.axes(axes, len(shape))
     if removed is None:
         return None
@@ -186,14 +190,21 @@ def gather(call: OperatorCall) -> SymbolicShape:
     axis = call.axis("axis", 0, len(shape))
     if axis is None:
         return None
-    _require_indices(call, shape[axis])
+    require_indices(call, (shape[axis],))
     return (*shape[:axis], *indices, *shape[axis + 1 :])
 
 
-def _require_indices(call: OperatorCall, size: Extent) -> None:
+def require_indices(call: OperatorCall, sizes: Extents) -> None:
+    """Require known indices in the second input to be in range.
+
+    Args:
+        call: the node.
+        sizes: the sizes of the dimensions that the last dimension of the indices stands for.
+    """
     chosen = call.value(1)
-    for item in chosen.items if chosen is not None and isinstance(size, int) else ():
-        if isinstance(item, int) and not -size <= item < size:  # type: ignore[operator]
+    for number, item in enumerate(chosen.items if chosen is not None and sizes else ()):
+        size = sizes[number % len(sizes)]
+        if isinstance(item, int) and isinstance(size, int) and not -size <= item < size:
             call.reject(f"there is no index {item}: the dimension of {{0}} is {size}")
             return
 
@@ -307,5 +318,26 @@ def padded(call: OperatorCall) -> SymbolicShape:
         return None
     made = list(shape)
     for index, axis in enumerate(axes):
-        made[axis] = total([made[axis], pads[index], pads[index + len(axes)]])
+        first, last = pads[index], pads[index + len(axes)]
+        _require_source(call, axis, shape[axis], first, last)
+        made[axis] = total([made[axis], first, last])
     return tuple(made)
+
+
+def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
+    """Require enough elements beside the edge to pad with; onnxruntime reflects them only once."""
+    size, first, last = sizes
+    mode = call.attribute("mode") or b"constant"
+    if not (isinstance(size, int) and isinstance(first, int) and isinstance(last, int)):
+        return
+    kept, wanted = size + min(first, 0) + min(last, 0), max(first, last)
+    if mode == b"constant" or wanted < 1:
+        return
+    if kept < 1:
+        call.reject(f"dimension {axis} of {{0}} has no elements to pad with", certain=False)
+    elif mode == b"reflect" and wanted >= kept:
+        call.reject(
+            f"dimension {axis} of {{0}} is padded by {wanted}, but onnxruntime can reflect only "
+            f"{kept - 1}",
+            certain=False,
+        )

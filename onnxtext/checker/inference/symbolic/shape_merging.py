@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import Blob, Reference, TypedBlob
+from onnxtext.ast.tensors_and_attributes import Blob, Reference, RepeatedList, TypedBlob
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
@@ -20,6 +20,8 @@ from onnxtext.checker.inference.symbolic.sizes import Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.inference.symbolic.spelling import read_dim
 
+_UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
+"""Values of attributes that inference does not read."""
 Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
 """The shapes and the small values of outputs; the list of values may be shorter."""
 
@@ -42,11 +44,11 @@ def operator_step(
         values: the small values of its inputs; may be empty.
         sizes: the equations; this function adds equations.
     """
-    if any(isinstance(a.value, (Reference, Blob, TypedBlob)) for a in node.attributes):
+    if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(wanted), ()  # unknown values are not the defaults
     before = len(sizes.mismatches)
     made: tuple[Value | None, ...] = ()
-    if node.domain == onnxruntime_operators.DOMAIN:
+    if onnxruntime_operators.has_rule(node.domain, node.op_type):
         shapes = onnxruntime_operators.shapes(
             OperatorCall(node, inputs, values, sizes, onnxruntime_operators.SINCE)
         )

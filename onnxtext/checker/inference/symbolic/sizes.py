@@ -46,15 +46,15 @@ class Conflict(NamedTuple):
 
 
 class Forced(NamedTuple):
-    """A symbol that must be one number.
+    """A symbol that must be one number, or one of two because it is broadcast.
 
     Attributes:
-        number: the number.
+        numbers: the number, or 1 and another.
         place: the origin of the restriction.
         joined: the origins of equations with other symbols.
     """
 
-    number: int
+    numbers: tuple[int, ...]
     place: Place
     joined: tuple[Place, ...]
 
@@ -167,13 +167,15 @@ class Sizes:
         return next(iter(choice.numbers)) + more
 
     def forced(self, name: str) -> Forced | None:
-        """Return the single restriction of a symbol to one number; None without one."""
-        root, _, joined = self._find(name)
+        """Return the single restriction of a symbol to one or two numbers; None without one."""
+        root, more, joined = self._find(name)
         choice = self._choice(root)
-        number = self._number(name)
-        if choice is None or number is None or not choice.exact or root in self._reported:
+        if choice is None or root in self._reported:
             return None
-        return Forced(number, choice.place, joined)
+        numbers = tuple(sorted([number + more for number in choice.numbers]))
+        if len(numbers) == 1 and not choice.exact:
+            return None
+        return Forced(numbers, choice.place, joined)
 
     def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
         """Return the representative of a symbol, the difference, and the equations between."""

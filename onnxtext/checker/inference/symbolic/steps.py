@@ -115,7 +115,7 @@ class SymbolicStep:
         if known is None:
             found = _bound(signature, node, inputs)
             references = any(type(a.value) is Reference for a in node.attributes)
-            if signature.domain == onnxruntime_operators.DOMAIN and not references:
+            if onnxruntime_operators.has_rule(signature.domain, signature.name) and not references:
                 shapes = list(map(self.shape, inputs))
                 call = OperatorCall(node, shapes, [], self._sizes, onnxruntime_operators.SINCE)
                 made = (*onnxruntime_operators.shapes(call), *(None,) * len(found))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions of strings and decorators: the compiled parts of `onnxtext.syntax.actions`."""
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memchr, memcmp, memcpy
+
+from onnxtext._core.slots cimport (
+    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
+)
+
+from onnxtext.syntax.actions.strings import triple as python_triple
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    object PyUnicode_DecodeLatin1(const char*, Py_ssize_t, const char*)
+
+
+def decorator(opening, fields):
+    """Return the same as `onnxtext.syntax.actions.records.decorator`."""
+    made = PyType_GenericAlloc(DECORATOR, 0)
+    put(made, OF_DECORATOR.name, opening[1:-1])
+    put(made, OF_DECORATOR.arguments, tuple(fields))
+    return made
+
+
+def positional_field(value):
+    """Return the same as `onnxtext.syntax.actions.records.positional_field`."""
+    made = PyType_GenericAlloc(FIELD, 0)
+    put(made, OF_FIELD.key, None)
+    put(made, OF_FIELD.value, value)
+    return made
+
+
+def string_value(text):
+    """Return the same as `onnxtext.syntax.actions.strings.to_bytes`."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def triple(token):
+    """Return the same as `onnxtext.syntax.actions.strings.triple`, which reads rare forms."""
+    cdef const char* data
+    cdef const char* line
+    cdef const char* stop
+    cdef const char* last
+    cdef Py_ssize_t end, indent, size
+    cdef char* made
+    cdef char* at
+    if not isinstance(token, str):
+        raise TypeError("expected a str")
+    end = PyUnicode_GET_LENGTH(token) - 3
+    if PyUnicode_KIND(token) != 1 or end < 4:
+        return python_triple(token)
+    data = <const char*>PyUnicode_DATA(token)
+    line = <const char*>memchr(data, c"\n", end)
+    if line is NULL or not is_blank(data + 3, line):
+        return python_triple(token)
+    if memchr(data, c"\\", end) is not NULL or memchr(data, c"\r", end) is not NULL:
+        return python_triple(token)
+    last = data + end
+    while last[-1] != c"\n":
+        last -= 1
+    if not is_blank(last, data + end):
+        return python_triple(token)
+    indent = data + end - last
+    last -= 1  # the last line break
+    if line == last:
+        return ""
+    made = <char*>PyMem_Malloc(last - line)
+    if made is NULL:
+        raise MemoryError
+    at = made
+    try:
+        while line < last:
+            line += 1
+            stop = <const char*>memchr(line, c"\n", last + 1 - line)
+            size = stop - line
+            if size >= indent and memcmp(line, last + 1, indent) == 0:
+                memcpy(at, line + indent, size - indent)
+                at += size - indent
+            elif not is_blank(line, stop):
+                return python_triple(token)
+            at[0] = c"\n"
+            at += 1
+            line = stop
+        return PyUnicode_DecodeLatin1(made, at - 1 - made, NULL)
+    finally:
+        PyMem_Free(made)
+
+
+cdef inline bint is_blank(const char* at, const char* end) noexcept:
+    """Whether there are only blanks and tabs."""
+    while at < end:
+        if at[0] != c" " and at[0] != c"\t":
+            return False
+        at += 1
+    return True

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode types and strings: the compiled part of `onnxtext.proto.decode.types_and_tensors`.
+
+Functions of types return None for rare forms, which are decoded in Python.
+"""
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t
+
+from onnxtext._core.keys cimport *
+from onnxtext._core.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, PyType_GenericAlloc, put
+from onnxtext._core.wire cimport Bytes, Field, read_field
+
+from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType
+from onnxtext.tensor.elements import ELEMENT_NUMBERS
+
+cdef enum:
+    DEEPEST = 16  # types that are nested deeper are decoded in Python
+
+cdef extern from "Python.h":
+    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
+
+
+cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    if start == end:
+        return ""
+    return PyUnicode_DecodeUTF8(<const char*>data + start, end - start, b"surrogateescape")
+
+
+cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    return PyBytes_FromStringAndSize(<const char*>data + start, end - start)
+
+
+cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """Return the type of dims followed by an element type; None for another order."""
+    cdef Field field = Field(0, 0, 0, 0)
+    cdef list dims = []
+    while start < end and read_field(data, start, end, &field) and field.key == TENSOR_DIMS:
+        dims.append(<int64_t>field.number)
+        start = field.end
+    if start == end or not read_field(data, start, end, &field) or field.end != end:
+        return None
+    element = ELEMENT_NUMBERS.get(field.number) if field.key == TENSOR_DATA_TYPE else None
+    return None if element is None else new_tensor_type(element.name, tuple(dims))
+
+
+cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
+    """Return a type without denotations; `depth` types enclose it."""
+    cdef Field field
+    if not read_field(data, start, end, &field) or field.end != end or depth > DEEPEST:
+        return None
+    if field.key == TYPE_TENSOR_TYPE or field.key == TYPE_SPARSE_TENSOR_TYPE:
+        return tensor_type(data, field.value, end, field.key == TYPE_SPARSE_TENSOR_TYPE)
+    if field.key == TYPE_SEQUENCE_TYPE or field.key == TYPE_OPTIONAL_TYPE:
+        made = SequenceType if field.key == TYPE_SEQUENCE_TYPE else OptionalType
+        start = field.value
+        if not read_field(data, start, end, &field) or field.key != SEQUENCE_ELEM_TYPE:
+            return None
+        element = type_of(data, field.value, end, depth + 1) if field.end == end else None
+        return None if element is None else made(element)
+    if field.key != TYPE_MAP_TYPE:
+        return None
+    start = field.value
+    if not read_field(data, start, end, &field) or field.key != MAP_KEY_TYPE:
+        return None
+    key = ELEMENT_NUMBERS.get(field.number)
+    start = field.end
+    if not read_field(data, start, end, &field) or field.key != MAP_VALUE_TYPE:
+        return None
+    element = type_of(data, field.value, end, depth + 1) if field.end == end else None
+    return None if key is None or element is None else MapType(key.name, element)
+
+
+cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sparse):
+    """Return the type of an element type and an optional shape without denotations."""
+    cdef Field field
+    cdef Py_ssize_t at = start
+    element = shape = None
+    while at < end:
+        if not read_field(data, at, end, &field):
+            return None
+        at = field.end
+        if field.key == TENSOR_TYPE_ELEM_TYPE and element is None:
+            element = ELEMENT_NUMBERS.get(field.number)
+            if element is None:
+                return None
+        elif field.key == TENSOR_TYPE_SHAPE and shape is None:
+            shape = dims_of(data, field.value, at)
+            if shape is None:
+                return None
+        else:
+            return None
+    if element is None:
+        return None
+    if is_sparse:
+        return SparseTensorType(element.name, shape)
+    return new_tensor_type(element.name, shape)
+
+
+cdef object new_tensor_type(element, shape):
+    made = PyType_GenericAlloc(TENSOR_TYPE, 0)
+    put(made, OF_TENSOR_TYPE.element, element)
+    put(made, OF_TENSOR_TYPE.shape, shape)
+    put(made, OF_TENSOR_TYPE.decorators, ())
+    return made
+
+
+cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    cdef Field field
+    cdef Py_ssize_t at = start, inside
+    cdef list dims = []
+    while at < end:
+        if not read_field(data, at, end, &field) or field.key != SHAPE_DIM:
+            return None
+        inside, at = field.value, field.end
+        if inside == at:
+            dims.append(None)
+            continue
+        if not read_field(data, inside, at, &field) or field.end != at:
+            return None
+        if field.key == DIM_DIM_VALUE:
+            dims.append(<int64_t>field.number)
+        elif field.key == DIM_DIM_PARAM:
+            dims.append(text_of(data, field.value, at))
+        else:
+            return None
+    return tuple(dims)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+cdef object DEFAULT_LOCATION  # `@set(data_location: DEFAULT)`
+
+cdef class Decorations:
+    """The fields that the decorators of a value add to its message.
+
+    Attributes:
+        doc: the doc string; None without one.
+        denotation: the denotation of the type; None without one.
+        entries: the arguments of `@meta`.
+        is_located: whether it stores its default location.
+    """
+    cdef bytes doc, denotation
+    cdef tuple entries
+    cdef bint is_located
+
+cdef Decorations decorations_of(decorators)
+cdef bytes text_argument(decorator)
+cdef object doc_decorator(bytes text)

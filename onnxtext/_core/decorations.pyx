@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read the decorators that models often have: the common part of `proto.encode.decorators`."""
+from onnxtext._core.slots cimport (
+    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
+)
+
+from onnxtext.ast.records import Decorator, Field, Word
+
+DEFAULT_LOCATION = Decorator("set", (Field("data_location", Word("DEFAULT")),))
+
+
+cdef class Decorations:
+    pass
+
+
+cdef Decorations decorations_of(decorators):
+    """Return the fields of decorators; None for others, and for several of the same name."""
+    cdef Decorations found = Decorations()
+    cdef str name
+    for decorator in decorators:
+        if type(decorator) is not DECORATOR:
+            return None
+        name = decorator.name
+        if name == "doc" and found.doc is None:
+            found.doc = text_argument(decorator)
+            if found.doc is None:
+                return None
+        elif name == "type.denotation" and found.denotation is None:
+            found.denotation = text_argument(decorator)
+            if found.denotation is None:
+                return None
+        elif name == "meta" and found.entries is None:
+            found.entries = decorator.arguments
+            for argument in found.entries:
+                if type(argument.key) is not str or type(argument.value) is not bytes:
+                    return None
+        elif name == "set" and not found.is_located and decorator == DEFAULT_LOCATION:
+            found.is_located = True
+        else:
+            return None
+    return found
+
+
+cdef bytes text_argument(decorator):
+    """Return the only argument of a decorator if it is a string without a key; otherwise None."""
+    cdef tuple arguments = decorator.arguments
+    if len(arguments) != 1:
+        return None
+    argument = arguments[0]
+    return argument.value if argument.key is None and type(argument.value) is bytes else None
+
+
+cdef object doc_decorator(bytes text):
+    """Return `@doc("…")`."""
+    field = PyType_GenericAlloc(FIELD, 0)
+    put(field, OF_FIELD.key, None)
+    put(field, OF_FIELD.value, text)
+    made = PyType_GenericAlloc(DECORATOR, 0)
+    put(made, OF_DECORATOR.name, "doc")
+    put(made, OF_DECORATOR.arguments, (field,))
+    return made

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode types: the compiled part of `onnxtext.proto.encode.types_and_metadata`."""
+from libc.stdint cimport int64_t, uint64_t
+
+from onnxtext._core.keys cimport *
+
+from onnxtext.ast.types import (
+    MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
+)
+from onnxtext.tensor.elements import ELEMENTS
+
+cdef extern from "Python.h":
+    int64_t PyLong_AsLongLongAndOverflow(object, int*) except? -1
+
+cdef enum:
+    DEEPEST = 16  # types that are nested deeper are encoded in Python
+
+cdef type TENSOR = TensorType, SPARSE = SparseTensorType, SEQUENCE = SequenceType
+cdef type OPTIONAL = OptionalType, MAP = MapType
+
+
+cdef bint is_denoted(type_) except -1:
+    """Whether the denotation of a type is its last field."""
+    cdef type kind = type(type_)
+    return (kind is TENSOR or kind is SEQUENCE or kind is MAP) and not type_.decorators
+
+
+cdef class TypeEncoder:
+    cdef bytes type_field(self, type_):
+        """Return the field of a value info with a type; None for rare types."""
+        cdef Py_ssize_t start = self.out.size, whole = self.out.open(VALUE_INFO_TYPE)
+        if not self.type(type_, 0):
+            self.out.size = start
+            return None
+        self.out.close(whole)
+        return self.out.take(start)
+
+    cdef bint type(self, type_, int depth) except -1:
+        """Add a type that `depth` types enclose; add nothing and return False for rare ones."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start = out.size, inside
+        cdef type kind = type(type_)
+        cdef bint made
+        if self.types_in_python or depth > DEEPEST:
+            return False
+        if kind is TENSOR or kind is SPARSE:
+            inside = out.open(TYPE_TENSOR_TYPE if kind is TENSOR else TYPE_SPARSE_TENSOR_TYPE)
+            made = self._tensor_type(type_)
+        elif kind is SEQUENCE or kind is OPTIONAL:
+            inside = out.open(TYPE_SEQUENCE_TYPE if kind is SEQUENCE else TYPE_OPTIONAL_TYPE)
+            made = self._inner(SEQUENCE_ELEM_TYPE, type_.element, depth + 1)
+        elif kind is MAP:
+            inside = out.open(TYPE_MAP_TYPE)
+            element = ELEMENTS.get(type_.key)
+            made = element is not None
+            if made:
+                out.number(MAP_KEY_TYPE, element.number)
+                made = self._inner(MAP_VALUE_TYPE, type_.value, depth + 1)
+        else:
+            return False
+        if not made or type_.decorators:
+            out.size = start
+            return False
+        out.close(inside)
+        return True
+
+    cdef bint _inner(self, int key, type_, int depth) except -1:
+        cdef Py_ssize_t start = self.out.open(key)
+        if not self.type(type_, depth):
+            return False
+        self.out.close(start)
+        if self.lowering.deepest_type < depth:
+            self.lowering.deepest_type = depth
+        return True
+
+    cdef bint _tensor_type(self, type_) except -1:
+        """Add an element type and a shape; return False for others."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t dims
+        element = ELEMENTS.get(type_.element)
+        if element is None:
+            return False
+        out.number(TENSOR_TYPE_ELEM_TYPE, element.number)
+        if type_.shape is not None:
+            dims = out.open(TENSOR_TYPE_SHAPE)
+            for dim in type_.shape:
+                if not self._dim(dim):
+                    return False
+            out.close(dims)
+        return True
+
+    cdef bint _dim(self, dim) except -1:
+        """Add a plain dimension; return False for others."""
+        cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
+        if dim.__class__ is int:
+            if not self.integer(DIM_DIM_VALUE, dim):
+                return False
+        elif dim.__class__ is str:
+            self.out.text(DIM_DIM_PARAM, dim)
+        elif dim is not None:
+            return False
+        self.out.close(start)
+        return True
+
+    cdef bint integer(self, int key, value) except -1:
+        """Add a 64-bit integer; return False for other values."""
+        cdef int overflow = 0
+        cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return False
+        self.out.number(key, <uint64_t>number)
+        return True

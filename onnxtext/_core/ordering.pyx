@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists of value infos in an order of their own: the common case of `ast.value_info_order`."""
+from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, replace
+
+from onnxtext.ast.list_order import DECORATOR
+
+
+def place_named_types(list nodes, list infos, taken):
+    """Return the same as `onnxtext.ast.inline_output_types.place_named_types`."""
+    cdef dict places = {}
+    cdef set others = {value.name for value in taken}
+    cdef Py_ssize_t last = len(infos), number = 0, index, left = last, before
+    cdef list numbers = [None] * last, types
+    for index, value in enumerate(infos):
+        if (
+            type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
+            or get(value, OF_VALUE.decorators) or get(value, OF_VALUE.metadata)
+            or get(value, OF_VALUE.name) in others
+        ):
+            return None
+        places[get(value, OF_VALUE.name)] = index
+    if len(places) != last:
+        return None
+    for node in nodes:
+        if type(node) is not NODE or get(node, OF_NODE.output_types):
+            return None
+        for name in get(node, OF_NODE.outputs):
+            found = places.get(name)
+            if found is not None:
+                if numbers[found] is not None:
+                    return None
+                numbers[found] = number
+                left -= 1
+            number += 1
+    if left:
+        return None
+    for node in nodes:
+        types = None
+        outputs = get(node, OF_NODE.outputs)
+        for index, name in enumerate(outputs):
+            found = places.get(name)
+            if found is not None:
+                if types is None:
+                    types = [None] * len(outputs)
+                types[index] = get(infos[found], OF_VALUE.type)
+        if types is not None:
+            replace(node, OF_NODE.output_types, tuple(types))
+    before = number
+    while last and <Py_ssize_t>numbers[last - 1] < before:
+        before = numbers[last - 1]
+        last -= 1
+    return [get(value, OF_VALUE.name) for value in infos[:last]]
+
+
+def ordered_types(graph):
+    """Return the names, types and offsets of a list that names only outputs of nodes, in its order.
+
+    Returns:
+        Tuples; None if the list has other entries, or names are not unique.
+    """
+    cdef dict places = {}
+    cdef list found = []
+    cdef set others
+    cdef Py_ssize_t index
+    decorators = [item for item in graph.decorators if item.name == DECORATOR]
+    if len(decorators) != 1 or not decorators[0].arguments:
+        return None
+    others = {value.name for values in (graph.inputs, graph.outputs) for value in values}
+    for value in graph.values:
+        if value.data is None:
+            return None
+        others.add(value.name)
+    for node in graph.nodes:
+        if type(node) is not NODE:
+            return None
+        types = get(node, OF_NODE.output_types)
+        if not types:
+            continue
+        outputs = get(node, OF_NODE.outputs)
+        if len(outputs) != len(types):
+            return None
+        for index in range(len(types)):
+            if types[index] is not None:
+                name = outputs[index]
+                if name in places:
+                    return None
+                places[name] = (name, types[index], get(node, OF_NODE.at))
+    for argument in decorators[0].arguments:
+        if argument.key is not None or type(argument.value) is not bytes:
+            return None
+        name = (<bytes>argument.value).decode("utf-8", "surrogateescape")
+        if name in others:
+            return None
+        entry = places.pop(name, None)
+        if entry is None:
+            return None
+        found.append(entry)
+    found.extend(places.values())
+    return found

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer output shapes of attention operators of onnxruntime.
+
+B is the batch, S the number of tokens, L that of the keys, P that of earlier tokens, N the number
+of heads, and H the size of a head.
+"""
+
+from __future__ import annotations
+
+from onnxtext.checker.inference.symbolic.expressions import Extent, plus, times
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.quotients import exact
+from onnxtext.checker.inference.symbolic.sizes import Extents
+
+Shapes = tuple[SymbolicShape, ...]
+
+
+def _width(call: OperatorCall, weights: int, bias: int | None) -> Extent:
+    """Return the width of the values, of which weights for query, key and value have three."""
+    sizes = call.listed("qkv_hidden_sizes", ())
+    if call.attribute("qkv_hidden_sizes") is not None:
+        return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None
+    given = call.shape(weights)
+    whole = given[1] if given is not None and len(given) == 2 else None
+    if whole is None and bias is not None:
+        single = call.shape(bias)
+        whole = single[0] if single is not None and len(single) == 1 else None
+    return exact(whole, 3)
+
+
+def _attention(call: OperatorCall, bias: int | None, past: int) -> Shapes:
+    """Return the shapes of (B, S, width) and (2, B, N, P + S, H)."""
+    shape, heads = call.shape(0), call.integer("num_heads", 0)
+    if shape is None or len(shape) != 3 or heads <= 0:
+        return ()
+    width = _width(call, 1, bias)
+    given = call.shape(past)
+    size = None if call.attribute("qkv_hidden_sizes") is not None else exact(width, heads)
+    total: Extent = shape[1]
+    if call.has_input(past):
+        total = None if given is None or len(given) != 5 else plus(given[3], shape[1])
+    if call.integer("past_present_share_buffer", 0):
+        total = None
+    return (*shape[:2], width), (2, shape[0], heads, total, size)
+
+
+def attention(call: OperatorCall) -> Shapes:
+    """Infer `Attention`."""
+    return _attention(call, 2, 4)
+
+
+def quantized_attention(call: OperatorCall) -> Shapes:
+    """Infer `QAttention`."""
+    return _attention(call, 2, 8)
+
+
+def packed_attention(call: OperatorCall) -> Shapes:
+    """Infer `PackedAttention`, whose tokens have no batch."""
+    shape = call.shape(0)
+    return () if shape is None or len(shape) != 2 else ((shape[0], _width(call, 1, 2)),)
+
+
+def multi_head_attention(call: OperatorCall) -> Shapes:
+    """Infer `MultiHeadAttention`.
+
+    The query is (B, S, N*H), or has all three (B, S, N, 3, H). The key is (B, L, N*H) or (B, N, L,
+    H), as the value, or has both (B, L, N, 2, H).
+    """
+    query, key, value = call.shape(0), call.shape(1), call.shape(2)
+    heads = call.integer("num_heads", 0)
+    if query is None or heads <= 0:
+        return ()
+    if len(query) == 5:
+        if call.has_input(1) or call.has_input(2):
+            return ()
+        width, length = times(heads, query[4]), query[1]
+        sizes = query[4], query[4]
+    elif len(query) == 3 and key is not None and not call.has_input(2) and len(key) == 5:
+        width, length = times(heads, key[4]), key[1]
+        sizes = key[4], key[4]
+    elif len(query) == 3 and key is not None and value is not None and len(key) == len(value):
+        size = exact(query[2], heads)
+        if len(key) == 3:
+            width, length = value[2], key[1]
+            sizes = size, exact(value[2], heads)
+        elif len(key) == 4:
+            width, length = times(heads, value[3]), key[2]
+            sizes = size, value[3]
+        else:
+            return ()
+    else:
+        return ()
+    if call.has_input(6) or call.has_input(8):
+        past = call.shape(6)
+        known = past is not None and len(past) == 4 and not call.has_input(8) and key is not None
+        # The keys of (B, N, L, H) may already contain the earlier ones.
+        length = plus(past[2], length) if known and past and key and len(key) == 3 else None
+    present = [(query[0], heads, length, size) for size in sizes]
+    return ((*query[:2], width), *present)
+
+
+def grouped_attention(call: OperatorCall) -> Shapes:
+    """Infer `GroupQueryAttention`.
+
+    The query is (B, S, N*H), or has the keys and values of K heads, too: (B, S, (N + 2*K)*H). How
+    many tokens the caches hold depends on data.
+    """
+    query, heads, groups = call.shape(0), call.integer("num_heads", 0), _groups(call)
+    if query is None or len(query) != 3 or heads <= 0 or groups <= 0:
+        return ()
+    size = exact(query[2], heads if call.has_input(1) else heads + 2 * groups)
+    width = query[2] if call.has_input(1) else times(heads, size)
+    return (*query[:2], width), *[_cache(call, index, query[0], groups, size) for index in (3, 4)]
+
+
+def _groups(call: OperatorCall) -> int:
+    return call.integer("kv_num_heads", 0)
+
+
+def _cache(
+    call: OperatorCall, index: int, batch: Extent, groups: int, size: Extent
+) -> Extents | None:
+    """Return the shape (B, K, tokens, H) of a cache; quantized ones may be packed."""
+    packed = call.attribute("k_quant_type") or call.attribute("v_quant_type")
+    if packed not in (None, b"NONE") or call.has_input(12):
+        return None
+    return batch, groups, None, size

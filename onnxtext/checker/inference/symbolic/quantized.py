@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Require that scales and zero points fit the tensors that they quantize."""
+
+from __future__ import annotations
+
+from onnxtext.checker.inference.symbolic import convolution_and_pooling
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+
+_ONE: SymbolicShape = (1,)
+
+
+def linear(call: OperatorCall) -> SymbolicShape:
+    """Infer `QuantizeLinear` and `DequantizeLinear`: a list has an entry for each index of an axis.
+
+    A block has scales of its own; their shapes are not checked.
+    """
+    shape, scale, zero = call.shape(0), call.shape(1), call.shape(2)
+    if scale is None or call.integer("block_size", 0) or not call.has_rank(1, 0, 1):
+        return shape
+    if zero is not None and call.has_rank(2, 0, 1):
+        one, other = [given[0] if given else 1 for given in (scale, zero)]
+        call.equal(one, other, "the size of {1}", "the size of {2}")
+    if shape and scale and scale != _ONE:
+        axis = call.axis("axis", 1, len(shape))
+        if axis is not None:
+            call.equal(shape[axis], scale[0], f"dimension {axis} of {{0}}", "the size of {1}")
+    return shape
+
+
+def conv(call: OperatorCall) -> SymbolicShape:
+    """Infer `QLinearConv`: weights have one scale, or one for each output channel."""
+    for index in (1, 2, 6, 7):
+        _require_one(call, index)
+    kernel = call.shape(3)
+    if kernel:
+        _require_each(call, 4, kernel[0], "dimension 0 of {3}")
+        _require_each(call, 5, kernel[0], "dimension 0 of {3}")
+    return convolution_and_pooling.quantized_conv(call)
+
+
+def conv_integer(call: OperatorCall) -> SymbolicShape:
+    """Infer `ConvInteger`: weights have one zero point, or one for each output channel."""
+    kernel = call.shape(1)
+    _require_one(call, 2)
+    if kernel:
+        _require_each(call, 3, kernel[0], "dimension 0 of {1}")
+    return convolution_and_pooling.conv_integer(call)
+
+
+def require_factors(
+    call: OperatorCall, left: int, rows: tuple[int, ...], right: int, columns: tuple[int, ...]
+) -> None:
+    """Require scales and zero points of a matrix product and of its factors.
+
+    Args:
+        call: the node.
+        left: the matrix on the left.
+        rows: inputs with one element, or one for each row of the left matrix.
+        right: the matrix on the right.
+        columns: inputs with one element, or one for each column of the right matrix.
+    """
+    for matrix, at, indexes in ((left, -2, rows), (right, -1, columns)):
+        shape = call.shape(matrix)
+        if shape is None or len(shape) < 2:
+            continue
+        name = f"dimension {at} of {{{matrix}}}"
+        for index in indexes:
+            given = call.shape(index)
+            if given is None or len(given) < 2:
+                _require_each(call, index, shape[at], name)
+            elif isinstance(given[-3 - at], int):  # the other of the last two dimensions
+                call.equal(
+                    given[-3 - at], 1, f"dimension {-3 - at} of {{{index}}}", "the size it needs"
+                )
+
+
+def require_numbers(call: OperatorCall, *indexes: int) -> None:
+    """Require inputs without dimensions."""
+    for index in indexes:
+        call.has_rank(index, 0)
+
+
+def _require_one(call: OperatorCall, index: int) -> None:
+    """Require an input with one element: a number, or a list of one number."""
+    shape = call.shape(index)
+    if not shape or (len(shape) == 1 and not isinstance(shape[0], int)) or shape == _ONE:
+        return
+    call.reject(f"{{{index}}} must be one number")
+
+
+def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:
+    """Require an input with one element, or one for each index of a dimension."""
+    shape = call.shape(index)
+    if not shape or shape == _ONE or not call.has_rank(index, 0, 1):
+        return
+    if isinstance(shape[0], int):
+        call.equal(shape[0], size, f"the size of {{{index}}}", name)
+    elif isinstance(shape[0], Size) and isinstance(size, int):
+        call.one_or(shape[0], size)

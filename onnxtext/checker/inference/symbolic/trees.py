@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Require that the attributes of a tree ensemble of `ai.onnx.ml` describe trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onnxtext.ast.tensors_and_attributes import Floats
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+
+_NODES = (
+    "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",
+    "nodes_falsenodeids", "nodes_values", "nodes_hitrates", "nodes_missing_value_tracks_true",
+)  # fmt: skip
+_NEEDED = _NODES[:7]
+_LEAF = b"LEAF"
+_MODES = frozenset(
+    (b"BRANCH_EQ", b"BRANCH_GT", b"BRANCH_GTE", b"BRANCH_LEQ", b"BRANCH_LT", b"BRANCH_NEQ", _LEAF)
+)
+
+
+def count_of(call: OperatorCall, *names: str) -> int:
+    """Return the length of the first of these attributes that is a list with entries; or 0."""
+    for name in names:
+        found = call.attribute(name)
+        if isinstance(found, (tuple, Floats)) and len(found):
+            return len(found)
+    return 0
+
+
+def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
+    """Require lists with one entry for each node of the trees, or for each weight of a leaf.
+
+    Args:
+        call: the node.
+        prefix: the prefix of the attributes about leaves.
+        classes: the number of classes or targets; 0 if unknown.
+    """
+    weights = tuple(f"{prefix}_{name}" for name in ("treeids", "nodeids", "ids", "weights"))
+    if _is_complete(call, _NODES, _NEEDED) and _is_complete(call, weights, weights):
+        _require_nodes(call, weights[0], weights[1])
+        chosen = call.listed(weights[2], ())
+        wrong = next((i for i in chosen if i < 0 or (classes and i >= classes)), None)
+        if wrong is not None:
+            most = "the number of class labels" if prefix == "class" else "`n_targets`"
+            call.reject(f"`{weights[2]}` has {wrong}, but {most} is {classes}")
+
+
+def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
+    """Whether lists are given, all with the same length; reports what is not."""
+    counts = {name: count_of(call, name) for name in names}
+    first = next((name for name in names if counts[name]), None)
+    if first is None:
+        return False
+    whole = True
+    for name, count in counts.items():
+        if not count and name in needed and call.attribute(f"{name}_as_tensor") is None:
+            call.reject(f"`{name}` is missing")
+            whole = False
+        elif count and count != counts[first]:
+            call.reject(f"`{name}` has {count} entries, but `{first}` has {counts[first]}")
+            whole = False
+    return whole
+
+
+def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None:
+    """Require that all nodes that lists refer to exist, and all features."""
+    trees = call.listed("nodes_treeids", ())
+    nodes = list(zip(trees, call.listed("nodes_nodeids", ()), strict=False))
+    known = set(nodes)
+    modes = call.attribute("nodes_modes")
+    if not isinstance(modes, tuple):
+        return
+    unknown = next((mode for mode in modes if mode not in _MODES), None)
+    if unknown is not None:
+        shown = unknown.decode(errors="replace") if isinstance(unknown, bytes) else unknown
+        call.reject(f"`nodes_modes` has `{shown}`, which is no mode")
+        return
+    if len(known) < len(nodes):
+        places = {node: index for index, node in enumerate(nodes)}  # the last ones
+        tree, node = next(node for index, node in enumerate(nodes) if places[node] != index)
+        call.reject(f"tree {tree} has two nodes {node}")
+        return
+    branches = [index for index, mode in enumerate(modes) if mode != _LEAF]
+    for name in ("nodes_truenodeids", "nodes_falsenodeids"):
+        children = call.listed(name, ())
+        _require_known(call, name, ((trees[index], children[index]) for index in branches), known)
+        if any(nodes[index] == (trees[index], children[index]) for index in branches):
+            call.reject(f"`{name}` has a node that is its own child")
+    leaves = zip(call.listed(leaf_trees, ()), call.listed(leaf_nodes, ()), strict=False)
+    _require_known(call, leaf_nodes, leaves, known)
+    _require_features(call, branches)
+
+
+def _require_known(
+    call: OperatorCall, name: str, used: Iterable[tuple[int, int]], known: set[tuple[int, int]]
+) -> None:
+    missing = next((node for node in used if node not in known), None)
+    if missing is not None:
+        call.reject(f"`{name}` has node {missing[1]}, which tree {missing[0]} does not have")
+
+
+def _require_features(call: OperatorCall, branches: list[int]) -> None:
+    shape, features = call.shape(0), call.listed("nodes_featureids", ())
+    used = [features[index] for index in branches]
+    if not used:
+        return
+    if min(used) < 0:
+        call.reject(f"`nodes_featureids` has {min(used)}, which is no index")
+    size = shape[-1] if shape else None
+    if isinstance(size, int) and max(used) >= size:
+        call.reject(f"`nodes_featureids` has {max(used)}, but {{0}} has {size} features")

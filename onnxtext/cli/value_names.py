@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Complete the names of values and the labels of nodes of the FILE on a command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+_LARGEST = 32 << 20
+"""Larger files are not read: whoever presses the tab key waits."""
+_MOST = 1000
+_PLAIN = re.compile(r"[\w/.][\w/.:+@%,-]*", re.ASCII)
+"""Names that no shell reads as anything else; others are typed in quotes."""
+
+
+def complete_value(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    """Return the names that begin like a word, in the order of the model."""
+    place: click.Context | None = context
+    while place is not None and not place.params.get("file"):
+        place = place.parent
+    if place is None:
+        return []
+    try:
+        names = dict.fromkeys(_names(Path(str(place.params["file"])).expanduser()))
+    except (OSError, ValueError, RuntimeError):  # a file that is not a model has no values
+        return []
+    return [name for name in names if name.startswith(incomplete) and _PLAIN.fullmatch(name)][
+        :_MOST
+    ]
+
+
+def _names(path: Path) -> Iterator[str]:
+    from onnxtext.ast.model import Fragment, Model
+    from onnxtext.ast.visit import walk_graphs
+    from onnxtext.checker.engine.partial_parse import read_partial
+    from onnxtext.filetype import decode_text, is_binary
+    from onnxtext.memory import paused_collector
+    from onnxtext.proto.decode.lift import lift_model
+    from onnxtext.source import Source
+
+    if not path.is_file() or path.stat().st_size > _LARGEST:
+        return
+    data = path.read_bytes()
+    with paused_collector():
+        root: Model | Fragment | None
+        if is_binary(data, path.name):
+            root = lift_model(data)
+        else:
+            root, _ = read_partial(Source(decode_text(data, path.name), path.name))
+    for graph in () if root is None else walk_graphs(root):
+        for value in (*graph.inputs, *graph.values):
+            yield value.name
+        for node in graph.nodes:
+            yield from node.outputs
+            if node.name:
+                yield node.name

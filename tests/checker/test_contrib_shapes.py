@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shapes of onnxruntime's own operators are those that it computes."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference.value_types import known_types
+from onnxtext.proto.decode.lift import lift_model
+
+Input = tuple[str, tuple[int, ...]] | None
+"""The element type and the shape of an input, or None for an omitted one; see `_data`."""
+
+F, U = "float", "uint8"
+X, BIAS = (F, (2, 6, 8)), (F, (8,))
+QKV = (F, (8, 24)), (F, (24,))
+IDS = ("int32", (2, 6))
+HEAD = (F, (2, 2, 5, 4))
+ONE, ZERO = ("float", ()), ("uint8", ())
+CASES: dict[str, tuple[str, list[Input], int, dict[str, Any]]] = {
+    "gelu": ("Gelu", [X], 1, {}),
+    "quick gelu": ("QuickGelu", [X], 1, {}),
+    "fast gelu": ("FastGelu", [X, BIAS], 1, {}),
+    "bias gelu": ("BiasGelu", [X, BIAS], 1, {}),
+    "trilu": ("Trilu", [X], 1, {}),
+    "inverse": ("Inverse", [(F, (3, 4, 4))], 1, {}),
+    "matmul": ("FusedMatMul", [X, (F, (3, 8))], 1, {"transB": 1}),
+    "transposed matmul": ("FusedMatMul", [(F, (2, 8, 6)), (F, (8, 3))], 1, {"transA": 1}),
+    "matmul of swapped batches": (
+        "FusedMatMul", [(F, (5, 4, 3, 8)), (F, (5, 4, 3, 8))], 1,
+        {"transBatchA": 1, "transBatchB": 1, "transB": 1}),
+    "matmul of a swapped batch": (
+        "FusedMatMul", [(F, (5, 4, 8)), (F, (4, 8, 6))], 1, {"transBatchA": 1}),
+    "old matmul": ("TransposeMatMul", [X, (F, (2, 3, 8))], 1, {"transB": 1}),
+    "gemm": ("FusedGemm", [(F, (2, 8)), (F, (8, 3)), (F, (3,))], 1, {"activation": "Relu"}),
+    "conv": ("FusedConv", [(F, (1, 3, 9, 7)), (F, (4, 3, 3, 3))], 1,
+             {"activation": "Relu", "pads": [1, 1, 1, 1], "strides": [2, 1]}),
+    "skip layer norm": ("SkipLayerNormalization", [X, X, BIAS, BIAS], 4, {}),
+    "skip layer norm of one skip": (
+        "SkipLayerNormalization", [X, (F, (1, 6, 8)), BIAS, None, BIAS], 4, {}),
+    "skip simplified layer norm": ("SkipSimplifiedLayerNormalization", [X, X, BIAS], 4, {}),
+    "simplified layer norm": (".SimplifiedLayerNormalization", [X, BIAS], 1, {}),
+    "simplified layer norm of two axes": (
+        ".SimplifiedLayerNormalization", [X, (F, (6, 8))], 1, {"axis": 1}),
+    "embedding": (
+        "EmbedLayerNormalization",
+        [IDS, IDS, (F, (9, 8)), (F, (7, 8)), (F, (2, 8)), BIAS, BIAS, IDS],
+        3, {"mask_index_type": 1}),
+    "embedding without segments": (
+        "EmbedLayerNormalization",
+        [IDS, None, (F, (9, 8)), (F, (7, 8)), None, BIAS, BIAS], 3, {}),
+    "attention": ("Attention", [X, *QKV], 2, {"num_heads": 2}),
+    "attention with a past": (
+        "Attention", [X, *QKV, None, (F, (2, 2, 2, 5, 4))], 2, {"num_heads": 2}),
+    "attention of narrow values": (
+        "Attention", [X, (F, (8, 20)), (F, (20,))], 1,
+        {"num_heads": 2, "qkv_hidden_sizes": [8, 8, 4]}),
+    "attention of fewer heads": (
+        "Attention", [X, (F, (8, 12)), (F, (12,))], 2, {"num_heads": 2}),
+    "heads": ("MultiHeadAttention", [X, (F, (2, 3, 8)), (F, (2, 3, 8))], 3, {"num_heads": 2}),
+    "heads of other values": (
+        "MultiHeadAttention", [X, (F, (2, 3, 8)), (F, (2, 3, 12))], 1, {"num_heads": 2}),
+    "heads of a cross attention": ("MultiHeadAttention", [X, HEAD, HEAD], 1, {"num_heads": 2}),
+    "heads with a past": (
+        "MultiHeadAttention", [X, X, X, None, None, None, HEAD, HEAD], 3, {"num_heads": 2}),
+    "groups": (
+        "GroupQueryAttention",
+        [(F, (1, 6, 32)), (F, (1, 6, 16)), (F, (1, 6, 16)), None, None, ("last", (1,)),
+         ("size", ())],
+        3, {"num_heads": 4, "kv_num_heads": 2}),
+    "groups with a past": (
+        "GroupQueryAttention",
+        [(F, (1, 1, 32)), (F, (1, 1, 16)), (F, (1, 1, 16)), (F, (1, 2, 5, 8)), (F, (1, 2, 5, 8)),
+         ("last", (1,)), ("size", ())], 3, {"num_heads": 4, "kv_num_heads": 2}),
+    "groups of all together": (
+        "GroupQueryAttention",
+        [(F, (1, 6, 64)), None, None, None, None, ("last", (1,)), ("size", ())],
+        3, {"num_heads": 4, "kv_num_heads": 2}),
+    "rotary": (
+        "RotaryEmbedding", [X, ("int64", (1,)), (F, (9, 2)), (F, (9, 2))], 1, {"num_heads": 2}),
+    "bits": (
+        "MatMulNBits", [(F, (2, 6, 32)), (U, (5, 1, 16)), (F, (5,))], 1,
+        {"K": 32, "N": 5, "bits": 4, "block_size": 32}),
+    "add": ("QLinearAdd", [(U, (2, 1, 4)), ONE, ZERO, (U, (3, 1)), ONE, ZERO, ONE, ZERO], 1, {}),
+    "mul": ("QLinearMul", [(U, (2, 4)), ONE, ZERO, (U, (2, 4)), ONE, ZERO, ONE, ZERO], 1, {}),
+    "where": ("QLinearWhere", [("bool", (2, 1, 4)), (U, (3, 1)), ONE, ZERO, (U, (4,)), ONE, ZERO,
+                               ONE, ZERO], 1, {}),
+    "concat": ("QLinearConcat", [ONE, ZERO, (U, (2, 3)), ONE, ZERO, (U, (2, 4)), ONE, ZERO], 1,
+               {"axis": 1}),
+    "sigmoid": ("QLinearSigmoid", [(U, (2, 3)), ONE, ZERO, ONE, ZERO], 1, {}),
+    "leaky relu": ("QLinearLeakyRelu", [(U, (2, 3)), ONE, ZERO, ONE, ZERO], 1, {}),
+    "softmax": ("QLinearSoftmax", [(U, (2, 3)), ONE, ZERO, ONE, ZERO], 1, {"opset": 13}),
+    "pool": ("QLinearAveragePool", [(U, (1, 3, 9, 7)), ONE, ZERO, ONE, ZERO], 1,
+             {"kernel_shape": [3, 2], "strides": [2, 1]}),
+    "pool of channels last": (
+        "QLinearAveragePool", [(U, (1, 9, 7, 3)), ONE, ZERO, ONE, ZERO], 1,
+        {"kernel_shape": [3, 2], "strides": [2, 1], "channels_last": 1}),
+    "global pool": ("QLinearGlobalAveragePool", [(U, (1, 3, 9, 7)), ONE, ZERO, ONE, ZERO], 1, {}),
+    "global pool of channels last": (
+        "QLinearGlobalAveragePool", [(U, (1, 9, 7, 3)), ONE, ZERO, ONE, ZERO], 1,
+        {"channels_last": 1}),
+    "max pool of channels last": (
+        "NhwcMaxPool", [(U, (1, 9, 7, 3))], 1, {"kernel_shape": [3, 2], "strides": [2, 1]}),
+    "quantized conv": (
+        "QLinearConv",
+        [(U, (1, 3, 9, 7)), ONE, ZERO, (U, (4, 3, 3, 3)), ONE, ZERO, ONE, ZERO], 1,
+        {"strides": [2, 1]}),
+    "quantized conv of channels last": (
+        "QLinearConv",
+        [(U, (1, 9, 7, 3)), ONE, ZERO, (U, (4, 3, 3, 3)), ONE, ZERO, ONE, ZERO], 1,
+        {"strides": [2, 1], "channels_last": 1}),
+    "quantized gemm": (
+        "QGemm", [(U, (2, 8)), ONE, ZERO, (U, (3, 8)), ONE, ZERO, None, ONE, ZERO], 1,
+        {"transB": 1}),
+    "quantized gemm to float": (
+        "QGemm", [(U, (8, 2)), ONE, ZERO, (U, (8, 3)), ONE, ZERO], 1, {"transA": 1}),
+    "quantized matmul": (
+        "DynamicQuantizeMatMul", [X, (U, (8, 3)), ONE, ZERO], 1, {}),
+    "quantized attention": (
+        "QAttention", [(U, (2, 6, 8)), (U, (8, 24)), (F, (24,)), ONE, ONE, None, ZERO, ZERO], 2,
+        {"num_heads": 2}),
+    "distances": ("CDist", [(F, (2, 8)), (F, (3, 8))], 1, {"metric": "euclidean"}),
+}  # fmt: skip
+MAYBE_UNKNOWN = {"groups": 8, "groups with a past": 2, "groups of all together": 8}
+"""How many dimensions of a case may be unknown: those of caches depend on data."""
+TYPES = {
+    "float": TensorProto.FLOAT, "uint8": TensorProto.UINT8, "int32": TensorProto.INT32,
+    "int64": TensorProto.INT64, "bool": TensorProto.BOOL, "last": TensorProto.INT32,
+    "size": TensorProto.INT32,
+}  # fmt: skip
+
+
+def _data(kind: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return the data of an input; `last` and `size` are lengths of sequences with a cache."""
+    if kind in ("last", "size"):
+        return np.full(shape, 5 + (kind == "size"), np.int32)
+    dtype = helper.tensor_dtype_to_np_dtype(TYPES[kind])
+    return np.full(shape, 0.5 if kind == "float" else 0 if kind != "uint8" else 1, dtype)
+
+
+def _model(case: str, *, symbolic: bool) -> onnx.ModelProto:
+    name, inputs, count, attributes = CASES[case]
+    domain = "" if name.startswith(".") else "com.microsoft"
+    names = [f"i{at}" if each is not None else "" for at, each in enumerate(inputs)]
+    outputs = [f"o{at}" for at in range(count)]
+    if count == 4:  # the statistics are for training
+        outputs[1:3] = ["", ""]
+    node = helper.make_node(name.lstrip("."), names, outputs, domain=domain, **attributes)
+    values, weights = [], []
+    for at, each in enumerate(inputs):
+        if each is None:
+            continue
+        kind, shape = each
+        dims: list[Any] = [f"d{size}" if symbolic and size > 1 else size for size in shape]
+        packed = kind == "uint8" and at in (1, 3) and case not in ("add", "mul")
+        if kind in ("last", "size") or not shape or packed:
+            weights.append(onnx.numpy_helper.from_array(_data(*each), names[at]))
+        else:
+            values.append(helper.make_tensor_value_info(names[at], TYPES[kind], dims))
+    made = [helper.make_value_info(name, onnx.TypeProto()) for name in outputs if name]
+    graph = helper.make_graph([node], "g", values, made, weights)
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+
+@cache
+def _computed(case: str) -> dict[str, tuple[int, ...]]:
+    """Return the shapes that onnxruntime computes."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    model = _model(case, symbolic=False)
+    session = ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    names = [value.name for value in model.graph.output]
+    inputs = {f"i{at}": each for at, each in enumerate(CASES[case][1]) if each is not None}
+    known = {value.name for value in model.graph.input}
+    feeds = {name: _data(*each) for name, each in inputs.items() if name in known}
+    return dict(zip(names, [made.shape for made in session.run(names, feeds)], strict=True))
+
+
+def _inferred(model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
+    subject, _ = find_in(lift_model(model.SerializeToString()))
+    assert subject.main is not None
+    known = known_types(subject)[id(subject.main)]
+    shapes = {name: getattr(type, "shape", None) for name, type in known.items()}
+    return {n: list(map(plain_dim, dims)) for n, dims in shapes.items() if dims is not None}
+
+
+def _number(dim: int | str | None) -> int | None:
+    """Return the number that a symbolic dimension is."""
+    if dim is None:
+        return None
+    text = re.sub(r"d(\d+)", r"\1", str(dim))
+    return int(eval(text, {"floor": math.floor, "ceil": math.ceil, "min": min, "max": max}))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_shapes_are_those_that_onnxruntime_computes(case: str) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
+    wanted = _computed(case)
+    found = _inferred(_model(case, symbolic=False))
+    unknown = 0
+    for name, shape in wanted.items():
+        for size, dim in zip(shape, found.get(name, [None] * len(shape)), strict=True):
+            assert dim in (None, size), (name, shape, found)
+            unknown += dim is None
+    assert unknown <= MAYBE_UNKNOWN.get(case, 0), (wanted, found)
+    found = _inferred(_model(case, symbolic=True))
+    for name in wanted:
+        dims = found.get(name, [None] * len(wanted[name]))
+        for size, dim in zip(wanted[name], dims, strict=True):
+            assert _number(dim) in (None, size), (name, wanted[name], dims)

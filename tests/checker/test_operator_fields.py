@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators require of scales, zero points, lists in attributes and optional inputs."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+import onnxtext
+from benchmarks.judge import judged
+from onnxtext import Diagnostic
+from tests.checker.models import text
+
+TREE = {
+    "nodes_treeids": "[0, 0, 0]", "nodes_nodeids": "[0, 1, 2]", "nodes_featureids": "[1, 0, 0]",
+    "nodes_modes": '["BRANCH_LEQ", "LEAF", "LEAF"]', "nodes_truenodeids": "[1, 0, 0]",
+    "nodes_falsenodeids": "[2, 0, 0]", "nodes_values": "[0.5, 0.0, 0.0]",
+    "target_treeids": "[0, 0]", "target_nodeids": "[1, 2]", "target_ids": "[0, 0]",
+    "target_weights": "[1.0, 2.0]", "n_targets": "1",
+}  # fmt: skip
+VALUES = """\
+float[0] no_scales = {}, float[4] scales = {1, 1, 2, 2}, int64[4] sizes = {1, 1, 8, 8},
+int64[0] none = {}, float[0] roi = {}, uint8[5, 3, 2, 2] kernel = [1, ...], float one = {1},
+float[1] one1 = {1}, float[2] two = {1, 2}, float[5] five = [1, ...], float[1, 1] nested = {1},
+float[3] three = [1, ...], uint8 z = {1}, uint8[1] z1 = {1}, uint8[5] z5 = [1, ...],
+uint8[3] z3 = [1, ...], int8 small = {1}, float[1, 1, 3] w = [1, ...],
+float[2, 3] slope = [1, ...], float[1, 4] lines = [1, ...], int64[1, 2] far = {3, 0},
+int64[1, 2] near = {-2, 2}, float[1] u = {1}, int64[2, 3] low = {0, -1, 0, -2, 0, -3},
+int64[2, 3] low3 = {0, -1, 0, -2, 0, 1}, int64[4] pads = {2, 0, 0, 0}, int64[4] cut = {-2, 0, 1, 0},
+int64[4] pads1 = {1, 2, 1, 0},
+"""
+INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 1, 4] line, " \
+    "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row"  # fmt: skip
+
+
+def tree(**changed: str | None) -> str:
+    """Return a tree with other fields; None removes one."""
+    fields = ", ".join(f"{key} = {value}" for key, value in {**TREE, **changed}.items() if value)
+    return f"y = ai.onnx.ml.TreeEnsembleRegressor <{fields}> (x)"
+
+
+def classifier(*fields: str) -> str:
+    return f"l, y = ai.onnx.ml.LinearClassifier <{', '.join(fields)}> (x)"
+
+
+def labels(*fields: str) -> str:
+    return f"y = ai.onnx.ml.ZipMap <{', '.join(fields)}> (x)"
+
+
+SIX, TWO = "coefficients = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]", "intercepts = [1.0, 2.0]"
+QUANTIZED = "y = QLinearConv (q, {}, {}, kernel, {}, {}, one, z)"
+PRODUCT = "y = QLinearMatMul (a, {}, z, b, {}, z, one, z)"
+ADDED = "y = com.microsoft.QLinearAdd (a, {}, z, a, one, z, one, z)"
+
+ERRORS = {
+    "y = Resize (image, roi, no_scales)": "Either `sizes` or `scales` must be provided",
+    "y = Resize (image, roi, no_scales, none)": "Either `sizes` or `scales` must be provided",
+    "y = Resize (image, roi, scales, sizes)": "Either `sizes` or `scales` must be provided",
+    "y = QuantizeLinear (image, nested)": "`nested` has 2 dimensions, but needs 0 or 1",
+    "y = QuantizeLinear (x, three, z)": "the size of `three` is 3, but the size of `z` is 1",
+    "y = DequantizeLinear (a, one, z3)": "the size of `one` is 1, but the size of `z3` is 3",
+    "y = DequantizeLinear (a, two)": "dimension 1 of `a` is 3, but the size of `two` is 2",
+    QUANTIZED.format("five", "z", "one", "z"): "`five` must be one number",
+    QUANTIZED.format("one", "z3", "one", "z"): "`z3` must be one number",
+    QUANTIZED.format("one", "z", "three", "z"): "`three` is 3, but dimension 0 of `kernel` is 5",
+    QUANTIZED.format("one", "z", "one", "z3"): "`z3` is 3, but dimension 0 of `kernel` is 5",
+    QUANTIZED.format("nested", "z", "one", "z"): "`nested` must be one number",
+    PRODUCT.format("three", "one"): "`three` is 3, but dimension -2 of `a` is 2",
+    PRODUCT.format("one", "three"): "`three` is 3, but dimension -1 of `b` is 4",
+    "y = MatMulInteger (a, b, z3)": "`z3` is 3, but dimension -2 of `a` is 2",
+    "y = MatMulInteger (a, b, z, z3)": "`z3` is 3, but dimension -1 of `b` is 4",
+    "y = ConvInteger (q, kernel, z3)": "`z3` must be one number",
+    ADDED.format("one1"): "`one1` has 1 dimension, but needs 0",
+    "y = ConvTranspose <output_padding = [1]> (line, w)": "not less than the stride 1",
+    "y = ScatterND (x, far, u)": "there is no index 3: the dimension of `x` is 2",
+    "y = GatherND (x, far)": "there is no index 3: the dimension of `x` is 2",
+    "y = GatherElements (x, low)": "there is no index -3: the dimension of `x` is 2",
+    tree(nodes_treeids=None): "`nodes_treeids` is missing",
+    tree(nodes_values=None): "`nodes_values` is missing",
+    tree(target_weights=None): "`target_weights` is missing",
+    tree(target_ids="[0, 1]"): "`target_ids` has 1, but `n_targets` is 1",
+    tree(target_ids="[0, -1]"): "`target_ids` has -1",
+    tree(nodes_featureids="[3, 0, 0]"): "`nodes_featureids` has 3, but `x` has 3 features",
+    tree(nodes_featureids="[-1, 0, 0]"): "`nodes_featureids` has -1, which is no index",
+    tree(nodes_truenodeids="[3, 0, 0]"): "`nodes_truenodeids` has node 3, which tree 0",
+    tree(nodes_falsenodeids="[0, 0, 0]"): "`nodes_falsenodeids` has a node that is its own child",
+    tree(target_nodeids="[1, 3]"): "`target_nodeids` has node 3, which tree 0 does not have",
+    tree(nodes_nodeids="[0, 1, 1]"): "tree 0 has two nodes 1",
+    tree(nodes_modes='["BRANCH_LEQ", "LEAF", "LEEF"]'): "`nodes_modes` has `LEEF`",
+    classifier(SIX, "intercepts = [1.0, 2.0, 3.0]", "classlabels_ints = [0, 1, 2]"):
+        "there are 6 `coefficients` for 3 times 3 features",
+    classifier("coefficients = [1.0, 2.0, 3.0]", TWO, "classlabels_ints = [0, 1]"):
+        "there are 3 `coefficients`, no multiple of the 2 `intercepts`",
+    classifier(SIX, TWO, "classlabels_ints = [0]"): "the number of class labels is 1, but there",
+    labels("classlabels_int64s = [0, 1]"): "the length of `classlabels_int64s` is 2",
+    labels("classlabels_int64s = [0, 1, 2]", 'classlabels_strings = ["a", "b", "c"]'):
+        "both of `classlabels_strings` and `classlabels_int64s` are given",
+    'y = ai.onnx.ml.LabelEncoder <keys_floats = [1.0], values_int64s = [1, 2]> (x)':
+        "`values_int64s` has 2 entries, but `keys_floats` has 1",
+}  # fmt: skip
+"""Nodes that the specification forbids, and what `check` says."""
+WARNINGS = {
+    'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
+    'y = Pad <mode = "edge"> (x, cut)': "dimension 0 of `x` has no elements to pad with",
+    "y = Resize (image, roi, scales, none)": "sizes are given, too, but empty",
+    "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
+    "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
+    tree(n_targets=None): "`n_targets` is missing or not positive; onnxruntime needs it",
+    classifier(SIX, "classlabels_ints = [0, 1]"): "`intercepts` is missing; onnxruntime needs it",
+    classifier(SIX, TWO): "the number of class labels is 0, but there are 2",
+    "y = ai.onnx.ml.LinearRegressor <targets = 1> (x)": "`coefficients` is missing; onnxruntime",
+}
+"""Nodes that onnxruntime refuses, although the specification does not forbid them."""
+DOUBTFUL = {
+    "y = PRelu (row, slope)": "the slope `slope` cannot be broadcast to the shape of `row`",
+    "y = Squeeze (row, none)": "`axes` is empty, but `row` has dimensions of size 1",
+}
+"""Nodes on which onnxruntime and the specification disagree; onnxruntime runs them."""
+FINE = (
+    "y = Resize (image, roi, scales)",
+    "y = Resize (image, roi, no_scales, sizes)",
+    'y = Resize (image, "", "", sizes)',
+    "y = QuantizeLinear (x, three, z3)", "y = QuantizeLinear (x, one1, z)",
+    "y = DequantizeLinear (a, one, z1)", "y = DequantizeLinear (a, three)",
+    QUANTIZED.format("one1", "z1", "five", "z5"), QUANTIZED.format("one", "z", "one1", "z5"),
+    PRODUCT.format("one1", "lines"), PRODUCT.format("one", "one"),
+    "y = MatMulInteger (a, b)", "y = MatMulInteger (a, b, z1, z)", "y = ConvInteger (q, kernel)",
+    ADDED.format("one"),
+    "y = ConvTranspose <output_padding = [1], strides = [2]> (line, w)",
+    "y = ConvTranspose <output_shape = [6]> (line, w)",
+    "y = ConvTranspose <output_shape = [10], strides = [2]> (line, w)",
+    "y = PRelu (x, slope)", "y = PRelu (x, three)", "y = Squeeze (x, none)",
+    "y = ScatterND (x, near, u)", "y = GatherND (x, near)", "y = GatherElements (x, low3)",
+    "y = GatherElements <axis = 1> (x, low)",
+    'y = Pad <mode = "reflect"> (x, pads1)', 'y = Pad <mode = "edge"> (x, pads)',
+    'y = Pad <mode = "wrap"> (x, pads)', "y = Pad (x, cut)",
+    tree(), tree(n_targets="2", target_ids="[1, 0]"), tree(nodes_featureids="[2, 0, 0]"),
+    tree(nodes_featureids="[1, 7, 0]"), tree(nodes_modes='["LEAF", "LEAF", "LEAF"]'),
+    tree(target_nodeids="[1, 1]"), tree(target_nodeids="[0, 1]"),
+    classifier(SIX, TWO, "classlabels_ints = [0, 1]"),
+    classifier("coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]",
+               "classlabels_ints = [0, 1]"),
+    labels("classlabels_int64s = [0, 1, 2]"), labels('classlabels_strings = ["a", "b", "c"]'),
+    "y = ai.onnx.ml.LabelEncoder <keys_floats = [1.0, 2.0], values_int64s = [1, 2]> (x)",
+)  # fmt: skip
+"""Nodes that are similar to the others, and right."""
+
+
+def model(node: str) -> str:
+    """Return the model of a node with an output `y` of any type."""
+    opsets = '"": 18, "ai.onnx.ml": 3, "com.microsoft": 1'
+    return text(node, inputs=INPUTS, outputs="y", values=VALUES, ir_version=9, opsets=opsets)
+
+
+def found(source: str | bytes) -> list[Diagnostic]:
+    """Return the errors and warnings, except that the output has no type."""
+    kept = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
+    return [item for item in kept if item.severity in ("error", "warning")]
+
+
+@pytest.mark.parametrize("node", [*ERRORS, *WARNINGS, *DOUBTFUL])
+def test_what_does_not_fit(node: str) -> None:
+    source = model(node)
+    first = found(source)[0]
+    assert {**ERRORS, **WARNINGS, **DOUBTFUL}[node] in first.message
+    assert first.code == "shape-mismatch"
+    assert first.severity == ("error" if node in ERRORS else "warning")
+    operator = node.partition("= ")[2].partition(" ")[0]
+    assert source[first.labels[0].span.start : first.labels[0].span.end] in operator
+    binary = found(onnxtext.to_binary(source))
+    assert [item.message for item in binary] == [item.message for item in found(source)]
+
+
+@pytest.mark.parametrize("node", FINE)
+def test_what_fits(node: str) -> None:
+    assert not found(model(node))
+
+
+@pytest.mark.parametrize("node", [node for node in ERRORS if "Resize" in node])
+def test_scales_and_sizes_before_version_13(node: str) -> None:
+    """Until then, onnx does not find it."""
+    source = model(node).replace('"": 18', '"": 12')
+    (finding,) = found(source)
+    assert "scales and sizes are given" in finding.message.replace("nor", "and")
+    assert finding.severity == "error"
+
+
+def test_onnxruntime_agrees() -> None:
+    """It refuses what has an error or a warning, and runs the others."""
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
+    for node in (*ERRORS, *WARNINGS, *DOUBTFUL, *FINE):
+        verdict = judged(onnx.load_from_string(onnxtext.to_binary(model(node))), ((1,),))
+        refused = verdict.state in ("load", "run")
+        assert refused == (node in ERRORS or node in WARNINGS), (node, verdict)
+
+
+def test_a_symbolic_number_of_columns_must_be_the_number_of_labels() -> None:
+    source = model(labels("classlabels_int64s = [0, 1]")).replace("float[2, 3] x", "float[N, C] x")
+    (finding,) = found(source)
+    assert finding.code == "dim-forced"
+    assert "`C` must be 2" in finding.message
+
+
+def test_lists_that_are_not_read_are_not_missing() -> None:
+    """A list may be too long to be read; it is not missing then."""
+    source = model(tree(nodes_values="[0.5, ...]"))
+    assert not any("missing" in item.message for item in found(source))

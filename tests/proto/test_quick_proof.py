@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One pass finds fields without syntax of their own; the careful pass is for other bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+from onnxtext.ast.model import Model
+from onnxtext.core import core
+from onnxtext.printer.printer import print_model
+from onnxtext.proto.decode import lift
+from onnxtext.proto.decode.messages import Lifter
+
+HEADER = '<onnxtext: 1, ir_version: 10, opset_import: ["": 20]>\n'
+
+ITEMS = {
+    "graph without a name": '@unset(name) "" (float[N] x) => (float[N] x) {}',
+    "nested graph without a name": (
+        'g () => () {\n  y = If <\n    then_branch = @unset(name) "" () => (z) {\n'
+        "      z = A ()\n    },\n  > (c)\n}"
+    ),
+    "empty type": "g (@set(type: {}) x) => (@set(type: {}) y) <@set(type: {}) z> {}",
+    "stored default location": (
+        "g () => () <\n  @set(data_location: DEFAULT) float[1] a = [1],\n"
+        '  @doc("b") @set(data_location: DEFAULT) float[1] b = {1},\n'
+        '  @set(data_location: DEFAULT) string[1] s = {"a"},\n'
+        "  @set(data_location: DEFAULT) int4[3] i = [1, 2, 3],\n"
+        '  @meta("k": "v") @set(data_location: DEFAULT) float[0] e = [],\n> {}'
+    ),
+    "default location of an input": (
+        "g (@data.set(data_location: DEFAULT) float[1] a = [1]) => () {}"
+    ),
+    "data twice": (
+        'g () => () <\n  @set(external_data: [{key: "location"}], data_location: EXTERNAL)\n'
+        "  float[1] a = [1],\n> {}"
+    ),
+    "location of a tensor in an attribute": (
+        "g () => () {\n  y = A <\n    t = {\n      t: {dims: [1], data_type: 1, raw_data: "
+        'b"\\x00\\x00\\x00\\x00", data_location: DEFAULT}\n      type: TENSOR\n    },\n  > ()\n}'
+    ),
+    "unknown fields": (
+        "g (@set(77: 1) x) => (@set(77: 5i32) y) <@set(77: 1) float[1] a = [1]> {\n"
+        '  @set(77: b"a")\n  y = A (x)\n  @set(78: 9i64)\n  z = B <@set(77: 1) k = 1, l = 2> ()\n}'
+    ),
+    "doc strings": (
+        'g (@doc("x") float[N] x) => (@doc("y") y) <\n  @doc("a") float[1] a = [1],\n'
+        '  @doc("b") string[1] b = {"a"},\n  @doc("c") float[2] c = external("c"),\n'
+        '  @doc("d") seq(float[N]) d,\n  @doc("e") @meta("k": "v") float e,\n> {}'
+    ),
+    "denotations": (
+        'g (@type.denotation("IMAGE") float[N] x) => '
+        '(@type.denotation("T") @doc("y") float[@denotation("C") N] y) {}'
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ITEMS.values(), ids=ITEMS)
+def test_one_pass(text: str) -> None:
+    data = onnxtext.to_binary(HEADER + text + "\n")
+    made = lift._fast_path(data, "ModelProto", None)
+    assert isinstance(made, Model)
+    careful = lift._lift(Lifter(careful=True), data, "ModelProto", None)
+    assert made == careful
+    assert isinstance(careful, Model)
+    assert print_model(made) == print_model(careful)
+    assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
+
+
+def test_without_the_core() -> None:
+    """The lifter in Python says the same, whichever core runs."""
+    for text in ITEMS.values():
+        data = onnxtext.to_binary(HEADER + text + "\n")
+        plain = lift._lift(Lifter(careful=False, native=False), data, "ModelProto", None)
+        assert plain == lift._fast_path(data, "ModelProto", None)
+    assert core() in ("native", "python")
