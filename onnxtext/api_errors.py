@@ -71,7 +71,7 @@ def check_declared_size(model: Model | Fragment, source: Source) -> None:
     """Check that a model fits into a protobuf message, before its weights are read.
 
     Raises:
-        OnnxTextError: it would be too large.
+        OnnxTextError: the message would be too large.
     """
     from onnxtext.weights.declared_sizes import declared_size
 
@@ -89,7 +89,7 @@ def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> 
         at: offset of the largest statement.
 
     Raises:
-        OnnxTextError: it is too large.
+        OnnxTextError: the size is too large.
     """
     if size > MOST_BYTES:
         raise OnnxTextError(
@@ -177,7 +177,7 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
 
 
 def other_message_error(message: str, wanted: str, source: Source) -> OnnxTextError:
-    """Create the error for the text of a message of another type than the wanted one."""
+    """Create the error for the text of a message that has another type than the wanted type."""
     labels = (Label(Span(0, len(source.text))),)
     said = f"this text is a {message}, not a {wanted}"
     return OnnxTextError(Diagnostic("not-a-message", said, source=source, labels=labels))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert binary to text, with weights in the text or in files beside it.
 
-`onnxtext.api` is built on this; the command line uses it directly.
+`onnxtext.api` is built on this module; the command line uses the module directly.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def lift_placed(
     digests: dict[str, str] | None = None,
     embed_from: Path | None = None,
 ) -> Model:
-    """Return the syntax tree that `from_binary` prints; it is checked to lower to the same bytes.
+    """Return the syntax tree that `from_binary` prints, verified to lower to the same bytes.
 
     Args:
         data: an encoded `ModelProto`.

@@ -24,7 +24,7 @@ class CoreError(ImportError):
 
 @cache
 def core() -> Core:
-    """Return the core that runs; it is chosen once per process.
+    """Return the core in use, `native` or `python`; it is chosen once per process.
 
     Raises:
         CoreError: `ONNXTEXT_CORE` is invalid, or the compiled core is missing.

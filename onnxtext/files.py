@@ -121,7 +121,7 @@ def read_input(path: Path) -> bytes:
     """Return all bytes of an input that the user named: a file or a finite stream.
 
     Raises:
-        OSError: it cannot be read, or is a stream longer than the limit of `read_stream`.
+        OSError: the input cannot be read, or is a stream longer than the limit of `read_stream`.
     """
     with path.open("rb") as file:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -130,16 +130,16 @@ def read_input(path: Path) -> bytes:
 
 
 def read_stream(file: IO[bytes], name: str) -> bytes:
-    """Return all bytes of a pipe or device, or of a file that is read through one.
+    """Return all bytes of a pipe or device.
 
-    It is read in chunks, so that signals can interrupt it.
+    The stream is read in chunks, so that signals can interrupt reading.
 
     Args:
         file: the stream.
         name: its name in errors.
 
     Raises:
-        OSError: it cannot be read, or seems endless, such as `/dev/zero`.
+        OSError: the stream cannot be read, or seems endless, such as `/dev/zero`.
     """
     try:
         mode = os.fstat(file.fileno()).st_mode

@@ -13,7 +13,7 @@ TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 BINARY_SUFFIX = ".onnx"
 
 HEAD = 4096
-"""Number of bytes that decide."""
+"""The number of bytes at the beginning of a file that are inspected."""
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -41,8 +41,8 @@ def looks_binary(data: bytes) -> bool:
 def has_binary_content(data: bytes) -> bool:
     """Whether content has bytes of a binary model: for files of any name, such as those in git.
 
-    Outside of comments no valid text has control characters. A binary model has some even if its
-    writer orders fields in an unusual way.
+    No valid text has control characters outside of comments; every binary model has control
+    characters, even if its writer orders fields in an unusual way.
     """
     return looks_binary(data) or bool(_CONTROLS.search(_COMMENT.sub(b"", data[:HEAD])))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the longest common order of two versions of a list."""
+"""Find a longest increasing subsequence: the items of a list that keep their order."""
 
 from __future__ import annotations
 

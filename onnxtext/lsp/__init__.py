@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The language server: `onnxtext lsp` (needs the extra `lsp`)."""
+"""Serve editors with the Language Server Protocol: `onnxtext lsp` (needs the extra `lsp`)."""

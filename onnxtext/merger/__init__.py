@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three-way merge of models, statement by statement instead of line by line.
+"""Merge models three-way, statement by statement instead of line by line.
 
 `merge_files` merges files, `text_merge` texts. A text is split into constructs and lists of items,
 each with its comments and whitespace (`text_parts`, `lazy_read`). Items are matched by name or

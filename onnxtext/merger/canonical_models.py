@@ -25,14 +25,14 @@ _DIGITS = 16
 """Minimum number of hexadecimal digits of a digest in a text."""
 
 Known = dict[bytes, Any]
-"""The data of each digest, as a version spells it."""
+"""The data of each digest, in the spelling of one of the versions."""
 
 
 def lower_all(models: Sequence[ast.Model | None]) -> tuple[list[bytes], Known]:
     """Lower versions of a model; a missing version gives no bytes.
 
     Raises:
-        LowerError: one of them cannot be lowered.
+        LowerError: one of the versions cannot be lowered.
     """
     known: Known = {}
     missing: set[bytes] = set()
@@ -66,7 +66,7 @@ class _Lowering(Lowering):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace data by its digest unless its elements are spelled out."""
+        """Replace data by its digest, except elements that the text spells out."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, ast.RawData)):
             return data
         mark = _mark_of(data)
@@ -80,7 +80,7 @@ class _Lowering(Lowering):
         return super().raw_initializer(type, name, mark)
 
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
-        """Return the bytes of a blob; a digest if they are missing."""
+        """Return the bytes of a blob; its digest if the bytes are missing."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:
@@ -91,7 +91,7 @@ class _Lowering(Lowering):
         return mark
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
-        """Encode a list; as the digest if its bytes are missing, in a field of one value."""
+        """Encode a list; a list whose bytes are missing is one value, its digest."""
         data = self.blob(ast.Blob(blob.digest), -1)
         if not _is_mark(data):
             return super()._typed_value(kind, blob)
@@ -102,7 +102,7 @@ class _Lowering(Lowering):
         return self._blob_value(kind, mark, blob.digest)
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value; as a digest if another version names a missing blob of these bytes."""
+        """Encode a value; encode its digest if another version lacks the blob with these bytes."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
@@ -111,7 +111,7 @@ class _Lowering(Lowering):
 
 
 def _bytes_of(kind: ast.AttributeType | None, value: Any) -> bytes | None:
-    """Return the bytes of a blob with the value of an attribute; None for other types."""
+    """Return the bytes of a blob with the value of an attribute; None for types without blobs."""
     match value:
         case bytes():
             return value
@@ -182,7 +182,7 @@ class _Restorer(Rewriter):
 
 
 def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
-    """Lift a merged model to a syntax tree with its data and the resources that it needs."""
+    """Lift a merged model to a syntax tree with its data and the required resources."""
     from onnxtext.printer.metadata_placement import place_metadata
     from onnxtext.proto.decode.lift import lift_model
 
@@ -197,7 +197,7 @@ def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
 
 
 def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
-    """Copy a blob from the versions to a model: its bytes, or else their stores."""
+    """Copy a blob from the versions to a model: its bytes, or else the stores to search."""
     for version in versions:
         for name, content in version.resources.items():
             if name.startswith(digest) or digest.startswith(name):

@@ -15,8 +15,8 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
     Args:
         base: the merge with its conflicts resolved to the base.
-        ours: resolved to ours.
-        theirs: resolved to theirs.
+        ours: the merge with its conflicts resolved to ours.
+        theirs: the merge with its conflicts resolved to theirs.
         markers: format of conflict markers.
 
     Returns:
@@ -47,7 +47,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Match lines of two texts in order: equal ones at both ends, unique ones between them."""
+    """Match lines of two texts in order: equal lines at both ends, unique lines between."""
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1

@@ -30,7 +30,7 @@ LISTS = frozenset(
 OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
 """Lists that mean the same whether empty or absent."""
 MERGE_IF_BOTH_ADD = OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
-"""Lists that are merged if both sides add one."""
+"""Lists that are merged if both sides add the list."""
 PARTS = frozenset(
     ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
      "output", "training_item")
@@ -45,7 +45,7 @@ _TOGETHER = {
     "attribute": ({":", "attribute_type"}, {"attribute_value"}),
     "node": ({"operator", "overload"}, {"attributes", "names"}),
 }
-"""Dependent parts: it is a conflict if one side changes the first set and the other the second."""
+"""Dependent parts: if each side changes another of the two sets, the result is a conflict."""
 _RANKS = ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources")
 """The order of the sections (SPEC 13)."""
 BLOB = re.compile(r'blob"([0-9a-f]+)"')
@@ -97,7 +97,7 @@ def punctuation(part: Part) -> str:
 
 
 def has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether one side added comments to an item that the other deleted."""
+    """Whether one side added comments to an item that the other side deleted."""
     if base is None or changed is None:
         return False
     return bool(changed.comments() - base.comments())
@@ -112,7 +112,7 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
 
 
 def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
-    """Return the parts of a construct by their role, each with the whitespace before it."""
+    """Return the parts of a construct by their role, each with the whitespace before the part."""
     found: dict[str, tuple[str, Part]] = {}
     at = part.start
     behind = ""

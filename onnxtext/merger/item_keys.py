@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys that identify the items of a list across the versions of a text."""
+"""Compute keys that identify the items of a list across the versions of a text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def first_output_of(part: Part) -> Hashable:
 
 
 def label_of(part: Part) -> Hashable:
-    """Return the name of a node; None if it has none."""
+    """Return the label of a node; None without a label."""
     if isinstance(part.item, Node) and part.item.name != "":
         return None if part.item.name is None else (part.item.name,)
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None
@@ -71,7 +71,7 @@ def label_of(part: Part) -> Hashable:
 
 
 def call_of(part: Part) -> Hashable:
-    """Return the content of a node, initializer or metadata block without the names in it."""
+    """Return the content of a node, initializer or metadata block without names of values."""
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
         commas[::2] = node.inputs
@@ -96,7 +96,7 @@ def call_of(part: Part) -> Hashable:
 
 
 def kind_of(part: Part) -> Hashable:
-    """Return the part that a rename keeps: a node's operator, a value's type."""
+    """Return the part that renaming does not change: a node's operator, a value's type."""
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
     if isinstance(part.tree, Token):
@@ -109,7 +109,7 @@ def kind_of(part: Part) -> Hashable:
 
 
 def _plain_node(part: Part) -> Node | None:
-    """Return a node whose tokens follow from its syntax tree; None if they must be read."""
+    """Return the node of a part if its syntax tree determines the tokens; None if not."""
     node = part.item
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):
         return None
@@ -117,7 +117,7 @@ def _plain_node(part: Part) -> Node | None:
 
 
 def outputs_of(part: Part) -> tuple[str, ...] | None:
-    """Return the outputs of a node; None if it has none."""
+    """Return the outputs of a node; None without outputs."""
     if isinstance(part.item, Node) and all(part.item.outputs):
         return part.item.outputs or None
     outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None
@@ -192,7 +192,7 @@ def _token_values(tree: Tree | Token | None) -> list[str]:
 
 
 def _without_last_commas(texts: list[str]) -> tuple[str, ...]:
-    """Remove the commas before closing brackets and at the end, which only broken lists have."""
+    """Remove the commas before closing brackets and at the end: only broken lists have these."""
     return tuple(
         [
             text

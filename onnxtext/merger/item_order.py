@@ -28,15 +28,15 @@ class Orders:
     ) -> tuple[list[Triple], bool]:
         """Order the items of a merged list.
 
-        Two items that both sides have are in the order of the side that changed it. An item that
-        one side added follows its predecessor on that side. Of items that both sides added at the
-        same position, ours come first.
+        Two items that both sides have are in the order of the side that changed their order. An
+        item that one side added follows its predecessor on that side. Of items that both sides
+        added at the same position, ours come first.
 
         Args:
             triples: the items of the merge.
             strict: whether the order has a meaning, so that the changes of both sides must be
                 compatible for every two items.
-            theirs_first: whether their order wins if the sides contradict each other.
+            theirs_first: whether the order of theirs wins if the sides contradict each other.
 
         Returns:
             The items in order, and whether the changes of both sides are compatible.
@@ -101,7 +101,7 @@ class _Rows:
         return unsure
 
     def _following(self, items: Sequence[Triple]) -> list[Triple | None]:
-        """Return for each item the next item that is in the list already."""
+        """For each item, return the next item that is already in the list."""
         found: list[Triple | None] = []
         following: Triple | None = None
         for triple in reversed(items):
@@ -186,7 +186,7 @@ def rising_through(
 def _merged_order(
     shared: list[Triple], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
 ) -> tuple[list[Triple], bool]:
-    """Order the items that both sides have; and whether the sides are compatible."""
+    """Return the items that both sides have in order, and whether the sides are compatible."""
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True
@@ -213,7 +213,7 @@ def _merged_order(
 def _pairwise(
     shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
 ) -> list[Triple] | None:
-    """Order any two items the way the side that changed their order does; None if impossible."""
+    """Order any two items like the side that changed their order; None if impossible."""
     known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
     if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
@@ -237,7 +237,7 @@ def _pairwise(
 
 
 def _inversions(items: Sequence[Triple], place: Position) -> int:
-    """Count the pairs of items in the opposite order; `place` gives the positions there."""
+    """Count the pairs of items that are in the opposite order on the side of `place`."""
     seen: list[int] = []
     count = 0
     for number, at in enumerate(map(place, items)):

@@ -20,7 +20,7 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 _BLANKS = " \t\n\v\f\r"
 
 Unread = tuple[int, int, Tree, Token | None]
-"""A statement that is not tokenized: its offset, that of the next one, its tree, its comma."""
+"""An untokenized statement: its offset, the offset of the next one, its tree, its comma."""
 
 
 def read_model(source: str, model: Model) -> Items:

@@ -11,7 +11,7 @@ from pathlib import Path
 from onnxtext.merger.merged_tree import Markers
 
 _MOST_CONFLICTS = 127
-"""The exit status of `git merge-file` is the number of conflicts, at most this."""
+"""The maximum exit status of `git merge-file`, which is the number of conflicts."""
 
 
 def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int, bool]:

@@ -19,13 +19,13 @@ ABSENT = -1
 
 @dataclass(slots=True, eq=False)
 class Triple:
-    """The positions of an item in the three versions of a list; `ABSENT` if it is not there.
+    """The positions of an item in the three versions of a list; `ABSENT` if missing.
 
     Attributes:
         base: in the common ancestor.
         ours: in our version.
         theirs: in their version.
-        replaced: whether the item was matched by its position only, so it may be another item.
+        replaced: whether the item was matched by position only, and may be another item.
     """
 
     base: int = ABSENT
@@ -39,8 +39,8 @@ class MatchRules:
     """Functions that identify an item of a list.
 
     Attributes:
-        content: all of an item.
-        key: its key; None for items without one.
+        content: returns the whole content of an item.
+        key: returns the key of an item; None without a key.
         rename_keys: properties that a renamed item keeps, the most reliable first.
         replacement_key: the property that an item shares with its replacement at the same position.
         mark_replaced: whether to mark items that were matched by position only as replaced.
@@ -171,7 +171,7 @@ def _pair_neighbours(
 def _end_of_gap(
     base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
 ) -> bool:
-    """Whether the next items of both lists match too, so nothing was inserted or deleted here."""
+    """Whether the next items of both lists match, so that nothing was inserted or deleted."""
     if at + 1 >= len(side) or to + 1 >= len(base):
         return at + 1 >= len(side) and to + 1 >= len(base)
     return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])

@@ -25,7 +25,7 @@ class MergeResult:
     Attributes:
         content: a text, or the bytes of a model if all three versions were binary and there is
             no conflict.
-        conflicts: the number of conflicts marked in it.
+        conflicts: the number of conflicts marked in the content.
         notes: warnings for the user, one sentence each.
         is_binary: whether the content is a binary model, or our version unchanged because a version
             cannot be read.
@@ -37,7 +37,7 @@ class MergeResult:
     is_binary: bool = False
 
     def __str__(self) -> str:
-        """Return the merged text; that of a binary model is printed."""
+        """Return the merged text; a merged binary model is printed as text."""
         if not self.is_binary:
             return self.content.decode("utf-8", "surrogateescape")
         from onnxtext.binary_to_text import print_binary
@@ -79,9 +79,10 @@ def merge(
 ) -> MergeResult:
     """Merge two versions of a model with their common ancestor.
 
-    A change that only one side made, to a statement or a part of one, is taken. Different changes
-    of both sides are a conflict, marked as by git. Each version is a text or a binary model. If one
-    side equals the base, the result is the other side, byte for byte.
+    If only one side changed a statement or a part of a statement, the merge has this change. If
+    both sides changed it differently, the statement is a conflict, marked as by git. Each version
+    is a text or a binary model. If one side equals the base, the result is the other side, byte for
+    byte.
 
     Args:
         base: the common ancestor; empty if there is none.

@@ -11,7 +11,7 @@ from onnxtext.merger.text_parts import Item
 
 Body = Union[str, "Joined", "Choice", "Listed"]
 Versions = tuple[str | None, str | None, str | None]
-"""A text in the base, in ours and in theirs; None if it is absent there."""
+"""A text in the base, in ours and in theirs; None if the version lacks the text."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Chunk:
         tail: comment and whitespace behind it on its line, as in `Item`.
         versions: the item in the base, in ours and in theirs.
         conflict: whether both sides changed it in different ways.
-        forced: whether it could be merged but is part of a semantic conflict.
+        forced: whether the item could be merged, but is part of a semantic conflict.
         dropped: whether it is a blob that the merge does not need.
     """
 
@@ -224,7 +224,7 @@ class Writer:
         self._open = False
 
     def _blanks(self, text: str) -> None:
-        """Write text between tokens; end a line that is open after a comment or marker."""
+        """Write text between tokens; first end the line of a comment or marker."""
         if self._open and "\n" not in text and "#" not in text:
             return  # the line end that follows separates the tokens
         if not text:

@@ -76,7 +76,7 @@ class MessageKind:
         messages: singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
         units: sets of fields that are merged as a whole.
-        exclusive: two sets of fields; it is a conflict if each side changes one of them.
+        exclusive: two sets of fields; a conflict if each side changes another set.
         merge_if_both_add: whether to merge messages that both sides add.
     """
 
@@ -128,7 +128,7 @@ def _first_output(data: bytes) -> Hashable:
 
 
 def _function(data: bytes) -> Hashable:
-    """Return domain, name and overload; the domain `ai.onnx` equals the empty one."""
+    """Return domain, name and overload; the domain `ai.onnx` equals the empty domain."""
     domain = first(data, 10) or b""
     return b"" if domain == b"ai.onnx" else domain, first(data, 1), first(data, 13) or b""
 

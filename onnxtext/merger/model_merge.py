@@ -18,7 +18,7 @@ from onnxtext.merger.message_rules import MODEL, Fields, MessageKind, RepeatedFi
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]
-"""A value resolved to ours, to theirs and to the base; None if it is absent there."""
+"""A value resolved to ours, to theirs and to the base; None if the version lacks it."""
 FieldPath = tuple[int, int]
 """A list of the model: (0, field), or of the main graph: (7, field)."""
 
@@ -57,7 +57,7 @@ class ModelMerger:
     def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
         """Merge canonical bytes of whole models; the base is empty if there is none.
 
-        Call it again for the same models to make conflicts of the items in `forced`.
+        A second call for the same models turns the items in `forced` into conflicts.
         """
         self.ambiguous = False
         simple = None if self.forced else _three_way(base, ours, theirs)
@@ -85,7 +85,7 @@ class ModelMerger:
             kind: rules for their type.
             base: the common ancestor.
             ours: one version.
-            theirs: the other one.
+            theirs: the other version.
             owner: 0 for the model, 7 for the main graph, else -1.
         """
         versions = [split(base), split(ours), split(theirs)]
@@ -291,8 +291,8 @@ def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:
     """Merge lists in which the position identifies an item; None for a conflict.
 
-    One side may append items, or remove items at the end if no two are equal; the other may change
-    other items in place.
+    One side may append items, or remove items at the end if no two are equal. The other side may
+    change other items in place.
     """
     changed, other = (theirs, ours) if len(ours) == len(base) else (ours, theirs)
     count = min(len(base), len(changed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find semantic conflicts in a merge of models: names that no side had, misordered nodes."""
+"""Find semantic conflicts in a merge of models: undefined names, misordered nodes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def review_models(
     """Make semantic conflicts in a merge of models explicit, and sort its nodes.
 
     Args:
-        merger: has merged the models.
-        resolved: its result.
+        merger: the merger that has merged the models.
+        resolved: the result of the merge.
         versions: the base, ours and theirs as canonical bytes.
         sides: the syntax trees of ours and theirs.
         known: the data of digests.

@@ -28,7 +28,7 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
         text: a valid text; all its comments are from the versions.
         base: the text of the common ancestor.
         ours: one version.
-        theirs: the other one.
+        theirs: the other version.
     """
     needed = kept_comments(comments_in(base), comments_in(ours[0]), comments_in(theirs[0]))
     needed -= comments_in(text)
@@ -44,13 +44,13 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
 
 
 def restore_comments(text: str, before: Version, edited: Model) -> str:
-    """Add the comments that an edited text has lost, above the statements that they were at.
+    """Add the comments that an edited text has lost, above their former statements.
 
     Args:
         text: the text of the edited model.
         before: the text before the edit.
-        edited: the edited syntax tree of that text. Comments behind statements that are no longer
-            in it are left out; those above them go to the next statement.
+        edited: the edited syntax tree of that text. For a removed statement, comments behind it are
+            left out, and comments above it go to the next statement.
     """
     lost = comments_in(before[0]) - comments_in(text)
     if not lost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write an edited model into its text: comments, layout and spelling of the rest stay.
+"""Write an edited model into its text, keeping comments, layout and spelling of the rest.
 
 Edited nodes and values are replaced (`splicing`). Other differences, such as in the header or a
 section, are merged into the text: base is the printed text of the model before the edit, theirs the

@@ -22,7 +22,7 @@ class _Subject(Subject):
     """A model to check, without suggestions of similar names."""
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return None: suggestions are slow and not shown in a merge."""
+        """Return None: a merge does not show suggestions, which are slow to compute."""
         return None
 
 
@@ -130,7 +130,7 @@ def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
 
 
 def _new_before_uses(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
-    """Move each new node before its first user unless it is there already."""
+    """Move each new node that follows its first user before that user."""
     order: list[int] = []
     entered = [False] * len(used)
     for index in range(len(used)):

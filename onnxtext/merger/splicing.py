@@ -35,8 +35,8 @@ def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) ->
         source: the text before the edit.
         old: its syntax tree.
         new: the edited tree.
-        in_tokens: whether statements with comments between their tokens are edited token by token;
-            the result may then have to be rejected, because it does not parse.
+        in_tokens: whether statements with comments between their tokens are edited token by token.
+            The result may then not parse, and must be checked.
     """
     made = _Splice(source, in_tokens)
     befores: list[Graph | Function] = [old.graph, *old.functions]
@@ -152,7 +152,7 @@ class _Splice:
         return edits
 
     def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
-        """Replace a statement; if it has comments between its tokens, only the changed tokens."""
+        """Replace a statement; in a statement with comments, only the changed tokens."""
         text = self.source.text[start:end]
         made = None
         if self.in_tokens and has_comments(text):
@@ -175,7 +175,7 @@ class _Splice:
             self._replace(start, end, "")
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
-        """Insert new nodes behind the one at offset `last`, else before the following one."""
+        """Insert new nodes behind the node at offset `last`, else before the node `following`."""
         if not nodes:
             return
         text = self.source.text

@@ -141,7 +141,7 @@ class Merger:
         """Merge a construct; None if it is absent.
 
         Raises:
-            MergeConflict: both sides changed it in different ways.
+            MergeConflict: both sides changed the construct in different ways.
         """
         bodies = [None if part is None else part.body for part in (base, ours, theirs)]
         known = [part for part in (base, ours, theirs) if part is not None]
@@ -250,7 +250,7 @@ class Merger:
         return Joined(made)
 
     def _parts(self, base: Part | None, ours: Part, theirs: Part, origin: str) -> Body:
-        """Merge a construct part by part, in the order and layout of the side that changed them."""
+        """Merge a construct part by part, in order and layout of the side that changed these."""
         versions = [
             {} if part is None else construct_rules.roles_of(part) for part in (base, ours, theirs)
         ]

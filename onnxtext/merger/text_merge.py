@@ -98,7 +98,7 @@ class _Proposal:
         conflicts: number of conflicts.
         plain: the text with conflicts resolved to ours.
         about_comments: number of conflicts that concern comments only.
-        marked: the text with markers that cannot occur in it.
+        marked: the text with markers that cannot occur in a text.
     """
 
     text: str
@@ -109,7 +109,7 @@ class _Proposal:
 
 
 _SEPARATOR = "\x00"
-"""Occurs in no text that parses."""
+"""A character that no valid text contains."""
 
 
 def propose(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One version of a text, split into comparable constructs and lists of items."""
+"""Split one version of a text into comparable constructs and lists of items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onnxtext.format.tree import Tree, grow
 _NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
 """Constructs in which quotes are optional."""
 _CLOSING = frozenset((">", "]", "}"))
-"""A comma before one of these is redundant; before `)` it may stand for an omitted input."""
+"""Brackets before which a comma is redundant; before `)`, a comma may omit an input."""
 _LISTS = frozenset(("TYPE", "NUMBERS", "NESTED", "BRACES"))
 """Terminals whose tokens may contain whitespace."""
 _BLANKS = re.compile(r"\s+")
@@ -78,7 +78,7 @@ class Part:
 
     @property
     def origin(self) -> str:
-        """The grammar rule; of a token its text, names in backquotes."""
+        """The grammar rule of a construct, or the text of a token, with names in backquotes."""
         if isinstance(self._tree, Tree):
             return self._tree.origin
         text = self._tree.text
@@ -113,7 +113,7 @@ class Item:
         part: the item itself.
         lead: line ends, whitespace and comments on their own lines before it, from the end of the
             previous line.
-        tail: whitespace and a comment behind it and its comma on the same line.
+        tail: whitespace and a comment behind the item and its comma on the same line.
         comma: whether a comma follows it.
     """
 
@@ -123,7 +123,7 @@ class Item:
     comma: bool = False
 
     def comments(self) -> Counter[str]:
-        """The comments before, in and behind it."""
+        """The comments before, in and behind the item."""
         return comments_in(self.lead, self.part.body, self.tail)
 
 
@@ -158,7 +158,7 @@ def _read(text: str, origin: str, start: int) -> Tree:
 
 
 def read_list(part: Part) -> Items | None:
-    """Split the list that a construct is or ends in; None if there is none."""
+    """Split a construct that is a list or ends in a list; None for other constructs."""
     if isinstance(part.tree, Token):
         return None
     found = Items()
@@ -203,7 +203,7 @@ def fill(
     start: int,
     end: int,
 ) -> None:
-    """Attach the trivia between items to them."""
+    """Attach the trivia between items to the items."""
     parts = [(Part.of(source, tree), comma) for tree, comma in trees]
     known = [(part, comma) for part, comma in parts if part is not None]
     at = start

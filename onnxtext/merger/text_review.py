@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find semantic conflicts in a merge of texts.
 
-Statements with an error that neither side has become conflicts; nodes that use a value before its
-definition are moved behind it.
+A statement with an error that exists in neither side becomes a conflict. Nodes that use a value
+before its definition are moved behind the definition.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class _ChunkSpans:
 
 
 def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
-    """Mark the statements of a finding as conflicts: those that a side changed, or else all."""
+    """Mark the statements of a finding that a side changed as conflicts; if none, all of them."""
     found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)
@@ -195,7 +195,7 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _ChunkSpans) ->
 
 
 def _sort_chunks(listed: Listed, scope: Scope) -> bool:
-    """Sort the nodes of a graph; conflicts that ours deleted follow the node before them."""
+    """Sort the nodes of a graph; a conflict whose node ours deleted follows the node before."""
     groups: list[list[Chunk]] = []
     hidden: list[Chunk] = []
     for chunk in listed.chunks:
@@ -217,7 +217,7 @@ def _sort_chunks(listed: Listed, scope: Scope) -> bool:
 
 
 def _keep_needed(listed: Listed) -> None:
-    """Drop the blobs that one side has deleted unless the merged text names them."""
+    """Drop the blobs that one side has deleted, except blobs that the merged text names."""
     doubtful = []
     for owner, chunk in all_chunks(listed):
         if chunk.origin == "resource" and None in chunk.versions[1:] and chunk.versions[0]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit a statement token by token, so that the comments inside of it stay where they are."""
+"""Edit a statement token by token, so that comments inside of the statement do not move."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from onnxtext.format.tokens import Token, read_tokens
 
 _MOST_TOKENS = 20_000
-"""Statements of more tokens are printed: comparing them takes long."""
+"""The most tokens of a statement that is edited; comparing more tokens takes long."""
 
 
 def has_comments(text: str) -> bool:
@@ -23,12 +23,12 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
     """Return a statement with the changes between two printed forms of it.
 
     Args:
-        text: the statement as it is spelled in a text.
+        text: the statement in the spelling of the text.
         before: the same statement, printed.
         after: the edited statement, printed.
 
     Returns:
-        The edited statement; None if a changed token is not in the text as it is printed.
+        The edited statement; None if the text spells a changed token differently.
     """
     spelled, old, new = (read_tokens(each)[:-1] for each in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MOST_TOKENS:
@@ -63,7 +63,7 @@ def _inserted(
     start: int,
     end: int,
 ) -> tuple[int, int, str] | None:
-    """Return where to insert new tokens and their text, with the space that they need."""
+    """Return the offset at which to insert new tokens, and their text with spaces."""
     if at > 0:
         if at - 1 not in places:
             return None
@@ -77,7 +77,7 @@ def _inserted(
 def _replaced(
     spelled: Sequence[Token], places: Mapping[int, int], first: int, last: int, made: str
 ) -> tuple[int, int, str] | None:
-    """Return the span of tokens and their replacement; None if there is a comment between them."""
+    """Return the span of tokens and their replacement; None if a comment is between the tokens."""
     found = [places[at] for at in range(first, last) if at in places]
     if len(found) < last - first or found[-1] - found[0] != last - first - 1:
         return None

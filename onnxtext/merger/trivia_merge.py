@@ -11,8 +11,8 @@ from onnxtext.merger.text_parts import Item, comments_in
 def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
     """Merge a trivia span; None if a version lacks one of its tokens.
 
-    If both sides have changed it, take ours, add the comments that theirs added and remove those
-    that theirs removed.
+    If both sides have changed the span, take ours, add the comments that theirs added and remove
+    the comments that theirs removed.
     """
     if ours is None or theirs is None:
         return ours if ours is not None else theirs or ""
@@ -25,7 +25,7 @@ def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
 
 
 def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple[str, list[str]]:
-    """Merge the trivia behind an item on its line; return comments that do not fit there too."""
+    """Merge the trivia behind an item on its line; also return comments that do not fit there."""
     if ours is None or theirs is None or theirs in (base, ours) or base == ours:
         return merge_blanks(base, ours, theirs), []
     mine, others = comments_in(ours), comments_in(theirs) - comments_in(base or "")

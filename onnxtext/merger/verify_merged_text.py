@@ -47,7 +47,7 @@ def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model])
 
 
 def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
-    """Whether the merge has every blob that its text names and that a version has."""
+    """Whether the merge has all blobs of its text that exist in any version."""
     for digest in set(BLOB.findall(text)):
         if _holds(model, digest):
             continue
@@ -67,12 +67,12 @@ def accepts(
 ) -> bool:
     """Whether a text with conflicts is correct.
 
-    Each item must equal the one in the merge of the models, or conflict with the versions of both
-    sides.
+    Each item must equal the same item in the merge of the models, or be a conflict of the versions
+    of both sides.
 
     Args:
         found: the models of the text with its conflicts resolved to ours and to theirs.
-        resolved: the merge of the models, resolved likewise.
+        resolved: the merge of the models, resolved to ours and to theirs.
         ours: our model.
         theirs: their model.
     """

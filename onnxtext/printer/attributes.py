@@ -31,7 +31,7 @@ def attribute_text(
         attribute: the attribute.
         indent: the indentation of its line.
         graph_text: prints graphs.
-        dialect: of the text.
+        dialect: the dialect of the text.
     """
     decorators = value_decorators(attribute.decorators, indent)
     name = dialect.word(attribute.name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between dialects of the printed syntax: names, strings, types and tensors."""
+"""Define what the dialects of the syntax print differently: names, strings, types, tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Dialect:
         type: writes a type.
         tensor: writes a tensor in an attribute, given the indentation of the statement and the
             maximum width of a literal on one line.
-        data_parts: writes the literal of a tensor's data likewise, in parts.
+        data_parts: writes the literal of a tensor's data in parts, given the same two numbers.
     """
 
     comma: str

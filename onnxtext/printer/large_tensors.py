@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print large tensors block by block with numpy, and set all line breaks of a block at once.
 
-The text is the same as that of `values.nested_lines` and `layout.filled`. A block fits into the
-CPU caches.
+The text is the same as that of `types_and_tensors.nested_lines` and `layout.filled`. A block fits
+into the CPU caches.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def bracketed(
     """Return a list on one line if it fits, otherwise with one item per line.
 
     Args:
-        items: the texts of the items; one with line breaks breaks the list.
+        items: the texts of the items; an item with line breaks breaks the list.
         brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
         budget: the maximum width of a list on one line.
@@ -57,11 +57,11 @@ def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma:
     """Return a list on one line if it fits, otherwise in lines that are filled up to `WIDTH`.
 
     Args:
-        items: the texts of the items; one with line breaks has lines of its own.
+        items: the texts of the items; an item with line breaks has lines of its own.
         brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
         budget: the maximum width of a list on one line.
-        comma: the text after the last item of a broken list; after `...` there is none.
+        comma: the text after the last item of a broken list, except after `...`.
     """
     opening, closing = brackets[0], brackets[1]
     if not items:

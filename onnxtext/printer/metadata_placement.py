@@ -26,8 +26,8 @@ def place_metadata(
 ) -> None:
     """Move metadata to the section, except a single entry that fits on one line.
 
-    Such an entry goes there too if an exporter wrote it: its key begins with `pkg.`, or many items
-    have it. Metadata stays in the graph if no path can bind it to its owner.
+    A single entry that an exporter wrote is moved, too: its key begins with `pkg.`, or many items
+    have the key. Metadata stays in the graph if no path can bind it to its owner.
 
     Args:
         model: freshly lifted; changed in place.
@@ -126,11 +126,11 @@ def has_metadata(graphs: list[Graph | Function]) -> bool:
 
 
 MANY = 8
-"""If more items than this have a key, an exporter wrote it."""
+"""The number of items with the same key above which an exporter wrote the key."""
 
 
 def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
-    """Return the keys of metadata that an exporter repeats on item after item."""
+    """Return the keys of metadata that more than `MANY` items have."""
     counts: Counter[str] = Counter()
     for graph in graphs:
         for node in graph.nodes:

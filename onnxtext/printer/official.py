@@ -44,7 +44,7 @@ class OfficialPrinter(GraphPrinter):
         return super().graph_value(_listed(graph), indent, start)
 
     def graph_head(self, graph: ast.Graph, indent: str, start: int) -> str:
-        """Return the name, which is never quoted, inputs and outputs of a graph in an attribute."""
+        """Return the unquoted name, the inputs and the outputs of a graph in an attribute."""
         return graph.name + self._interface(graph, indent, start + len(graph.name))
 
     def function_statement(self, function: ast.Function, entries: Sequence[str] = ()) -> str:
@@ -57,7 +57,7 @@ class OfficialPrinter(GraphPrinter):
 
 
 def _listed(graph: ast.Graph) -> ast.Graph:
-    """Return a graph whose `<…>` has all that onnxtext writes elsewhere; it has no decorators."""
+    """Return a graph without decorators, with all types and initializers in its `<…>`."""
     listed = entries(graph, order_of(graph))
     infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
     inputs, initializers = graph.inputs, [value for value in graph.values if value.data is not None]

@@ -12,7 +12,7 @@ from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, string_value, word
 
 LEAST_RESERVE = 20
-"""The least number of columns that lists and records leave free for what is beside them."""
+"""The least number of columns that lists and records leave free for keys and commas."""
 
 
 def reserve(key: str) -> int:
@@ -73,7 +73,7 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
 
 
 def _order_argument(field: Field, indent: str) -> str:
-    """Print an argument of a decorator that gives an order: its names fill lines."""
+    """Print an argument of `@value_info(…)` or `@initializers(…)`: names fill the lines."""
     if not isinstance(field.key, str) or not isinstance(field.value, tuple):
         return field_text(field, indent)
     head = f"{word(field.key)}: "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the section `resources`: inline blobs as base64, and the stores of others (SPEC 13.6)."""
+"""Print the section `resources`: blobs as base64, and stores of other blobs (SPEC 13.6)."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def signature_text(schema: OperatorSchema) -> str:
 
 
 def _first_word(schema: OperatorSchema) -> str:
-    """Return the name of an operator; its first word must not be a special one."""
+    """Return the name of an operator; quote its first word if it is a special word."""
     parts = [*schema.domain.split("."), schema.name] if schema.domain else [schema.name]
     first = word(parts[0])
     special = SPECIAL_WORDS | SECTION_WORDS

@@ -86,7 +86,7 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
 
 
 def _in_section(graphs: Sequence[Graph | Function]) -> bool:
-    """Whether the metadata section is not empty; cheaper than to compute all paths."""
+    """Whether the metadata section has entries; cheaper than to compute all paths."""
     for graph in graphs:
         if graph.value_metadata or graph.metadata:
             return True
@@ -121,7 +121,7 @@ def _function_path(function: Function) -> str:
 def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
     """Return the lines of entries; `above` has the entries of the block directly above.
 
-    A value of several lines that this block has too is written `above`.
+    A value of several lines that equals the value in the block above is written `above`.
     """
     return [
         f"{indent}{word(key)}: above"

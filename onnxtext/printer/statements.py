@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lay out statements: the rule that the printer and the formatter share.
+"""Lay out statements: the rules that the printer and the formatter share.
 
 A statement is on one line if the line fits into `WIDTH` columns. Otherwise its lists are broken,
 one item per line. All functions work on texts, so that they apply to any spelling.
@@ -34,11 +34,11 @@ class NodeParts:
     """The texts of a node.
 
     Attributes:
-        label: with the space behind it; "" if there is none.
-        outputs: types ("" if there is none) and names.
-        operator: "" if there is none.
-        attributes: all of them on one line, without brackets; "" if there are none, None if they
-            need several lines.
+        label: the label with the space behind it; "" without a label.
+        outputs: the types ("" without a type) and names of the outputs.
+        operator: the operator; "" without one.
+        attributes: all attributes on one line, without brackets; "" without attributes, None if
+            they need several lines.
         inputs: their names.
     """
 
@@ -156,7 +156,7 @@ _HEAD = re.compile(r"\w+[\[(]")
 
 
 def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
-    """Return a type with one dimension or argument per line; the last one has no comma."""
+    """Return a type with one dimension or argument per line, without a comma after the last."""
     head = _HEAD.match(type)  # none in a dimension, which may be a string with brackets
     if head is None or type[-1] not in "])" or head.end() == len(type) - 1:
         return type

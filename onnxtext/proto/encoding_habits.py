@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encoding habits: regular deviations of a file from the canonical encoding (SPEC 13.5).
+"""Find and apply encoding habits: a file's regular deviations from the canonical encoding.
 
 Some writers pack lists that the schema does not pack, or write fields in another order. The header
-records such habits once. They reproduce the exact bytes, even after the model was edited.
+of a text records these habits (SPEC 13.5), so that even an edited model is encoded like the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class HabitError(ValueError):
-    """An encoding habit is invalid; the message says why."""
+    """An encoding habit is invalid; the message gives the reason."""
 
 
 @cache
@@ -151,7 +151,7 @@ def _values(field: FieldSpec, data: bytes, item: WireField) -> list[bytes]:
 
 @dataclass(slots=True)
 class _Observed:
-    """How all messages of one type are encoded.
+    """The observed encoding of all messages of one type.
 
     Attributes:
         packed: the list fields that are packed at least once.
@@ -167,7 +167,7 @@ class _Observed:
 
 
 def observe(data: bytes) -> tuple[EncodingHabit, ...]:
-    """Return the habits by which a `ModelProto` seems to be encoded; they may not explain all.
+    """Return the habits by which a `ModelProto` seems to be encoded; other deviations may remain.
 
     Raises:
         WireError: the bytes are not a message.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert any message to a record with the field names of the schema, and back.
 
-The key of an unknown field, or of one with a wrong wire type, is its number. The syntax of its
-value then gives the wire type (SPEC 12).
+The key of an unknown field, or of a field with a wrong wire type, is its number. The syntax of its
+value then determines the wire type (SPEC 12).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
     """Return the field of a message with a name.
 
     Raises:
-        RecordError: there is none.
+        RecordError: the message has no such field.
     """
     field = spec.by_name.get(name or "")
     if field is None:
@@ -160,7 +160,7 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
     """Return an encoded field that is written by number because the schema has no match for it.
 
     Args:
-        spec: the type of the message it is in.
+        spec: the type of the message that contains the field.
         number: the field's number.
         value: its value.
         depth: the number of records around the message. Below the depth limit, messages are
@@ -187,7 +187,7 @@ def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) ->
     Args:
         number: the field's number.
         value: its value.
-        in_group: whether it is in an unknown group, where protobuf allows the number 0.
+        in_group: whether the field is in an unknown group, where protobuf allows the number 0.
 
     Raises:
         RecordError: the value has no wire type.

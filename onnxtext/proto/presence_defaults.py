@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Presence defaults: the fields that a file stores even when they are empty (SPEC 11)."""
+"""Apply and find presence defaults: the fields that a file stores even if empty (SPEC 11)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class PresenceDefaults:
     """The presence defaults of one text.
 
     Attributes:
-        node_name: the stored name of a node without one: None or "".
+        node_name: the stored name of a node without a label: None or "".
         node_doc: the bytes of an empty `doc_string`, or nothing.
         node_domain: the bytes of an empty `domain`, or nothing.
         node_overload: the bytes of an empty `overload`, or nothing.
-        tensor_name: the stored name of a tensor without one: None or "".
+        tensor_name: the stored name of a tensor without a name: None or "".
         others: by message type, the number and encoding of each field that is stored empty.
     """
 
@@ -90,7 +90,7 @@ Root = Model | Fragment
 def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
     """Make the fields that most items store empty presence defaults of the whole text.
 
-    Items that follow a default become implicit in the AST; the others get `@unset` (SPEC 11).
+    Items that follow a default become implicit in the AST; other items get `@unset` (SPEC 11).
 
     Args:
         root: freshly lifted, with every stored field explicit; changed in place.
@@ -159,7 +159,7 @@ def unset_decorator(name: str) -> Decorator:
 
 
 def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
-    """Make empty names of tensors in attributes implicit if most of these tensors store one."""
+    """Make empty names of tensors in attributes implicit if most of these tensors store `""`."""
     counts = {"": 0, None: 0}
 
     def count(tensor: Tensor) -> Tensor:

@@ -30,7 +30,7 @@ _SCALARS = {
     13: ("uint32", VARINT),
     14: ("enum", VARINT),
 }
-"""By `FieldDescriptorProto.Type`: the name and the wire type."""
+"""The name and the wire type of each `FieldDescriptorProto.Type`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _NAMES = {
     "FunctionProto": 1,
     "StringStringEntryProto": 1,
 }
-"""By message that is identified by a name, the number of the name's field."""
+"""The number of the field with the name, for each message that a name identifies."""
 _LONGEST = 60
 
 
@@ -30,7 +30,7 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
         field: the field.
         data: the bytes around the value, which may be corrupt.
         start: the offset of the value.
-        end: the offset after it, which is beyond truncated data.
+        end: the offset after the value, which is beyond truncated data.
         index: the index of the value in its list.
     """
     path = f"{path}.{field.name}" if path else field.name
@@ -44,7 +44,7 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
 
 
 def path_at(data: Data, offset: int) -> str:
-    """Return the path at an offset, as far as it is known; the data may be corrupt."""
+    """Return the known part of the path at an offset; the data may be corrupt."""
     spec = message_spec("ModelProto")
     path = ""
     start, end = 0, len(data)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the schema file of a package: `python -m onnxtext.schemas.child PACKAGE`.
 
-The package is imported here, so that its code cannot harm the process of the command. Where the
-schemas come from, in this order:
+The package is imported in this process, so that its code cannot harm the process of the command.
+The schemas come from the first of these sources:
 
 1. For onnxruntime, from its list of all schemas.
 2. From the package's entry point in the group `onnxtext.schemas`: a function without arguments that
@@ -33,7 +33,7 @@ GROUP = "onnxtext.schemas"
 MISSING = 3
 NONE = 4
 _COPIES = ("com.ms.internal.nhwc",)
-"""Domains of onnxruntime whose operators are those of onnx in another layout."""
+"""Domains of onnxruntime that repeat operators of onnx in another layout."""
 _OPSET = 21
 """The version of the standard operators that bodies use."""
 

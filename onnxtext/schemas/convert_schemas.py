@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert schemas of onnx and onnxruntime, `OpSchema` objects, to those of schema files."""
+"""Convert `OpSchema` objects of onnx and onnxruntime to the schemas of schema files."""
 
 from __future__ import annotations
 

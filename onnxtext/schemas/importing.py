@@ -84,7 +84,7 @@ _LONGEST_LINE = 300
 def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
     """Add the bodies of an earlier schema file to the same operators.
 
-    Packages have no bodies: bodies are written by hand.
+    Packages offer no bodies; users write bodies by hand.
     """
     bodies = {(s.domain, s.name, s.since): s.body for s in old.schemas if s.body is not None}
     for schema in made.schemas:

@@ -97,7 +97,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
     recovery: Recovery | None = None
 
     def recover() -> Recovery:
-        """Create the recovery at the first error only, as its imports take time."""
+        """Create the recovery at the first error, because its imports take time."""
         nonlocal recovery
         if recovery is None:
             from onnxtext.syntax.recovery.recovery import Recovery

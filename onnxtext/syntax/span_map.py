@@ -2,8 +2,8 @@
 """Compute the spans of the parts of a statement on demand.
 
 The AST keeps one offset for each statement: its start. To mark an input or an attribute, the
-statement is parsed again by a machine that builds spans instead of values. This is exact, because
-it uses the same grammar, and costs time only for statements that are shown.
+statement is parsed again by a machine that builds spans instead of values. The spans are
+exact, because the grammar is the same, and only cost time for statements that are shown.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> Sp
 
     Args:
         source: the source of the statement.
-        at: where the statement begins: its `at` in the AST.
+        at: the offset of the statement: its `at` in the AST.
         kind: `node`, `value_info`, `attribute`, `graph` or `function`.
         most: the most tokens to parse; None for no limit.
 

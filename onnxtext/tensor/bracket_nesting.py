@@ -40,7 +40,7 @@ class Body:
 
     Attributes:
         data: The text, with everything but elements and separating commas blanked out.
-        splat: Whether the last element is repeated (``...`` follows it).
+        splat: Whether ``...`` follows the last element, which is then repeated.
     """
 
     data: bytes
@@ -144,7 +144,7 @@ def nested(text: str, dims: Sequence[int]) -> Body:
 
     Args:
         text: The literal.
-        dims: The dimensions; the literal may be nested over all of them or over those other
+        dims: The dimensions; the literal may be nested over all dimensions, or over all other
             than 1.
 
     Raises:

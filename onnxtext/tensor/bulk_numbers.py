@@ -2,8 +2,8 @@
 """Read large numeric literals fast, in parts that fit into the processor's caches.
 
 This fast path handles common literals: numbers of usual lengths, each followed directly by a comma,
-brackets that match the dimensions, no comments. For anything else it returns None, and `brackets`
-and `numbers` read the literal and report errors.
+brackets that match the dimensions, no comments. For other literals it returns None, and
+`bracket_nesting` and `numbers` read the literal and report errors.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_elements(
     Args:
         text: the literal with its outer brackets.
         coding: converts doubles to codes: `as_floats`, `as_doubles` or `as_integers`.
-        read: reads any elements to the same codes, like the functions of `numbers`.
+        read: reads any elements to the same codes, such as a function of `numbers`.
         dims: the dimensions, if the literal may be nested.
 
     Returns:

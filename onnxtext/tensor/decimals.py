@@ -78,8 +78,8 @@ def find_runs(block: Bytes, *, has_letters: bool = True) -> Runs | None:
         has_letters: whether there may be letters; brackets do not count.
 
     Returns:
-        Their positions; None if a number begins with a point or has two. This may be missed if its
-        first character is not a digit, which `read_runs` detects.
+        The positions of the numbers; None if a number begins with a point or has two points. If the
+        first character of a number is not a digit, `read_runs` detects this instead.
     """
     runs = _find_edges(block)
     if runs is not None and has_letters and (block >= ord("E")).any():
@@ -203,7 +203,7 @@ def _raise(
         decimals: the number of digits after the point.
 
     Returns:
-        Which of them are inexact, because the power of ten is not an exact double.
+        Which results are inexact, because the power of ten is not an exact double.
     """
     powers = exponents.values - decimals
     odd: NDArray[np.bool_] = exponents.odd | (np.abs(powers) > _MOST_POWER)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of ONNX element types: names, numbers, widths and typed fields.
 
-Names are those of the official text syntax, numbers those of ``TensorProto.DataType``, and fields
-those that the official parser fills for a literal in braces (``onnx/defs/parser.cc``).
+The names come from the official text syntax, the numbers from ``TensorProto.DataType``. A typed
+field is the field that the official parser fills for a literal in braces (``onnx/defs/parser.cc``).
 """
 
 from __future__ import annotations

@@ -33,13 +33,13 @@ _FIELD_TYPES = {
 _BLOCK = 1 << 16
 _LONG = 1 << 12
 _FEW = 1 << 10
-"""Up to this number of elements, scanning their text is faster than a test with numpy."""
+"""The most elements for which scanning their text is faster than a test with numpy."""
 
 
 def format_rows(
     element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
 ) -> list[str]:
-    """Return the elements of ``raw_data`` as text, as `parse.read_raw` reads it.
+    """Return the elements of ``raw_data`` as text, as `parse_literals.read_raw` reads it.
 
     Args:
         element: The element type.
@@ -90,8 +90,8 @@ def is_expressible(
 ) -> bool:
     """Whether `format_rows` can write raw data as text that reads as the same bytes.
 
-    It cannot if the size is wrong, a bool is neither 0 nor 1, the padding is not zero, or the type
-    is string.
+    The result is False if the size is wrong, a bool is neither 0 nor 1, the padding is not zero, or
+    the type is string.
 
     Args:
         element: The element type.
@@ -113,8 +113,8 @@ def is_expressible(
 def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: int) -> bool:
     """Whether `format_typed_rows` can write the entries of a typed field.
 
-    It cannot if a complex number lacks its imaginary part, or if the entries of a narrow type are
-    not exactly those of `count` packed elements.
+    The result is False if a complex number lacks its imaginary part, or if the entries of a narrow
+    type are not exactly `count` packed elements.
 
     Args:
         element: The element type.
@@ -131,7 +131,7 @@ def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: 
 def format_typed_rows(
     element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
 ) -> list[str] | None:
-    """Return the entries of the element type's typed field as text for `parse.parse_typed`.
+    """Return the entries of a type's typed field as text for `parse_literals.parse_typed`.
 
     Args:
         element: The element type.
@@ -166,7 +166,7 @@ def format_typed_rows(
 
 
 def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[str]:
-    """Return the entries of a typed field as plain numbers for `parse.parse_field`.
+    """Return the entries of a typed field as plain numbers for `parse_literals.parse_field`.
 
     Args:
         field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
@@ -178,7 +178,7 @@ def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[st
 
 
 def format_floats(data: bytes | memoryview, row: int) -> list[str]:
-    """Return the values of a float attribute as text for `parse.parse_floats`.
+    """Return the values of a float attribute as text for `parse_literals.parse_floats`.
 
     Args:
         data: The values, little-endian float32.

@@ -23,7 +23,7 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
         model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
             either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`. A text
             may have errors, unless it is compared.
-        other: the new version to compare the model with, likewise.
+        other: the new version to compare the model with, in one of the same forms.
         statistics: whether to compute the statistics of weights; this reads all of them.
 
     Raises:
@@ -100,7 +100,7 @@ def _double(old: Read, new: Read) -> dict[str, Any]:
 
 
 def _short_name(made: Read) -> str:
-    """Return the name without directories: a page is for others, too."""
+    """Return the name without directories, which pages for other people should not reveal."""
     return Path(made.name).name or made.name
 
 

@@ -16,17 +16,17 @@ from onnxtext.viewer.colored_lines import Text
 from onnxtext.viewer.load_model import Read
 
 NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
-"""Differences that graphs do not show, as in editors."""
+"""Categories of differences that graphs do not show."""
 
 _MOST_PLACES = 5_000
 """The most occurrences of a difference that are listed."""
 
 
 def compared(old: Read, new: Read) -> tuple[ModelDiff, Drawing]:
-    """Return the differences of two models, and the graph of the new one with them.
+    """Return the differences of two models, and the graph of the new model with the differences.
 
     Raises:
-        OnnxTextError: one of them is not a valid model.
+        OnnxTextError: one of the two is not a valid model.
     """
     diff = compare(old.side(), new.side())
     before, after = Drawing(old.document), Drawing(new.document)

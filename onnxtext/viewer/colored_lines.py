@@ -36,12 +36,12 @@ KINDS = {
 CLASSES = ("", *dict.fromkeys(KINDS.values()))
 
 LONGEST = 2_000
-"""Longer lists of elements, and longer strings, are cut."""
+"""The most characters of a list of elements, or of a string, that is not cut."""
 _HEAD, _TAIL = 300, 40
-"""How many of their characters are shown."""
+"""The number of characters shown at the start and end of a cut list."""
 
 Cut = tuple[int, int, str]
-"""Start and end of what is left out, and what is shown instead."""
+"""Start and end of the part that is left out, and the text that is shown instead."""
 
 _ELEMENTS = ("Number", "String", "Keyword.Constant", "Whitespace", "Comment")
 _SEPARATOR = re.compile(r",\s+")

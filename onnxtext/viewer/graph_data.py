@@ -17,14 +17,14 @@ def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -
     """Return the whole graph.
 
     Args:
-        drawing: the graph, with the changes if it is a comparison.
+        drawing: the graph; in a comparison, with the changes.
         text: the lines of the text.
-        old: the lines of the text that it is compared with, where removed nodes are.
-        against: the name of that text.
+        old: the lines of the old text in a comparison, which have the removed nodes.
+        against: the name of the old text.
 
     Returns:
-        `document`: all groups, as the answer to `onnxtext/graph`; `open`: the ids of those that
-        are open at first; `details`: the answers to `onnxtext/graphNode` by id; `searched`: the
+        `document`: all groups, as the answer to `onnxtext/graph`; `open`: the ids of groups that
+        are open initially; `details`: the answers to `onnxtext/graphNode` by id; `searched`: the
         texts for the search, by id; `statements`: first line, column, last line and id of each
         statement with a node.
     """
@@ -51,7 +51,7 @@ def _items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _move(item: dict[str, Any], text: Text) -> None:
-    """Replace lines of the text by those of the page."""
+    """Replace the line numbers of the text by the line numbers of the page."""
     places = [
         *item["range"].values(),
         *[each["at"] for each in item.get("stubs", ()) if each["at"]],

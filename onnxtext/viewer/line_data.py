@@ -16,9 +16,9 @@ from onnxtext.viewer.load_model import Read
 
 _ROLES = {"use": 0, "definition": 1, "declaration": 2}
 _LONG = 12
-"""Longer sections are folded at first."""
+"""The most lines of a section that is not folded initially."""
 _FEW = 8
-"""Statistics of fewer elements would repeat the elements beside them."""
+"""The least number of elements with statistics; statistics of fewer would repeat the elements."""
 
 
 def names(made: Read, text: Text) -> list[list[Any]]:

@@ -24,7 +24,7 @@ from onnxtext.tensor.blob_lookup import BlobError
 from onnxtext.weights.statistics import describe, describe_entries
 
 ENCODING = "utf-16"
-"""The unit of columns: strings of JavaScript have code units of UTF-16."""
+"""The unit of columns: UTF-16 code units, as in JavaScript."""
 
 
 @dataclass(slots=True)
@@ -54,14 +54,14 @@ class Read:
 
     @property
     def model(self) -> Model | None:
-        """The model; None for a part of one."""
+        """The model; None for a part of a model."""
         return self.document.version.index.model
 
     def side(self) -> Side:
         """Return the model for a comparison.
 
         Raises:
-            OnnxTextError: the text has errors, or it is only a part of a model.
+            OnnxTextError: the text has errors, or is only a part of a model.
         """
         model = self.model
         if model is None or self.document.version.syntax:
@@ -88,7 +88,7 @@ def read(
         statistics: whether the statistics of weights are computed.
 
     Raises:
-        OnnxTextError: the bytes are not a model, and not a text.
+        OnnxTextError: the bytes are neither a model nor a text.
     """
     resources: dict[str, Any] = {}
     if binary is None:
@@ -109,7 +109,7 @@ def read(
 
 
 def canonical(made: Read) -> Read:
-    """Return a model with the text in the canonical layout; itself if it has that already."""
+    """Return a model with the text in the canonical layout."""
     model = made.model
     if made.binary or model is None or made.document.version.syntax:
         return made
@@ -166,7 +166,7 @@ def _no_statistics(type: Any, data: Any) -> str | None:
 
 
 class _Statistics:
-    """Describes the weights of a model, each once."""
+    """Describes the weights of a model, and caches the descriptions."""
 
     def __init__(self, made: Read) -> None:
         self._known: dict[int, tuple[object, str | None]] = {}
@@ -180,7 +180,7 @@ class _Statistics:
             made.findings += error.diagnostics
 
     def describe(self, type: Any, data: Any) -> str | None:
-        """Return the statistics of a tensor; None if it has none, or they are not available."""
+        """Return the statistics of a tensor; None if unavailable."""
         key = id(data)
         if key not in self._known:
             self._known[key] = data, self._describe(type, data)
@@ -207,5 +207,5 @@ class _Statistics:
 
 
 def _short(text: str) -> str:
-    """Remove the usual details from statistics."""
+    """Shorten statistics: remove details with their usual values."""
     return text.removesuffix(", NaN 0").removesuffix(", zeros 0%")

@@ -77,7 +77,7 @@ def page(data: dict[str, Any], title: str) -> str:
 
 
 def _json(data: dict[str, Any]) -> bytes:
-    """Encode the data; names and messages are made visible, the lines of the texts are not."""
+    """Encode the data; escape invisible characters in names and messages, not in the texts."""
     texts = {key: data[key] for key in ("text", "old")}
     others = {key: value for key, value in data.items() if key not in texts}
     if not json.dumps(others, ensure_ascii=False).isprintable():
@@ -87,7 +87,7 @@ def _json(data: dict[str, Any]) -> bytes:
 
 
 def _visible(value: Any) -> Any:
-    """Replace characters in all strings that control the direction of a text, or are invisible."""
+    """Escape characters in all strings that are invisible or control the text direction."""
     if isinstance(value, str):
         return escaped(value)
     if isinstance(value, dict):

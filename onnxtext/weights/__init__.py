@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights outside of a text: stores, safetensors files, numpy files and ONNX external data."""
+"""Read and write weights outside of a text: stores, safetensors, numpy files, external data."""

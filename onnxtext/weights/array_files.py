@@ -41,7 +41,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
     """Read an array in a data file as `raw_data`.
 
     Args:
-        base: the directory of the text; None if it is not in a file.
+        base: the directory of the text; None for a text without a file.
         file: the reference in the text.
         type: the declared type, which the array must have.
 
@@ -71,7 +71,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
 def _from_npy(
     view: memoryview, type: TensorType, shape: tuple[int, ...], where: str
 ) -> bytes | memoryview:
-    """Read a mapped array; copy it only if it has another order."""
+    """Read a mapped array; copy only arrays with another element order."""
     head = io.BytesIO(bytes(view[:_LONGEST_HEADER]))
     fortran, dtype = _header(head, type, shape, where)
     size = prod(shape) * dtype.itemsize

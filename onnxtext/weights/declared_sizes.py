@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute the size of a model's weights from their types, before any of them is read."""
+"""Compute the size of a model's weights from their types, before any weights are read."""
 
 from __future__ import annotations
 

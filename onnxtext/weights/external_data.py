@@ -33,7 +33,7 @@ ALIGNMENT = 4096
 """Offsets are multiples of this so that data can be mapped (comment of `external_data`)."""
 
 LEAST_BYTES = 1024
-"""Smaller tensors stay in the model, as in `onnx.save`."""
+"""The least size of tensors that are externalized; smaller tensors stay in the model."""
 
 MISSING = "external-data-missing"
 WRONG = "external-data-wrong"
@@ -145,13 +145,13 @@ class Externalizer(Rewriter):
 
 
 class Embedder(Rewriter):
-    """Replaces references to external data by the data."""
+    """Replaces references to external data by the data itself."""
 
     def __init__(self, base: Path | None) -> None:
         """Create an embedder.
 
         Args:
-            base: the directory of the model's file; None if it is not in a file.
+            base: the directory of the model's file; None for a model without a file.
         """
         super().__init__()
         self._base = base
@@ -220,7 +220,7 @@ def embed_external(model: Model, base: Path | None) -> bool:
         base: the directory of the model's file.
 
     Returns:
-        Whether there was any.
+        Whether the model had external data.
 
     Raises:
         BlobError: a file is missing, is outside of the directory or does not match its reference.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the blobs of a text in the stores and files that it names."""
+"""Find the blobs of a text in the stores and files that the text names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AMBIGUOUS = "weights-ambiguous"
 
 
 class Reader:
-    """Reads the blobs of a text; each is read and verified once, large ones are mapped.
+    """Reads the blobs of a text: reads and verifies each blob once, maps large blobs.
 
     Attributes:
         base: the directory of the text; None if the text is not in a file.
@@ -39,7 +39,7 @@ class Reader:
         """Return the verified bytes of a blob.
 
         Args:
-            digest: the first 16 or more hexadecimal digits of their SHA-256.
+            digest: the first 16 or more hexadecimal digits of the SHA-256 of the bytes.
 
         Raises:
             BlobError: the blob is missing, ambiguous or damaged.
@@ -76,7 +76,7 @@ class Reader:
         raise BlobError(f"the blob {digest} is missing; looked in {where}", MISSING)
 
     def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
-        """Return the bytes of a blob in one place; None if it is not there."""
+        """Return the bytes of a blob in one store or file; None if missing."""
         assert self.base is not None
         path = inside(self.base, place.path)
         if place.kind == "safetensors":
@@ -107,7 +107,7 @@ class Reader:
         return read_array(self.base, file, type)
 
     def _look_in_file(self, place: WeightPlace, path: Path, digest: str) -> memoryview | None:
-        """Return the bytes of a blob in a safetensors file; None if it is not there."""
+        """Return the bytes of a blob in a safetensors file; None if missing."""
         held = self._files.get(place.path)
         if held is None:
             from onnxtext.weights.safetensors_file import read_safetensors
@@ -128,7 +128,7 @@ def verify(data: memoryview, digest: str, where: str) -> None:
     """Verify the digest of bytes.
 
     Raises:
-        BlobError: it differs.
+        BlobError: the digests differ.
     """
     actual = hashlib.sha256(data).hexdigest()
     if not actual.startswith(digest):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open files beside a text. Their names are untrusted: no path may leave the directory."""
+"""Open files beside a text by untrusted names: no path may leave the text's directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path, PureWindowsPath
 from onnxtext.path_safety import leads_out
 
 MAPPED = 1 << 16
-"""Files of fewer bytes are read, not mapped: a mapping costs a file descriptor."""
+"""The size of files that are mapped; smaller files are read, to save file descriptors."""
 
 
 class PathError(ValueError):
@@ -46,11 +46,11 @@ def view_file(path: Path) -> memoryview:
     """Read a regular file; map a large one.
 
     Args:
-        path: the file, resolved by `inside`. A link here was created after that, and is an error.
+        path: the file, resolved by `inside`. A link was created after that call and is an error.
 
     Raises:
-        PathError: it is a link, a directory, a device or a pipe.
-        OSError: it cannot be read.
+        PathError: the file is a link, a directory, a device or a pipe.
+        OSError: the file cannot be read.
     """
     if not stat.S_ISREG(path.lstat().st_mode):
         raise PathError(f"{path} is not a regular file")

@@ -104,7 +104,7 @@ def describe(element: str, data: bytes | memoryview) -> str:
     """Describe elements: min, max, mean, standard deviation, share of zeros, number of NaNs.
 
     Args:
-        element: their type; "" for bytes that are not numbers.
+        element: the element type; "" for bytes that are not numbers.
         data: the elements, little-endian.
     """
     blocks = _blocks(element, data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weight stores: directories with one file per blob, named by its SHA-256 (SPEC 6.6).
+"""Read and write weight stores: directories with a file per blob, named by SHA-256 (SPEC 6.6).
 
 The name of a file is the SHA-256 of its bytes, all 64 hexadecimal digits. Other files are ignored.
 Several texts can share a store: equal bytes are stored once.
@@ -49,7 +49,7 @@ class Store:
             data: the bytes.
 
         Returns:
-            Whether it was written, as it was missing or damaged.
+            Whether the blob was written, because it was missing or damaged.
 
         Raises:
             OSError: it cannot be written.
@@ -65,14 +65,14 @@ class Store:
     def remove(self, name: str, age: float) -> bool:
         """Remove a file unless it was stored again or removed in the meantime.
 
-        This waits for the lock: a blob that `put` has found must not be removed.
+        The removal waits for the lock: a blob that `put` has found must not be removed.
 
         Args:
             name: name of the file.
-            age: minimum number of seconds since it was stored.
+            age: minimum number of seconds since the file was stored.
 
         Returns:
-            Whether it was removed.
+            Whether the file was removed.
 
         Raises:
             OSError: it cannot be removed.

@@ -25,8 +25,8 @@ _HEAD = 4096
 def find_texts(store: Path) -> Iterator[Path]:
     """Find the texts that may reference a store: below its parent, and in the directories above.
 
-    Other texts cannot, as paths never leave the directory of a text. Links to directories are not
-    followed. A file of any name may be a text unless it begins with binary data.
+    Other texts cannot reference the store, because paths never leave the directory of a text. Links
+    to directories are not followed. Every file may be a text unless it begins with binary data.
 
     Args:
         store: the directory of the store.
@@ -59,8 +59,8 @@ def _is_file(path: Path) -> bool:
     """Whether a listed file is a regular file.
 
     Raises:
-        OSError: it cannot be read; or it has the suffix of a text and has vanished. A program may
-            be replacing it non-atomically and still need its blobs.
+        OSError: the file cannot be read; or it has the suffix of a text and has vanished: a program
+            may be replacing it non-atomically, and the new text may need the blobs.
     """
     try:
         return stat.S_ISREG(path.stat().st_mode)
@@ -146,9 +146,9 @@ def check_blob(store: Store, name: str) -> int:
     """Verify the digest of a blob; return its size in bytes.
 
     Raises:
-        BlobError: it is damaged.
-        PathError: it is not a regular file.
-        OSError: it cannot be read.
+        BlobError: the blob is damaged.
+        PathError: the blob is not a regular file.
+        OSError: the blob cannot be read.
     """
     path = inside(store.directory, name)
     data = view_file(path)

@@ -29,7 +29,7 @@ Written = Callable[[int], None]
 
 @dataclass(slots=True)
 class WeightFiles:
-    """Weights to write beside a text, and before it, so that a text never has missing blobs.
+    """Weights to write beside a text, before the text, so that no text ever has missing blobs.
 
     Attributes:
         base: the directory of the text.
@@ -48,7 +48,7 @@ class WeightFiles:
         """Return a file with other content that writing would replace; None for stores.
 
         Raises:
-            OSError: it exists and cannot be read.
+            OSError: the file exists and cannot be read.
             PathError: the place is not below the directory of the text.
         """
         target = inside(self.base, self.place.path)
@@ -102,8 +102,8 @@ class WeightFiles:
     def remove_obsolete(self) -> None:
         """Remove blobs from a safetensors file that only the replaced text needed.
 
-        Until then the file has the blobs of both texts, so the existing text is complete whenever
-        the conversion is killed.
+        Before this call, the file has the blobs of the old and the new text, so both texts are
+        complete even if the conversion is killed.
 
         Raises:
             OSError: the file cannot be written; it is unchanged.
@@ -125,8 +125,8 @@ def move_resources(
         digests: the full digests of the resources.
         weights: the destination; `auto` keeps few bytes in the model.
         text: the future file of the text.
-        place: the store or safetensors file, relative to the text's directory; None for one named
-            like the text.
+        place: the store or safetensors file, relative to the text's directory; None to derive the
+            name from the text's.
 
     Returns:
         The weights to write; None if there are none.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protobuf wire format: a writer, a reader with byte offsets, and byte patches."""
+"""Read and write the protobuf wire format, with byte offsets; make and apply byte patches."""

@@ -9,12 +9,12 @@ from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.writer import Piece
 
 _LONG = 1 << 12
-"""Pieces with fewer bytes are joined before the comparison."""
+"""The size below which pieces are joined before the comparison."""
 _MANY = 1 << 10
 """Maximum number of pieces to join, so that they fit into the processor's cache."""
 
 _LARGE = 1 << 18
-"""Pieces with fewer bytes are copied for the comparison: they fit into the processor's cache."""
+"""The size below which pieces are copied for the comparison: they fit into the cache."""
 _BLOCK = 1 << 22
 """Number of bytes of two long pieces to compare at a time."""
 
@@ -35,7 +35,7 @@ def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Join short pieces; long ones are not copied."""
+    """Join short pieces; do not copy long pieces."""
     short: list[Piece] = []
     for piece in pieces:
         if len(piece) < _LONG:

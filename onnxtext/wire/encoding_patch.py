@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make and apply byte patches, which turn the canonical encoding of a model into its file's bytes.
 
-The section `encoding` (SPEC 13.5) of a text holds one; `proto/decode/lift.py` makes the section. A
+The section `encoding` (SPEC 13.5) of a text holds a patch; `proto/decode/lift.py` makes it. A
 patch is a sequence of instructions, each a varint whose lowest bit tells the kind:
 
 - `length << 1`, `offset`: copy `length` bytes of the canonical encoding from `offset`;
-- `length << 1 | 1`, then `length` bytes: insert these.
+- `length << 1 | 1`, then `length` bytes: insert these bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_BLOCKS = 1 << 18
 copies from other offsets are found only if they contain an indexed block."""
 
 _WORTH = 8
-"""Shorter matches are inserted rather than copied."""
+"""The least length of a match that is copied; shorter matches are inserted."""
 
 
 def make_patch(canonical: bytes, wanted: bytes) -> bytes:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recognize files of other formats by their first bytes, to explain why they are not models.
 
-This only improves error messages; it never decides whether a file is accepted.
+The result only improves error messages; it never decides whether a file is accepted.
 """
 
 from __future__ import annotations

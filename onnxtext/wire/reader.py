@@ -30,7 +30,7 @@ def check_depth(depth: int) -> None:
     """Enforce the maximum nesting of messages.
 
     Raises:
-        WireError: they are nested deeper than `MAX_DEPTH`.
+        WireError: messages are nested deeper than `MAX_DEPTH`.
     """
     if depth > MAX_DEPTH:
         raise WireError(f"messages are nested more than {MAX_DEPTH} levels deep", 0)
@@ -58,7 +58,7 @@ def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
     """Read a varint (modulo 2**64, like protobuf) and return it with the offset behind it.
 
     Raises:
-        WireError: it does not end within ten bytes or before `end`.
+        WireError: the varint does not end within ten bytes or before `end`.
     """
     value = 0
     shift = 0

@@ -307,7 +307,7 @@ LOSSES = [
     ("g () => () { y = A <a = [float[1] {1}]> () }", 'graph.node[0].attribute["a"].tensors',
      "drops"),
     ("g () => () { y = A <a = {type: INT, i: 3, f: 1.0}> () }", 'graph.node[0].attribute["a"].f',
-     "only one value"),
+     "only the value of its type"),
     ("g () => () { y = A <a = {i: 3}> () }", 'graph.node[0].attribute["a"].type',
      "always has a type"),
     ("g () => () { y = A <a = {}> () }", 'graph.node[0].attribute["a"]', "left out"),

@@ -118,7 +118,7 @@ class ResolvedFields:
 
         Args:
             nodes: the nodes.
-            rich: their attribute lists with more than numbers and strings.
+            rich: their attribute lists with values other than numbers and strings.
         """
         made: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:

@@ -313,11 +313,11 @@ def kind_key(
         types: the types of values, by name.
         typed: the declared types of its outputs; empty if there are none.
         parameters: the attributes of the enclosing call, to which references in the node refer.
-        longest: longer lists in attributes are compared by their identity.
+        longest: the longest list in an attribute that is compared by value.
 
     Returns:
         The identity of the target, the number of outputs, the types of the inputs and the declared
-        ones of the outputs; and a key for each attribute's effect on types and shapes.
+        types of the outputs; and a key for each attribute's effect on types and shapes.
 
     Raises:
         KeyError: the type of an input is missing.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offer code actions: apply fixes, one by one or all safe ones, silence findings, edit types."""
+"""Offer code actions: apply a fix or all safe fixes, suppress findings, edit types."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complete operators, functions, attributes and their values, values in scope, types and keys."""
+"""Complete operators, functions, attributes, attribute values, names in scope, types and keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MOST = 400
-"""Maximum number of items that are sent; more input narrows them down."""
+"""The most items that are sent; further typing narrows the list down."""
 
 _CONTAINERS = ("seq", "map", "optional", "sparse_tensor", "opaque")
 _DECORATORS = {

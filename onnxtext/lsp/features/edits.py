@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MOST_LINES = 4000
-"""Parts that differ in more lines are replaced as a whole: a finer diff is slow."""
+"""The most lines of a part that is compared line by line; a diff of longer parts is slow."""
 
 
 def workspace_edit(
     server: Server, document: Document, edits: Sequence[t.TextEdit]
 ) -> t.WorkspaceEdit:
-    """Return edits of one document; clients that support it reject them if it has changed."""
+    """Return edits of a document; clients that check versions reject edits of an older version."""
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None
     if edit is not None and edit.document_changes:

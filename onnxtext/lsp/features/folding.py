@@ -23,7 +23,7 @@ def register(server: Server) -> None:
 
 
 async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
-    """Return all folding ranges, nested ones included."""
+    """Return all folding ranges, including nested ranges."""
     version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
     for found in folding_ranges(version, lengths):
@@ -40,7 +40,7 @@ def folding_ranges(version: Version, lengths: list[int]) -> Iterator[t.FoldingRa
 
     Args:
         version: the text and its index.
-        lengths: the length of each statement on one line; -1 for the others.
+        lengths: the length of each statement that is on one line; -1 for other statements.
     """
     for start, end, comment in find_folds(version, lengths):
         yield t.FoldingRange(start, end, kind=t.FoldingRangeKind.Comment if comment else None)

@@ -50,7 +50,7 @@ async def on_type(
 ) -> list[t.TextEdit] | None:
     """Return the edits of the statement that a line break or bracket just ended.
 
-    The line of the cursor is not touched, so that nothing moves under it.
+    The line of the cursor is not touched, so that nothing moves under the cursor.
     """
     if params.position.line == 0:
         return None
@@ -81,7 +81,7 @@ def formatting_edits(
 
     Args:
         source: the text.
-        span: limits the edits to its lines; the result is checked to parse to the same tree.
+        span: the range to whose lines the edits are limited; the result must keep the tree.
         model: the tree of the text, if it was already parsed without errors.
     """
     from onnxtext.checker.engine.repair import apply_edits
@@ -104,7 +104,7 @@ def formatting_edits(
 def statement_edits(version: Version, span: Span) -> list[Edit]:
     """Return the edits that format the nodes of a range that are on one line each.
 
-    This formats the valid parts of a text with errors. Indentation and comments do not change.
+    The valid parts of a text with errors are formatted. Indentation and comments do not change.
     """
     from onnxtext.format.document import write_document
 

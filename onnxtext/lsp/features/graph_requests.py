@@ -2,10 +2,10 @@
 """Answer the requests of graph views.
 
 - `onnxtext/graph` {uri, opened?, closed?, position?} -> {version, roots, groups, total, truncated,
-  here}: the open groups of nodes; those around the position are open
+  here}: the open groups of nodes; the groups around the position are open
 - `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the groups around a place in the text
-- `onnxtext/graphCompare` {uri, against?} -> {against}: from now on the graph has the differences
-  from a file or `git:REVISION`; the answer is its name, or why it cannot be compared
+- `onnxtext/graphCompare` {uri, against?} -> {against}: later drawings of the graph show the
+  differences from a file or `git:REVISION`; the answer is its name, or why it cannot be compared
 - `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose label, operator or
   outputs contain the words
 - `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node in detail
@@ -69,7 +69,7 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
-    """Compare the graph with another version from now on."""
+    """Make all later drawings of the graph show the differences from another version."""
     document, _ = await _drawing(server, params)
     views = document.graph
     assert isinstance(views, Views)
@@ -161,7 +161,7 @@ def _strings(params: Any, name: str) -> list[str]:
 
 
 def _place(document: Document, drawing: Drawing, params: Any) -> dict[str, Any] | None:
-    """Return the place that the parameters name; None if there is none."""
+    """Return the place that the parameters name; None if it does not exist."""
     identity = getattr(params, "id", None)
     position = getattr(params, "position", None)
     if identity is None and position is not None:

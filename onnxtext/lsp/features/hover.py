@@ -147,7 +147,7 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
 
 
 def _origin(scope: Scope, name: str) -> Iterator[str]:
-    """Yield the definition of a value, and the graph whose output it is."""
+    """Yield the definition of a value, and the graphs of which it is an output."""
     at = scope.position.get(name)
     where = scope.describe()
     if at is None:

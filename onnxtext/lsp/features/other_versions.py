@@ -24,7 +24,7 @@ def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
         against: the URI of a file, or `git:REVISION`.
 
     Raises:
-        RequestError: it cannot be read.
+        RequestError: the other version cannot be read.
     """
     if against.startswith(GIT):
         path = _path(uri)

@@ -265,7 +265,7 @@ def _by_frequency(entries: dict[str, Counter[str]]) -> list[tuple[str, Counter[s
 
 
 def _steps(tokens: list[str]) -> list[Step]:
-    """Return the complete steps of a path: those before its last dot."""
+    """Return the complete steps of a path: the steps before its last dot."""
     steps: list[Step] = []
     for place, token in enumerate(tokens):
         if token in (".", "[", "]"):

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
 
 StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
-"""The tokens of a statement, of which the first one is on its first line: the column of the first
+"""The tokens of a statement whose first token is on its first line: the column of the first
 token relative to the statement; all tokens as encoded in the protocol; the line of the last token
 relative to the statement; its column, relative to the statement if it is on the first line; and
-their meanings."""
+the meanings of the tokens."""
 
 
 def register(server: Server) -> None:
@@ -116,7 +116,7 @@ class Writer:
         self.context = opsets, set(index.functions()), self._given
 
     def forget(self, column: list[StatementTokens | None], before: Any) -> None:
-        """Remove tokens whose meaning has changed from a column of an older version.
+        """Remove tokens with a changed meaning from the cached tokens of an older version.
 
         Args:
             column: the tokens of the unchanged statements.
@@ -211,7 +211,7 @@ def _join(version: Version, column: list[StatementTokens | None], rest: list[Tok
 def _append(
     version: Version, data: list[int], found: list[Token], line: int, column: int
 ) -> tuple[int, int]:
-    """Append tokens after a position; return the position of the last one."""
+    """Append tokens after a position; return the position of the last token."""
     numbers = encode(version, found, (line, column))
     data += numbers
     for index in range(0, len(numbers), 5):

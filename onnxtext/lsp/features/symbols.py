@@ -54,7 +54,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
 class _Outline:
     """Writes the symbols of one version as JSON.
 
-    A large text has tens of thousands, and an edit changes little more than the line numbers. So
+    A large text has tens of thousands of symbols, and most edits only change their line numbers. So
     the symbol of a statement is cached with placeholders for its lines.
     """
 

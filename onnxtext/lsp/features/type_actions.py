@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offer edits of the model: write types, make a dimension symbolic, convert to another opset.
 
-They take an inference of the whole model, so they are computed when the user chooses one
-(`codeAction/resolve`).
+The edits require inference of the whole model, so an edit is computed when the user chooses the
+action (`codeAction/resolve`).
 """
 
 from __future__ import annotations

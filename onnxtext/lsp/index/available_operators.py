@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the operators that a document may use: of onnx, of its project, of the bundled table."""
+"""Find the operators that a document may use: of onnx, its project and the bundled table."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from onnxtext.diagnostics import OnnxTextError
 def schemas_of(directory: Path | None) -> Schemas:
     """Return the operators that documents in a directory may use.
 
-    If the settings or schema files have errors, these are the operators of the bundled table; the
-    checker reports the errors.
+    If the settings or schema files have errors, only the operators of onnx and the bundled table
+    are returned; the checker reports the errors.
 
     Args:
         directory: the directory of the document, if any.

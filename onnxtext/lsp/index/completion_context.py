@@ -36,17 +36,17 @@ class Context:
 
     Attributes:
         kind: the kind of the completed item.
-        prefix: the part of it that is already typed.
+        prefix: the typed part of the item.
         span: the span of the prefix.
         operator: the parts of the operator's name, for inputs and attributes.
-        overload: its overload.
+        overload: the overload of the operator.
         outputs: the names before the `=` of the node.
         number: the index of the input or list item.
-        attribute: the attribute, or the key of a header, whose value it is; for an argument, the
+        attribute: the attribute or header key whose value is completed; for an argument, the
             decorator or its list.
         given: the attributes, keys or arguments that are already written.
         at: the offset of the operator's name.
-        section: the place in a section.
+        section: the completion context in a section; None outside of sections.
     """
 
     kind: Kind
@@ -229,7 +229,7 @@ class _Reader:
         return len(self._items(bracket, None)) - 1
 
     def _type_or_name(self, bracket: int) -> None:
-        """Complete nothing after a type: a new name follows."""
+        """Complete types and names; complete nothing after a type, where a new name follows."""
         last = self._items(bracket, None)[-1]
         if last and last[-1] not in ("(", "<"):
             self.made.kind = "nothing"
@@ -253,7 +253,7 @@ class _Reader:
         return True
 
     def _call_before(self, bracket: int) -> bool:
-        """Whether a bracket follows the inputs of a node: attributes are allowed there too."""
+        """Whether a bracket follows the inputs of a node, where attributes may also be written."""
         if bracket < 1 or self.tokens[bracket - 1] != ")" or bracket - 1 not in self.closed:
             return False
         return self._operator_before(self.closed[bracket - 1])

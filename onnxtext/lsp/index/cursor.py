@@ -25,7 +25,7 @@ class CursorTarget:
     """The target at an offset.
 
     Attributes:
-        kind: its kind.
+        kind: the kind of the target.
         name: its name, or its text.
         span: its span.
         statement: the statement that contains it, if any.

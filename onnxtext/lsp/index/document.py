@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.analysis import Analysis
 
 MOST_CHARACTERS = 32 << 20
-"""Longer texts are not parsed: every keystroke would wait for the parser."""
+"""The length of the longest text that is parsed: keystrokes wait for the parser."""
 
 
 class Version:
@@ -45,8 +45,8 @@ class Version:
         number: the client's version number.
         source: the text.
         lines: its lines.
-        cost: the seconds that parsing took; until then those of the previous version.
-        made: its creation time by the monotonic clock.
+        cost: the seconds that parsing took; before parsing, the seconds of the previous version.
+        made: its creation time, by the monotonic clock.
         directory: the directory of the file, if any.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast path: find the spans in plain statements, as exporters write them, without the parser.
+"""Find the spans in plain statements without the parser: a fast path for exporters' lines.
 
 A plain statement has simple parts and no comments; it may have several lines, as the printer wraps
 them. Parsing takes 0.2 ms per statement, a regular expression a hundredth of that; statements that
@@ -80,7 +80,7 @@ def attributes_span(found: re.Match[str]) -> tuple[int, int]:
 def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
     """Return the span map of the statement at the start of a chunk; None if it is not plain.
 
-    Tokens, which repeat the spans of their parts, are left out.
+    The span map has no tokens: they would repeat the spans of their parts.
     """
     found = match_plain(kind, chunk)
     if found is None:
@@ -143,7 +143,7 @@ def _found(chunk: str, pattern: re.Pattern[str], span: tuple[int, int]) -> list[
 
 
 def _are_known(bare: str, types: list[str]) -> bool:
-    """Whether the lexer agrees that words are names and types are types."""
+    """Whether the lexer reads the words as names and the types as types."""
     if '"' in bare:
         bare = " ".join(bare.split('"')[::2])
     return all(_kind(word) == "WORD" for word in WORDS.findall(bare)) and all(

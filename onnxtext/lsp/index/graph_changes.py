@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare the drawing of a document with the drawing of another version of its model.
 
-The diff of the models lists the nodes that differ. Removed nodes are drawn in the new graph: in the
-group with the name of their old one, with edges from the makers of their inputs and to the former
-users of their outputs.
+The diff of the models lists the nodes that differ. A removed node is drawn in the new graph: in the
+group with the name of its old group, with edges from the producers of its inputs and to the former
+users of its outputs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Key = tuple[int, str]
 _MOST_NOTES = 8
 _LONGEST = 120
 _BEFORE = " (before)"
-"""Behind the name of a value that a removed node made; a new value may have the same name."""
+"""The suffix of names of a removed node's values; new values may have the same names."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Changes:
     Attributes:
         label: the name of the old version.
         status: `added`, `removed` or `changed`, by the id of the node or value.
-        notes: the fields that differ, likewise.
+        notes: the fields that differ, by the id of the node or value.
         removed: for each graph the position, id and path of removed nodes.
         makers: the removed nodes that made a value.
         users: users of values of removed nodes, and removed users of values.
@@ -56,7 +56,7 @@ class Changes:
         return made
 
     def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
-        """Add the changes of a node, or those in a group, to its item."""
+        """Add the changes of a node, or of the nodes in a group, to its item."""
         if isinstance(member, str):
             if member in self.status:
                 item["change"] = self.status[member]
@@ -84,7 +84,7 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
     """Return the differences of two documents.
 
     Raises:
-        OnnxTextError: one of them has errors.
+        OnnxTextError: a document has errors.
     """
     sides = []
     for drawing in (old, new):
@@ -213,7 +213,7 @@ class _Removed:
             made.removed.setdefault(number, []).append(row)
 
     def _survivor(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:
-        """Return the id of the new node for an old one, known by its first output."""
+        """Return the id of the new node that has the first output of an old node."""
         name = next(filter(None, outputs), "")
         place = scope.position.get(self._names.get(name, name), -1)
         identity = f"g{number}n{place}"

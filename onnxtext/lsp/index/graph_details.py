@@ -24,7 +24,7 @@ from onnxtext.lsp.index.tensor_statistics import statistics
 
 _MOST_ROWS = 64
 _MOST_BYTES = 64 << 20
-"""Weights of larger binaries are not read for the panel."""
+"""The size of the largest binary whose weights are read for the panel."""
 _MOST_FOUND = 500
 _LONGEST = 400
 _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
@@ -32,7 +32,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
 
 
 def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Return the rows of the panel for a node or value; None if there is none with this id."""
+    """Return the rows of the panel for a node or value; None for an unknown id."""
     parsed = parse_id(identity)
     scopes = drawing.index.scopes
     if parsed is None or parsed[0] >= len(scopes):
@@ -68,7 +68,7 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
 
 
 def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
-    """Yield the id of each node and value, and the text that a search looks at."""
+    """Yield the id of each node and value, and the text in which a search looks."""
     for scope in drawing.index.scopes:
         name = f"g{drawing.index.number(scope)}"
         for place, value in enumerate(scope.inputs):

@@ -14,14 +14,14 @@ from onnxtext.source import Span
 
 
 class Places:
-    """The places of statements, as objects of the Language Server Protocol."""
+    """Computes the ranges of statements in the text for the Language Server Protocol."""
 
     def __init__(self, version: Version) -> None:
         self._version = version
         self._index = version.index
 
     def definition(self, scope: Scope, name: str) -> dict[str, int] | None:
-        """Return the position of the statement that defines a value; None if there is none."""
+        """Return the position of the statement that defines a value; None if nothing does."""
         place = scope.position.get(name, GIVEN)
         item: Any = scope.nodes[place] if place != GIVEN else None
         if item is None:

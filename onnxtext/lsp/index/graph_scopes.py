@@ -22,13 +22,13 @@ from onnxtext.checker.context.scopes import Scope
 Path = tuple[str, ...]
 
 LEAST = 3
-"""Groups of fewer nodes are dissolved: they would hide little."""
+"""The fewest nodes of a group; smaller groups are dissolved, because they would hide little."""
 MOST_MEMBERS = 150
-"""The members of larger groups are divided into parts."""
+"""The most members of a group that is not divided into parts."""
 PART = 100
 """The number of members of a part."""
 MOST_VALUES = 16
-"""More inputs or outputs of a graph are one group."""
+"""The most inputs or outputs of a graph that are drawn one by one, not as a group."""
 
 _NAMESPACES = ("pkg.torch.onnx.namespace", "namespace")
 _NAME_SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
@@ -40,7 +40,7 @@ _ID = re.compile("g([0-9]{1,9})([nior])([0-9]{1,9})")
 
 @dataclass(slots=True)
 class Group:
-    """A group of nodes; the tree of a graph has one without a parent.
+    """A group of nodes; the root of the tree of a graph is a group without a parent.
 
     Attributes:
         id: unique in the model and stable while its scope exists: `g0/model/layers.3`.
@@ -251,7 +251,7 @@ def _tidy(group: Group) -> int:
 
 
 def _divide(group: Group) -> None:
-    """Divide long lists of members into parts of consecutive ones."""
+    """Divide long lists of members into parts of consecutive members."""
     for member in group.members:
         if isinstance(member, Group):
             _divide(member)
@@ -270,7 +270,7 @@ def _divide(group: Group) -> None:
 
 
 def _settle(group: Group) -> None:
-    """Set parents, and count."""
+    """Set the parents and the counts of groups."""
     group.count = 0
     for member in group.members:
         if isinstance(member, Group):

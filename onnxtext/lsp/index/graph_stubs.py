@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe attributes and stubs: inputs that are constants, or values with many users."""
+"""Describe attributes, and stubs: inputs drawn without an edge (constants, common values)."""
 
 from __future__ import annotations
 

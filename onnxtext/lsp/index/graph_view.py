@@ -34,11 +34,11 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
 
 MOST_NODES = 5000
-"""Maximum number of items that are sent; larger drawings are unreadable."""
+"""The most items that are sent; larger drawings are unreadable."""
 MANY_NODES = 200
 """From this number of nodes and values on, groups are closed by default."""
 MOST_USERS = 8
-"""Values with more users are stubs."""
+"""The most users of a value that is drawn with edges; other values are stubs."""
 
 _MOST_OPERATORS = 6
 
@@ -170,7 +170,7 @@ class Drawing:
 
         Args:
             opened: the ids of groups to open.
-            closed: the ids of groups to close; others are open by default in small models.
+            closed: the ids of groups to close; other groups are open by default in small models.
             most: the maximum number of items to send.
 
         Returns:

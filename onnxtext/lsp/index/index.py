@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Index one version of a document: definitions and uses of names, and statements by offset.
 
-All features read it. It is built from a partial syntax tree if the text has errors. Scopes are
-those of the checker (IR spec, Names Within a Graph).
+All features read the index. For a text with errors, it is built from a partial syntax tree. Scopes
+are the scopes of the checker (IR spec, Names Within a Graph).
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ class Index:
         return self._numbers[id(scope)]
 
     def resolve(self, scope: Scope, name: str) -> Scope:
-        """Return the scope that defines a value; the outermost one if none does."""
+        """Return the scope that defines a value; the outermost scope if none does."""
         if name in scope.position:
             return scope
         found = scope.find_outer(name)
@@ -346,7 +346,7 @@ class Index:
         return None
 
     def statements_in(self, start: int, end: int) -> Iterator[Statement]:
-        """Yield the statements that begin in a range, and the last one before it."""
+        """Yield the last statement before a range, and the statements that begin in the range."""
         number = max(bisect_left(self.starts, start) - 1, 0)
         while number < len(self.statements) and self.statements[number].at < end:
             yield self.statements[number]

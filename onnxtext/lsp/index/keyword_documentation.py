@@ -36,7 +36,7 @@ WORDS = {
     ),
     "external": "Data in another file: the entries of `external_data`.",
 }
-"""What decorators and `external(…)` are."""
+"""The documentation of decorators and of `external(…)`."""
 
 ARGUMENTS = {
     "value_info": {
@@ -93,7 +93,7 @@ _ABOVE = "The value of the same key in the block directly above."
 
 
 def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
-    """Return an explanation of the word at an offset, and its span; None if there is none."""
+    """Return the documentation of the word at an offset, and its span; None for other words."""
     text = index.source.text
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)

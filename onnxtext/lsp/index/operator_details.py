@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the documentation and the defaults of operators, of onnx and of schema files alike."""
+"""Read the documentation and the defaults of operators from onnx and schema files."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Details:
     """The documentation of an operator.
 
     Attributes:
-        doc: of the operator.
-        inputs: of each formal input.
-        outputs: of each formal output.
-        attributes: of each attribute, by name.
+        doc: the documentation of the operator.
+        inputs: the documentation of each formal input.
+        outputs: the documentation of each formal output.
+        attributes: the details of each attribute, by name.
     """
 
     doc: str

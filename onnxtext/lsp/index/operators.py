@@ -112,7 +112,7 @@ def attribute_documentation(signature: Signature, name: str) -> str:
 
 
 def enumerated(signature: Signature, name: str) -> list[str]:
-    """Return the values of a string attribute; [] if they are unknown.
+    """Return the values of a string attribute; [] if unknown.
 
     Schemas of onnx list them only in prose, in several forms: "Must be one of forward (default),
     reverse, or bidirectional", "'none': no reduction", "`zeros`(default), `border`".

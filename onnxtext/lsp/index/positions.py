@@ -119,7 +119,7 @@ class Lines:
 
 
 def _characters(part: str, column: int, encoding: str) -> int:
-    """Return how many whole characters the first `column` code units of a line are."""
+    """Return the number of whole characters in the first `column` code units of a line."""
     units = 0
     for index, character in enumerate(part):
         point = ord(character)

@@ -2,8 +2,9 @@
 """Reuse results for unchanged statements from one version of a text to the next.
 
 An edit changes little: two versions share a long common prefix and suffix of text and statements.
-Results that depend only on a statement's text, column and names remain valid there. The names are
-compared because the repair of a syntax error may depend on text outside of the statement.
+Results for statements in these parts remain valid if they depend only on the statement's text,
+column and names. The names are compared because the repair of a syntax error may depend on text
+outside of the statement.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]
 def align(old: Layout, new: Layout) -> tuple[int, int]:
     """Return how many statements at the start and at the end of two versions are unchanged.
 
-    Those at the end begin in unchanged lines, and so in the same columns.
+    The unchanged statements at the end begin in unchanged lines, and so in the same columns.
     """
     same = common_start(old.text, new.text)
     head = min(_ending_by(old, same), _ending_by(new, same))

@@ -38,7 +38,7 @@ def find_end(index: Index, scope: Scope) -> int:
 
 
 def _limit_of(index: Index, scope: Scope) -> int:
-    """Return where a graph ends at the latest: where its node ends, or the next graph begins."""
+    """Return the last possible end of a graph: the end of its node, or the next graph."""
     if scope.holder is not None:
         statement = index.statement_of.get(id(index.original(scope.holder)))
         if statement is not None:
@@ -72,7 +72,7 @@ def limit_statements(index: Index) -> None:
 
 
 def _limit_holders(index: Index, ordered: list[int]) -> None:
-    """Set the limits of statements that contain graphs: after those."""
+    """Set the limit of each statement that contains graphs to an offset after these graphs."""
     last: dict[int, int] = {}
     for scope in reversed(index.scopes):  # inner ones first
         if scope.parent is None:

@@ -35,7 +35,7 @@ class Block:
         kind: its kind, or the name of the section.
         path: the tokens between the kind and the brace.
         entries: the values of its entries before the offset, by key.
-        last: the block inside that was read last, if no entry follows it.
+        last: the last inner block so far, if no entry follows it.
         above: the block directly above.
     """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the names in the sections at the end of a model, which refer to its parts (SPEC 13).
 
-The tree has no positions of them, so they are found from the tokens.
+The tree has no positions of these names, so they are found from the tokens.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SectionName:
         function: the named function; None for the name of a value.
         training: the index of the training section, and the attribute of the named graph.
         is_label: whether the name is the label of a node.
-        is_parameter: whether it is a scale or zero point, maybe of an outer graph.
+        is_parameter: whether the name is that of a scale or zero point, maybe of an outer graph.
     """
 
     at: int
@@ -136,7 +136,7 @@ class _Reader:
         return list(zip(inside[::2], inside[1::2], strict=False))
 
     def read_training(self, found: list[SectionName], number: int) -> None:
-        """Read a training section: it binds initializers to outputs of its graphs."""
+        """Read a training section, which binds initializers to outputs of its graphs."""
         depth = 0
         key = ""
         for _ in range(_MOST):
@@ -163,7 +163,7 @@ class _Reader:
         within: tuple[str, str, str] | None,
         found: list[SectionName],
     ) -> tuple[str, str, str] | None:
-        """Read the path of a block; return the function's key if it is one."""
+        """Read the path of a block; return the key of the function if the block is a function's."""
         if not tokens or tokens[0] not in BLOCKS:
             return None
         if tokens[0] != "function":

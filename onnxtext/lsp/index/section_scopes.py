@@ -44,7 +44,7 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 
 
 def node_labels(index: Index, scope: Scope) -> dict[str, int]:
-    """Return the positions of the nodes of a graph or body by label; the first one counts."""
+    """Return the position of the first node with each label in a graph or body."""
     known = index.labels.get(id(scope))
     if known is None:
         places = reversed(list(enumerate(scope.nodes)))
@@ -54,7 +54,7 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
 
 
 def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
-    """Yield the names of values in the `@value_info(…)` and others of a graph, and their spans."""
+    """Yield the names in the `@value_info(…)` and `@initializers(…)` of a graph, with spans."""
     graph = scope.place
     if graph.at < 0 or not any(item.name in ORDERS for item in graph.decorators):
         return

@@ -65,7 +65,7 @@ class Located:
         return Span(self.at + places.span.start, self.at + places.span.end)
 
     def find(self, *path: str | int) -> Span | None:
-        """Return the span of a part by its path; None if there is no such part."""
+        """Return the span of a part by its path; None if the part does not exist."""
         try:
             return self.absolute(self.places.find(*path))
         except (LookupError, IndexError):

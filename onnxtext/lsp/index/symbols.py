@@ -28,7 +28,7 @@ class Statement:
         scope: the graph or body that contains it.
         group: the role of a declared value; `node` for a node.
         number: the index of a node in its scope.
-        limit: its last possible end, the start of the next statement that is not part of it.
+        limit: its last possible end: the start of the next statement outside of this one.
     """
 
     at: int
@@ -47,7 +47,7 @@ class Occurrence:
     Attributes:
         role: whether it defines, declares or uses the name.
         statement: the statement that contains it; None if `known` is set.
-        path: paths in the span map of the statement; the first that exists counts.
+        path: alternative paths in the span map of the statement; the first existing path applies.
         known: the span, if it is outside of statements.
     """
 
@@ -64,7 +64,7 @@ class Symbol:
     Attributes:
         key: the meaning.
         name: the name.
-        scope: the scope that defines it; the outermost one around its uses if none does.
+        scope: the scope that defines the name; without a definition, the outermost of its uses.
         defined: whether it has a definition.
         occurrences: all its occurrences.
     """

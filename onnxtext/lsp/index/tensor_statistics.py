@@ -10,7 +10,7 @@ from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.tensor.blob_lookup import BlobError
 
 MOST_BYTES = 64 << 20
-"""Larger tensors are skipped: hovering must not wait."""
+"""The size of the largest tensor with statistics: hovering must not wait."""
 
 
 def statistics(

@@ -229,7 +229,7 @@ def _operator(index: Index, statement: Statement, located: Located) -> Iterator[
 
 
 def _called(deprecated: object) -> int:
-    """Return the modifiers of an operator; `deprecated` is None if it is unknown."""
+    """Return the modifiers of an operator; `deprecated` is None if unknown."""
     if deprecated is None:
         return 0
     return _MODIFIER["defaultLibrary"] | (_MODIFIER["deprecated"] if deprecated else 0)

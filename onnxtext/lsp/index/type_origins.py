@@ -25,7 +25,7 @@ from onnxtext.syntax.parse import parse_fragment
 
 _MOST_LINES = 4
 _MOST_STEPS = 400
-"""How many steps are followed for one hover."""
+"""The most steps that are followed for one hover."""
 
 
 @lru_cache(4096)
@@ -109,7 +109,7 @@ class EditorView:
 def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
     """Yield a line of Markdown for each of the first sizes of a computed value.
 
-    There are no lines while the checker is not done with this version of the text.
+    Nothing is yielded before the checker has finished with this version of the text.
     """
     subject = document.version.index.subject
     if document.current is None or subject is None or scope.position.get(name, GIVEN) == GIVEN:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check a text and infer types, in the checking process (`worker`); only plain data comes back."""
+"""Check a text and infer types in the checking process (`worker`); results are plain data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEED_VALID_SYNTAX = frozenset(
         "unused-suppression",
     )
 )  # fmt: skip
-"""Rules that are off while a text has syntax errors: the cause may be a statement not parsed."""
+"""Rules that are off while a text has syntax errors, which may be the cause."""
 
 MOST_FINDINGS = 1000
 """Maximum number of findings of a document that are sent to the editor, errors first."""
@@ -43,7 +43,7 @@ class Analysis:
     Attributes:
         diagnostics: the findings, without sources.
         types: the types of values in onnxtext syntax, by the offset of the graph or body, and name.
-        values: the small computed values, likewise.
+        values: the small computed values, by the offset of the graph or body, and name.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)

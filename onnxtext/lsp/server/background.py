@@ -34,11 +34,11 @@ Found = Callable[[str, int, list[Diagnostic]], None]
 
 
 class Checker:
-    """Checks documents, the newest version of one at a time.
+    """Checks the newest version of each document, one document at a time.
 
     Args:
         done: called when a check has ended.
-        found: called with the diagnostics before that, as soon as they are known.
+        found: called with the diagnostics as soon as they are known, before `done`.
 
     Attributes:
         stopped: the number of checks that were stopped.

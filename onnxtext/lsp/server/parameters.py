@@ -47,7 +47,7 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
     GRAPH_COMPARE: {"uri": str, "against": (str, type(None))},
     GRAPH_FIND: {"uri": str, "words": str},
 }
-"""The parameters of custom requests; those that may be None may be missing."""
+"""The parameters of custom requests; a parameter that may be None may be missing."""
 
 
 def check_types(params: Any, depth: int = 0) -> None:

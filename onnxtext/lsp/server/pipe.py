@@ -141,7 +141,7 @@ class PipeWriter:
         self._is_open = True
 
     def write(self, data: bytes) -> None:
-        """Write a message, if the editor is still there."""
+        """Write a message, if the editor is still connected."""
         if not self._is_open:
             return
         try:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extend the protocol of pygls: validate messages, queue requests, and keep our own documents.
+"""Extend the protocol of pygls: validate messages, queue requests, and store the documents.
 
 pygls answers a request before it reads on, so it would compute requests that are already cancelled
-or outdated. Here requests wait in a queue until all input is read. pygls drops messages with
-invalid parameters; here they are answered with an error (JSON-RPC 2.0, section 5.1).
+or outdated. In this module, requests wait in a queue until all input is read. pygls drops messages
+with invalid parameters; this module answers them with an error (JSON-RPC 2.0, section 5.1).
 
 pygls also keeps the text of each document, and splits lines like Python, at U+2028 and other
-characters that are not line breaks in the protocol (LSP 3.18, Text Documents). A change after one
-is misplaced or raises, and our handler is not called. So we keep the texts ourselves.
+characters that are not line breaks in the protocol (LSP 3.18, Text Documents). A change after
+such a character is misplaced or raises, and no handler is called. So this module stores the texts.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class PendingRequest:
 
 
 class Protocol(LanguageServerProtocol):
-    """Validates messages, queues requests, and hands documents to our handlers only.
+    """Validates messages, queues requests, and stores the documents instead of pygls.
 
     Attributes:
         has_input: whether more input has arrived.
@@ -261,7 +261,7 @@ class Protocol(LanguageServerProtocol):
             self._sending = asyncio.ensure_future(sent)
 
     def _is_outdated(self, waiting: PendingRequest) -> bool:
-        """Whether the document has changed since; if so, answer with an error."""
+        """Whether the document has changed since the request; if so, answer with an error."""
         if waiting.version is None or waiting.uri is None:
             return False
         document = self.server.documents.get(waiting.uri)

@@ -55,7 +55,7 @@ TREE_ONLY = frozenset(
         t.TEXT_DOCUMENT_CODE_ACTION,
     )
 )
-"""Requests that rarely or never need the index."""
+"""The requests for which the tree is prepared, but not the index."""
 
 Handler = Callable[..., Any]
 log = logging.getLogger(__name__)
@@ -191,7 +191,7 @@ class Server(LanguageServer):
         self.window_log_message(t.LogMessageParams(t.MessageType.Error, message))
 
     def document(self, uri: str) -> Document | None:
-        """Return an open document; None if it is not open."""
+        """Return an open document; None for other documents."""
         return self.documents.get(uri)
 
     @property
@@ -239,13 +239,13 @@ class Server(LanguageServer):
             self._wake(uri)
 
     def saved(self, params: t.DidSaveTextDocumentParams) -> None:
-        """Check a saved document again: files beside it may have changed too."""
+        """Check a saved document again, because files beside it may have changed."""
         document = self.documents.get(params.text_document.uri)
         if document is not None:
             self._check(document, delay=0)
 
     def _read(self, uri: str) -> None:
-        """Parse the newest text, and publish its syntax errors, or that they are gone."""
+        """Parse the newest text, and publish its syntax errors, or an empty list."""
         self._reading.pop(uri, None)
         document = self.documents.get(uri)
         if document is None:

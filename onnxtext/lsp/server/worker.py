@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the checking process, `python -m onnxtext.lsp.server.worker`: one job after the other.
 
-Each message is its length (eight bytes, little-endian) and a pickle of that length. The answer to
+Each message is a length (eight bytes, little-endian) and a pickle of that length. The answer to
 a job is a list of diagnostics as soon as it is known, and then the whole `Analysis`; or a
 `Failure`. In a separate process, checks never block typing, can be stopped at any time, and a
 crash in the inference of onnx does not stop the server.

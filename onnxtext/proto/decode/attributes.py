@@ -38,7 +38,7 @@ VALUE_FIELDS = {
     _A.SPARSE_TENSOR: 22,
     _A.SPARSE_TENSORS: 23,
 }
-"""By attribute type, the number of the field that holds the value."""
+"""The number of the field that holds the value, by attribute type."""
 
 _WIRE_TYPES = {2: FIXED32, 3: VARINT, 7: FIXED32, 8: VARINT}
 _LISTS = {7, 8, 9, 10, 11, 15, 23}
@@ -55,8 +55,8 @@ class AttributeFields:
         type: its type; None if absent or unknown.
         reference: `ref_attr_name`.
         values: the fields that hold values.
-        decorators: `@doc` if it has a doc string.
-        is_whole: whether these are all fields.
+        decorators: `@doc` if the attribute has a doc string.
+        is_whole: whether the message has no other fields.
     """
 
     data: Data
@@ -176,7 +176,7 @@ def _list(
 
 
 def _all(items: Iterable[T | None]) -> tuple[T, ...] | None:
-    """Return the items; None if one is missing."""
+    """Return the items; None if any item is missing."""
     found: list[T] = []
     for item in items:
         if item is None:

@@ -14,7 +14,7 @@ _REPLACED = "\ufffd".encode()
 
 
 def diagnose_invalid(data: bytes, name: str) -> Diagnostic | None:
-    """Return why bytes are not a model; None if they are one.
+    """Return why bytes are not a model; None if the bytes are a model.
 
     Args:
         data: the bytes.
@@ -75,7 +75,7 @@ def _is_foreign(corruption: Corruption) -> bool:
 
 
 def warn_suspicious(data: bytes, name: str) -> str | None:
-    """Return a warning if a valid model looks like another message; None if it does not."""
+    """Return a warning if a valid model looks like another message; otherwise None."""
     if not is_suspicious(data):
         return None
     other = looks_like(data)

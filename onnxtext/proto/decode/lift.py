@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decode wire bytes to the AST, and prove that encoding the AST gives the same bytes.
 
-The fast path lifts every item, ignores unknown fields and lowers the result. If this gives the
-same bytes (nearly always), the AST is complete and the encoding canonical. Otherwise the careful
+The fast path lifts every item, ignores unknown fields and lowers the result. If the bytes are the
+same (nearly always), the AST is complete and the encoding canonical. Otherwise the careful
 path compares each item with its own bytes and adds `residual_decorators` for missing fields.
 """
 
@@ -70,7 +70,7 @@ def lift_model(data: bytes, finish: Finish | None = None) -> Model:
 
 
 _LARGE = 1 << 24
-"""Models of fewer bytes are joined before they are compared: faster for many small nodes."""
+"""The size below which a model is joined before the comparison: faster for small nodes."""
 
 
 def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
@@ -98,7 +98,7 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
         message: the name of its type, such as `GraphProto` or `TypeProto.Tensor`.
 
     Raises:
-        LiftError: the bytes are not such a message, or not canonical.
+        LiftError: the bytes are not a message of this type, or not canonical.
     """
     lowered, fragment = _lift_proven(data, message)
     assert isinstance(fragment, Fragment)
@@ -111,7 +111,7 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
 
 
 _NODES_AND_GRAPHS = ("GraphProto", "FunctionProto", "NodeProto")
-"""Whatever these have beyond their syntax is in decorators."""
+"""Messages whose fields without syntax become decorators."""
 
 
 def _lift_proven(
@@ -135,7 +135,7 @@ def _lift_proven(
 
 
 def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
-    """Lift without comparing items; return None if this does not lower to the same bytes."""
+    """Lift without comparing items; return None if the result does not lower to the same bytes."""
     try:
         made = _lift_fast(data, message, finish)
         if len(data) > _LARGE and isinstance(made, Model):
@@ -208,7 +208,7 @@ def canonical_message(data: bytes, message: str) -> bytes:
     """Return the message as protobuf encodes it.
 
     Raises:
-        LiftError: protobuf cannot read it.
+        LiftError: protobuf cannot read the message.
         MemoryError: there is not enough memory.
     """
     import onnx

@@ -21,10 +21,10 @@ _MESSAGES = {
     "SparseTensorProto": ({2}, None),
     "TypeProto": ({1, 4, 5}, None),
 }
-"""Messages that users save: the fields of which one is required, and the help."""
+"""For each message that users save as a model: fields of which one is required, and the help."""
 
 _FIELD_LIMIT = 20_000
-"""Inspection limit: a message whose first fields match is accepted."""
+"""The most fields that are inspected; a message whose first fields match is accepted."""
 
 
 def is_suspicious(data: bytes) -> bool:
@@ -44,7 +44,7 @@ _MODEL_FIELDS = {(1, VARINT), (5, VARINT)} | {
 
 
 def looks_like(data: bytes) -> tuple[str, str | None] | None:
-    """Return the name of another message that all these bytes match, and the help for it."""
+    """Return the name of another message that the bytes match, and the help for it."""
     for name, (required, help) in _MESSAGES.items():
         spec = message_spec(name)
         try:

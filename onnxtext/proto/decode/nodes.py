@@ -27,7 +27,7 @@ NO_DEFAULTS = Presence(version=1)
 """No field is stored empty by default; lifting starts from this (see `settle_presence`)."""
 
 SMALL = 4096
-"""Larger attributes are not cached, because they rarely repeat."""
+"""The size of the largest attribute that is cached; larger attributes rarely repeat."""
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
@@ -112,7 +112,7 @@ class NodeLifter(ABC):
         return node, is_whole
 
     def attribute(self, data: Data, depth: int = 0) -> Attribute:
-        """Lift an `AttributeProto`; equal small ones without a graph are the same object.
+        """Lift an `AttributeProto`; equal small attributes without a graph are the same object.
 
         Args:
             data: its bytes.

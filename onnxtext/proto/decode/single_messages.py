@@ -69,7 +69,7 @@ def record_fragment(data: Data, message: str) -> Fragment:
 
 
 def shorten(fragment: Fragment, data: bytes, message: str) -> Fragment:
-    """Return a fragment that lowers to the same bytes, without a header where none is needed.
+    """Return a fragment that lowers to the same bytes, without a header if possible.
 
     Args:
         fragment: the fragment.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Locate the first error in corrupt bytes, and describe the field that the schema expects.
 
-Protobuf reports only that bytes are corrupt. After that, this parses them in the same order and
-with the same limits, and stops at the same place.
+Protobuf only reports that bytes are corrupt. This module then parses the bytes in the same order
+and with the same limits, and stops at the same place.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Corruption:
         message: the problem.
         offset: the byte offset.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
-        known: the number of top-level fields before it that match the schema.
+        known: the number of top-level fields before the error that match the schema.
         inside: the path at the end of truncated bytes; otherwise "".
     """
 
@@ -82,7 +82,7 @@ class _Walk:
         self._data = data
 
     def message(self, spec: MessageSpec, start: int, end: int, path: str, depth: int) -> None:
-        """Check a message and those inside it."""
+        """Check a message and all messages inside of it."""
         if depth > MAX_DEPTH:
             raise _too_deep("messages", start, path)
         seen: dict[int, int] = {}
@@ -176,7 +176,7 @@ class _Walk:
         return self._scalar(wire_type, named, begin, at, end, path)
 
     def _group(self, number: int, begin: int, at: int, end: int, path: str, depth: int) -> int:
-        """Skip a group and those inside it without recursion; return the offset after it."""
+        """Skip a group and all groups inside, without recursion; return the offset after it."""
         owner = path or _WHOLE
         open_groups = [number]
         while open_groups:

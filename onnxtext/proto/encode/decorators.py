@@ -49,7 +49,7 @@ class FieldTable:
     """The fields of an encoded message.
 
     Attributes:
-        known: by field number, its encodings in order, without copies.
+        known: the encodings of each field in order, by field number, without copies.
         unknown: the unknown fields, which are encoded last.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error of statements that cannot be lowered."""
+"""Define the error of statements that cannot be lowered."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 _A = ast.AttributeType
 
 _SMALL = 4096
-"""Larger attributes are not cached, because they rarely repeat."""
+"""The size of the largest attribute that is cached; larger attributes rarely repeat."""
 _SHAPE_LIMIT = 8 << 16
 """Tensors of more bits than this (64 KiB) cannot be shapes, so inference can omit them."""
 

@@ -21,7 +21,7 @@ TENSOR_FIELDS = {
     "double_data": (b"\x52", None),
     "uint64_data": (b"\x5a", "<u8"),
 }
-"""By data field of `TensorProto`: its key, and the numpy type of entries in packed varints."""
+"""The key of each data field of `TensorProto`, and the numpy type of its packed varints."""
 
 
 def text_bytes(text: str) -> bytes:
@@ -136,7 +136,7 @@ def _strings(values: tuple[bytes, ...]) -> bytes:
 
 
 def _numeric_field(name: str, entries: bytes) -> tuple[bytes, bytes]:
-    """Return the key and encoding of a packed numeric field; an empty one has no bytes."""
+    """Return the key and encoding of a packed numeric field; no bytes for an empty field."""
     key, _ = TENSOR_FIELDS[name]
     return key, delimited(key, pack_entries(name, entries)) if entries else b""
 

@@ -31,7 +31,7 @@ _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _ODD = re.compile(rb"[^A-Za-z0-9_]+")
 _TYPES = "|".join((*ELEMENTS, "seq", "map", "optional", "sparse_tensor", "opaque"))
 _TYPE_WORD = re.compile(rf"(?:{_TYPES})\Z|(?i:inf|infinity|nan)(?![A-Za-z0-9])".encode())
-"""Names that a graph in an attribute cannot have: they are types, or begin a number."""
+"""Names that a graph in an attribute cannot have: types, and beginnings of numbers."""
 
 
 def field(number: int, data: Data) -> bytes:
@@ -170,7 +170,7 @@ def is_identifier(data: bytes) -> bool:
 
 
 def is_dotted(data: bytes) -> bool:
-    """Whether a name is one identifier or several with dots between them."""
+    """Whether a name is an identifier, or several identifiers separated by dots."""
     return all(is_identifier(part) for part in data.split(b"."))
 
 

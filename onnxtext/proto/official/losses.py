@@ -17,8 +17,8 @@ class Loss:
         path: the place in the model, such as `graph.node[3].metadata_props`; "" for the whole.
         message: the loss and its reason, without the place, so that losses of one kind have the
             same message.
-        harmless: whether the meaning is the same. Only the last loss of a list may be harmless: it
-            summarizes which fields are stored differently.
+        harmless: whether the meaning is the same. Only the last loss of a list may be harmless: the
+            summary of fields that are stored differently.
     """
 
     path: str
@@ -61,8 +61,8 @@ class Losses:
 
     Attributes:
         found: in the order of the model.
-        presence: by field, how often an empty value becomes stored or absent.
-        raw: how many tensors move their `raw_data` to a typed field.
+        presence: the number of empty values that become stored or absent, by field.
+        raw: the number of tensors whose `raw_data` moves to a typed field.
         events: the number of calls of the methods that record.
     """
 
@@ -88,7 +88,7 @@ class Losses:
         self.raw += 1
 
     def all(self) -> list[Loss]:
-        """Return the losses, with one summary of the harmless ones at the end."""
+        """Return the losses, with one summary of the harmless losses at the end."""
         parts = []
         if self.raw:
             tensors = "1 tensor" if self.raw == 1 else f"{self.raw} tensors"
@@ -103,7 +103,7 @@ class Losses:
 
 
 def group_losses(losses: Iterable[Loss]) -> dict[str, list[str]]:
-    """Group the paths of losses by message, without harmless ones."""
+    """Group the paths of losses by message, without harmless losses."""
     groups: dict[str, list[str]] = {}
     for loss in losses:
         if not loss.harmless:

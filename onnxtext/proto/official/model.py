@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reduce a model to the official syntax, and list the losses.
 
-Works on canonical bytes, by the fields of the schema. Only fields that are listed here are kept,
-so the list of losses is complete by construction. Apart from the presence of empty fields,
-`onnx.parser` reads the printed result (`printer.official`) as the reduced model.
+The reducer works on canonical bytes, by the fields of the schema. It only keeps fields that this
+module lists, so the list of losses is complete by construction. `onnx.parser` reads the printed
+result (`printer.official`) as the reduced model, apart from the presence of empty fields.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 An action has the name of its rule or alias in the grammar. Actions are pure functions of their
 children, except that they may extend a list, which has no other owner. So the compiled core may
-call them later, or once for equal texts.
+call actions later, or once for equal texts.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ Decorators = list[Decorator] | None
 
 @action
 def element(value: Any) -> Any:
-    """A value, or an item of a list."""
+    """Return the value of an attribute, or an item of a list, unchanged."""
     return to_bytes(value) if type(value) is str else value
 
 
@@ -56,7 +56,7 @@ def blob(token: str) -> Blob:
     """`blob"9f2c…"`.
 
     Raises:
-        SemanticError: it does not have 16 to 64 digits.
+        SemanticError: the digest does not have 16 to 64 digits.
     """
     digest = token[5:-1]
     if not 16 <= len(digest) <= 64:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions for attributes, and for the attribute parameters of functions and their defaults.
 
-They infer the types of values, and convert values to annotated types.
+The actions infer the types of values, and convert values to annotated types.
 
 The rules are the official parser's: the first item of a list determines its type, a singular
 annotation on a list is promoted, and `float` converts an integer literal.
@@ -55,7 +55,7 @@ class NumberList(str):
     token: str
 
     def __new__(cls, token: str) -> NumberList:
-        """Create a list from its token, which is kept for its offset."""
+        """Create a list from its token; the offset of the token is kept."""
         made = str.__new__(cls, token)
         made.token = token
         return made
@@ -175,7 +175,7 @@ def repeated_numbers(token: str) -> list[ast.Number]:
     """`[0, ...]` as one token.
 
     Raises:
-        SemanticError: it does not end in `...`, or an item is not a number.
+        SemanticError: the list does not end in `...`, or an item is not a number.
     """
     texts = [text.strip(" \t\n\v\f\r") for text in token[1:-1].split(",")]
     if texts.pop() != "..." or not texts:
@@ -295,7 +295,7 @@ def _mixed(kind: ast.AttributeType, token: str | None = None) -> None:
 
 
 def _reference_list(wanted: ast.AttributeType | None, items: list[Any]) -> tuple[None, ast.Record]:
-    """Return an empty value, as the official parser drops such lists without annotation."""
+    """Return an empty value: the official parser drops lists of references without annotation."""
     if wanted is not None or any(type(item) is not ast.Reference for item in items):
         raise SemanticError("a list cannot hold references to attribute parameters")
     return None, ast.Record()

@@ -49,7 +49,7 @@ class Header:
         """Reject unknown keys.
 
         Raises:
-            SemanticError: a key is not allowed here.
+            SemanticError: a key is not in `keys`.
         """
         if self.at.keys() <= keys:
             return
@@ -63,13 +63,13 @@ class Header:
 
     @property
     def presence(self) -> Presence:
-        """The presence of fields that the text does not show."""
+        """The presence defaults that the header declares."""
         return _presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
 
 
 @lru_cache(maxsize=16)
 def _presence(version: int | None, explicit: tuple[str, ...]) -> Presence:
-    """Return a presence, which is immutable; most texts have the same one."""
+    """Return the presence defaults, cached: most texts have equal ones."""
     return Presence(version, explicit)
 
 
@@ -123,7 +123,7 @@ _ITEMS = {
     "explicit": (str, "node.domain"),
     "encoding": (EncodingHabit, "packed(attribute.ints)"),
 }
-"""By list key: the type of its items, and examples."""
+"""The type and an example of the items of each key with a list."""
 
 
 def _check_items(at: int, key: str, items: list[Any]) -> None:

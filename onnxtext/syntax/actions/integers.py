@@ -14,7 +14,7 @@ def int64(text: str) -> int:
     """Return a decimal integer.
 
     Raises:
-        SemanticError: it does not fit in an int64.
+        SemanticError: the integer does not fit in an int64.
     """
     if len(text) < _LONGEST:
         value = int(text)
@@ -29,10 +29,10 @@ def int64(text: str) -> int:
 
 
 def field_number(text: str) -> int:
-    """Return a field number of protobuf; 0 is invalid there, but possible in a group.
+    """Return a field number of protobuf; 0 is accepted, because groups may contain it.
 
     Raises:
-        SemanticError: it is not between 0 and 2**29 - 1.
+        SemanticError: the number is not between 0 and 2**29 - 1.
     """
     if len(text) < 12 and 0 <= int(text) < 1 << 29:
         return int(text)

@@ -60,7 +60,7 @@ def word_value(parts: list[str]) -> Word:
 
 @action
 def numbers_value(text: str) -> tuple[Number | Word, ...]:
-    """`[1, 2]` as one token; `true` and `false` are words, as elsewhere."""
+    """`[1, 2]` as one token; `true` and `false` are words, as in other records."""
     items = [item.strip() for item in text[1:-1].rstrip(" \t\n\v\f\r,").split(",")]
     return tuple([Word(item) if item in ("true", "false") else Number(item) for item in items])
 

@@ -20,6 +20,6 @@ def action(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def located(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Register an action that takes the offset of the rule's first token first."""
+    """Register an action whose first argument is the offset of the rule's first token."""
     LOCATED.add(function.__name__)
     return action(function)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the `resources` section: blobs, and the places of other blobs (SPEC 13)."""
+"""Actions for the `resources` section: blobs, and the stores and files of others (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Resources:
 
     Attributes:
         blobs: bytes by digest.
-        places: the locations of further blobs.
+        places: the stores and files with further blobs.
         left_out: whether the text was printed without its weights.
     """
 
@@ -48,7 +48,7 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
 
 
 def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
-    """The same as a multi-line string of perhaps gigabytes; base64 ignores blanks.
+    """`"9f2c…": base64 \"\"\"…\"\"\"` of perhaps gigabytes; base64 ignores blanks.
 
     Raises:
         SemanticError: as for `resource`, or no line break follows the opening quotes.
@@ -81,7 +81,7 @@ def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
     """`resources none`: the text was printed without its weights.
 
     Raises:
-        SemanticError: it is another word.
+        SemanticError: the word is not `none`.
     """
     if none != "none":
         raise SemanticError(

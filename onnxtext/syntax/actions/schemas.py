@@ -20,7 +20,7 @@ from onnxtext.syntax.grammar.lexer import Token
 
 SCHEMA_KEYS = {"onnxtext", "opset_import", "producer_name", "producer_version", "doc_string"}
 _LAST = (1 << 31) - 1
-"""The greatest version of an operator set: onnx stores them in 32 bits."""
+"""The greatest version of an operator set: onnx stores versions in 32 bits."""
 
 Decorators = list[Decorator] | None
 Option = Literal["single", "optional", "variadic"]
@@ -284,7 +284,7 @@ def fixed_type(type: Type) -> Type:
     """A type without dimensions.
 
     Raises:
-        SemanticError: it has dimensions or decorators, or is not a complete type.
+        SemanticError: the type has dimensions or decorators, or is incomplete.
     """
     inner: Any = type
     while not isinstance(inner, (TensorType, OpaqueType)):
@@ -306,7 +306,7 @@ def fixed_type(type: Type) -> Type:
 
 @action
 def type_variable(name: str) -> str:
-    """The name of a type variable, with its place."""
+    """Return the name of a type variable, with its offset."""
     return name
 
 

@@ -22,7 +22,7 @@ DANGLING = "metadata-dangling"
 
 
 class _Names:
-    """The parts of a graph or function by name; the first of each name counts."""
+    """The parts of a graph or function by name; of equal names, the first part."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner
@@ -70,7 +70,7 @@ def attach_sections(model: Model, sections: Sections) -> None:
     """Give a model its sections, and bind metadata and quantization to the items they name.
 
     Raises:
-        SemanticError: some paths name nothing; its `made` is the model with all other entries.
+        SemanticError: a path names nothing; the error's `made` is the model with all other entries.
     """
     model.training = sections.training
     model.configurations = sections.configurations
@@ -184,7 +184,7 @@ class SectionBinding:
         """Return the graph at the end of a path of nodes and attributes.
 
         Args:
-            root: where the path begins.
+            root: the graph or function at which the path begins.
             path: the steps.
             token: marks errors in the path.
 
@@ -285,4 +285,4 @@ class SectionBinding:
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_COMPARED = 10_000
-"""How many names to compare in one text to find suggestions."""
+"""The most names that are compared in one text to find suggestions."""

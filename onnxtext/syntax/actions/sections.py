@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """`key: above` in the metadata section; `above` is a token with its offset."""
+    """`key: above` in the metadata section, with `above` as a token."""
 
     key: str
     word: str
@@ -50,7 +50,7 @@ class Block:
     Attributes:
         kind: one of `BLOCKS`, as a token with its offset.
         path: the owner of the entries; () for the main graph.
-        overload: of a function.
+        overload: the overload of a function; None for other blocks.
         items: entries, and for a function also blocks.
     """
 
@@ -71,8 +71,8 @@ class Sections:
     Attributes:
         metadata: the blocks of the metadata section; True for `metadata none`.
         quantization: offsets, paths and entries of the quantization section.
-        training: one for each section.
-        configurations: one for each section.
+        training: the training of each `training` section.
+        configurations: the configuration of each `configuration` section.
         order: the decorators in the section `order`; None without it.
         encoding: the encoding section, if any.
         resources: the resources section.
@@ -158,7 +158,7 @@ def _fill_repeated(items: list[Entry | Repeated | Block]) -> None:
     """Replace `above` by the values of the block directly above.
 
     Raises:
-        SemanticError: that block does not have the key.
+        SemanticError: the block above does not have the key.
     """
     above: Block | None = None
     for block in items:
@@ -188,7 +188,7 @@ def _fill(block: Block, above: Block | None) -> None:
 
 
 BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")
-"""What a block in the metadata section may describe."""
+"""The kinds of items that a block in the metadata section may describe."""
 
 
 def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[str, list[Block]]:
@@ -272,7 +272,7 @@ def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, l
     """`order { @value_info("b", "a") }`.
 
     Raises:
-        SemanticError: there is another decorator.
+        SemanticError: a decorator is not one for the order of a list.
     """
     for decorator in decorators or ():
         if decorator.name not in ORDERS:
@@ -288,7 +288,7 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
     """`encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
 
     Raises:
-        SemanticError: it does not have this form.
+        SemanticError: the section has another form.
     """
     values = {item.key: item.value for item in record.fields}
     match values:

@@ -9,7 +9,7 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
 
 MAX_SEMANTIC_ERRORS = 100
-"""After this many errors, parsing stops."""
+"""The number of errors after which parsing stops."""
 
 
 class SemanticError(ValueError):
@@ -21,10 +21,10 @@ class SemanticError(ValueError):
         at: character offset in the source; None for the whole construct.
         length: in characters, at least 1.
         help: how to fix it.
-        made: the value without the invalid parts; None if there is none.
+        made: the value of the construct without the invalid parts; None if nothing remains.
         others: further errors in the same construct.
-        step: the index of the wrong step of a path; None if it is not about one step.
-        instead: the replacement; None if unknown.
+        step: the index of the wrong step of a path; None if the error concerns no single step.
+        instead: the text that replaces the wrong text; None if unknown.
     """
 
     def __init__(

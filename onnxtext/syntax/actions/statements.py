@@ -120,7 +120,7 @@ def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInf
 
 
 class LeadingComma(tuple[str, ...]):
-    """The outputs of a node that begins with a comma: the first one is omitted."""
+    """The outputs of a node that begins with a comma: the first output is omitted."""
 
     __slots__ = ()
 
@@ -130,8 +130,9 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
     """A list with the next node.
 
     Raises:
-        SemanticError: it begins with a comma. The official parser reads `x = A(), y = B()` as a
-            second node with two outputs; here only a first node may omit its first output.
+        SemanticError: the next node begins with a comma. The official parser reads `x = A(),
+            y = B()` as a second node with two outputs; in onnxtext, only the first node may begin
+            with a comma.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
@@ -148,7 +149,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Return names between commas; an omitted name is "", but not after a last comma."""
+    """Return names between commas; an omitted name is "". A last comma adds no name."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items] if None in items else items)

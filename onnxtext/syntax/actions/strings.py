@@ -88,7 +88,7 @@ def triple(token: str) -> str:
 
 
 def _dedented(token: str, body: str, indent: str) -> str:
-    """Return the lines of a text without their indentation, which blank lines may lack."""
+    """Return the lines of a text without their indentation; blank lines need none."""
     taken = []
     for line in body.split("\n"):
         if line.startswith(indent):

@@ -83,14 +83,14 @@ class Joined(str):
     """The text of a bracket that was parsed item by item, for example because of a comment.
 
     Attributes:
-        places: the offsets of its parts in this text and in the source.
+        places: the offsets of each part, in this text and in the source.
     """
 
     __slots__ = ("places",)
     places: list[tuple[int, int]]
 
     def source(self, offset: int) -> int | None:
-        """Return the source offset of an offset in this text; None if unknown."""
+        """Convert an offset in this text to an offset in the source; None if unknown."""
         found = bisect_right(self.places, offset, key=itemgetter(0))
         if not found:
             return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build one deterministic automaton from the grammar's terminals, by subset construction.
 
-The automaton reads the longest token; if several terminals match it, the first in the lexer's order
-wins. It differs from the patterns twice: a NESTED token ends where its first bracket is closed,
-which the reader of the tables has to count; and a minus sign and a word that are not a number
-become one bad token.
+The automaton reads the longest token; if several terminals match the token, the first in the
+lexer's order wins. The automaton differs from the patterns in two ways: a NESTED token ends where
+its first bracket is closed, for which the reader of the tables counts brackets; and a minus sign
+and a word that are not a number become one bad token.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class _Nfa:
 
     Attributes:
         empty: for each state its empty transitions.
-        moves: for each state sets of characters with the states they lead to.
-        finals: the final state of each expression to its number.
+        moves: for each state, sets of characters and the next states.
+        finals: the number of the expression that each final state accepts.
     """
 
     def __init__(self, patterns: list[str]) -> None:
@@ -84,7 +84,7 @@ class _Nfa:
             self.finals[self._sequence(parsed, self._state(start), flags)] = number
 
     def _state(self, before: int | None = None) -> int:
-        """Add a state, with an empty transition from another one if given."""
+        """Add a state, with an empty transition from the state `before` if given."""
         self.empty.append([])
         self.moves.append([])
         if before is not None:
@@ -145,7 +145,7 @@ class _Nfa:
         return end
 
     def classes(self) -> tuple[list[int], list[int]]:
-        """Return the class of each character, shared by equivalent ones, and a sample of each."""
+        """Return the equivalence class of each character, and a sample of each class."""
         sets = list({characters for moves in self.moves for characters, _ in moves})
         numbers: dict[tuple[bool, ...], int] = {}
         classes = []
@@ -184,7 +184,7 @@ class _Nfa:
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
-        """Return the relevant states that empty transitions reach."""
+        """Return the states that empty transitions reach; drop states without other transitions."""
         seen = set(states)
         left = list(states)
         while left:

@@ -4,8 +4,8 @@
 A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. It depends only on the
 token's text, not on its context.
 
-Two things are not in the expression: a dictionary distinguishes special words such as `float`
-from other words, and a NESTED token ends where its first bracket is closed, which is not regular.
+The expression does not cover two cases: a dictionary distinguishes special words such as `float`
+from other words, and code finds the end of a NESTED token, because nested brackets are not regular.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Lexer:
 
     @cached_property
     def _whole(self) -> tuple[re.Pattern[str], list[str]]:
-        """The same pattern including long tokens."""
+        """The pattern that finds a token, including long tokens."""
         return _token_pattern(self._terminals, [])
 
     def read(self, text: str, at: int) -> Iterator[tuple[str, str, int]]:
@@ -116,7 +116,7 @@ class Lexer:
                     break
 
     def _rare(self, text: str, at: int) -> Token:
-        """Return a token whose end the pattern does not find."""
+        """Return a token whose end the pattern cannot find."""
         long = self._long_token(text, at)
         if long is not None:
             return long
@@ -131,7 +131,7 @@ class Lexer:
         return Token(token, at, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, at: int) -> Token | None:
-        """Return a token of perhaps gigabytes as the pattern would; None to use the pattern."""
+        """Return a token of perhaps gigabytes without the pattern; None for other tokens."""
         if text[at] == '"':
             # Without escapes it ends at the next three quotes.
             end = find_by_quote(text, '"""', at + 3) + 3
@@ -182,7 +182,7 @@ class Lexer:
 
 
 def closing_bracket(text: str) -> int:
-    """Return the offset after the bracket that closes the first one; 0 if it is never closed.
+    """Return the offset after the bracket that closes the first bracket; 0 if none does.
 
     Args:
         text: a match of the pattern of NESTED: begins with `[`, contains no strings.
@@ -241,10 +241,10 @@ def _token_pattern(
 
 
 def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the most frequent tokens, which no other token can begin with, to be tried first.
+    """Return the kinds and patterns of the most frequent tokens, which are tried first.
 
-    They are a string without a backslash, marks that begin no other token (the bracket of a label
-    does not), and a word before one of these characters.
+    No other token can begin with one of them. They are a string without a backslash, marks that
+    begin no other token, the bracket of a label, and a word before certain characters.
     """
     return [
         ("STRING", r'"[^"\\]+"'),

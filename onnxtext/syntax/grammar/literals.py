@@ -2,7 +2,7 @@
 """Find the ends of long number literals quickly, a block of characters at a time.
 
 This matches the grammar's NUMBERS, NESTED and BRACES; a regular expression would inspect each
-character of a literal of many megabytes. Literals with words such as ``nan`` are left to it.
+character of a literal of many megabytes. The expression reads literals with words such as ``nan``.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PAIR = 0xF9
-"""The bits that an opening bracket shares with its closing one."""
+"""The bits that an opening bracket shares with its closing bracket."""
 
 _LEAST = 8000
-"""For literals with fewer characters the regular expression is faster."""
+"""The number of characters below which the regular expression is faster."""
 
 UNCLOSED = -1
 
 _DEEPEST = 100
-"""The deepest nesting to follow: no tensor is deeper, and the search could take long."""
+"""The deepest nesting to read: no tensor is deeper, and the search could take long."""
 
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
@@ -42,8 +42,8 @@ def literal_end(text: str, at: int) -> tuple[int, bool]:
         at: the offset of its first bracket.
 
     Returns:
-        The offset after its last bracket; `UNCLOSED` if nothing closes the first, which then is a
-        token alone; 0 if unknown. And whether the literal is a `PlainText`.
+        The offset after its last bracket; `UNCLOSED` if nothing closes the first bracket, which is
+        then a token alone; 0 if unknown. Also, whether the literal is a `PlainText`.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of an automaton by state and symbol, which load fast."""
+"""Store the tables of an automaton, by state and symbol, in a form that loads fast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 EMPTY = -(1 << 15)
-"""The content of an empty cell."""
+"""The number in an empty cell."""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 
 The cache is JSON and integers, not a pickle: reading a damaged or hostile file cannot run code.
 The file begins with a digest of its content; a damaged file is built again.
-Its name contains a digest of everything that the tables depend on, so that versions do not share
-files. Files of other users are ignored.
+The name of the file contains a digest of everything that the tables depend on, so that versions do
+not share files. Files of other users are ignored.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def cache_path(grammar: str) -> Path | None:
 
 
 def _lark() -> str:
-    """Return a file with the version of lark: reading its metadata is slower."""
+    """Return a file of lark that changes with its version; reading its metadata is slower."""
     spec = find_spec("lark")
     assert spec is not None, "a dependency"
     assert spec.origin is not None, "it has an __init__.py"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert the grammar to plain tables: terminals, rules, and the LALR automaton built by Lark.
 
-Only this module uses Lark. Not everything that it uses (`ParseTable`, `Rule`, terminal patterns) is
-public, hence the version pin in pyproject.toml and the tests of this module.
+Only this module uses Lark. `ParseTable`, `Rule` and the patterns of terminals are not public there,
+hence the version pin in pyproject.toml and the tests of this module.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Rule:
     """One alternative of a grammar rule.
 
     Attributes:
-        origin: the name of the rule that it reduces to.
-        symbols: names of the symbols it pops.
+        origin: the name of the rule to which a reduction leads.
+        symbols: names of the symbols that the reduction pops.
         action: name of its alias, or of the rule.
         take: for each child of the action the index of its symbol, or -1 for an absent `[x]`.
     """
@@ -71,8 +71,8 @@ class Tables:
     """The LALR(1) automaton.
 
     Attributes:
-        terminals: all of them.
-        rules: all of them.
+        terminals: all terminals of the grammar.
+        rules: all rules of the grammar.
         action_matrix: by state and terminal: a state to shift to (>= 0) or ~rule to reduce.
         goto_matrix: by state and rule name: the state after that rule was reduced.
         starts: start symbol to its first state.

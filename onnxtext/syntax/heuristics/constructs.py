@@ -39,7 +39,7 @@ _LONG = 8
 
 
 def _tokens_from_here(context: ErrorContext) -> list[Token]:
-    """Return the unexpected token and those after it, on this line and later ones."""
+    """Return the unexpected token and the tokens after it, on this line and later lines."""
     return context.lexer.tokens(context.text, context.at, context.at + _LONGEST_HEADER)
 
 
@@ -193,7 +193,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a wrong bracket, if many tokens parse with the right one."""
+    """Diagnose a wrong bracket, if many tokens parse with the right bracket."""
     if context.token is None:
         return
     near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cheapest change of a few tokens near an error after which parsing continues.
+"""Find the cheapest change of a few tokens near an error after which parsing continues.
 
 The other heuristics match common errors. This search uses only the grammar: it removes, inserts,
 replaces and swaps a few tokens, the cheapest change first, until many tokens after the error parse.
@@ -21,7 +21,7 @@ from onnxtext.syntax.heuristics.expected import SAMPLES
 from onnxtext.syntax.heuristics.speculative_parse import States
 
 _MAX_BACK = 12
-"""How many tokens before the unexpected one may change."""
+"""The most tokens before the unexpected token that may change."""
 _MAX_LINES = 2
 _MAX_REMOVED = 5
 _MAX_INSERTED = 5
@@ -65,11 +65,11 @@ class Correction:
     """A change of a few tokens.
 
     Attributes:
-        cost: the lower, the likelier.
-        at: where it begins.
+        cost: lower costs are likelier.
+        at: the offset at which the change begins.
         edit: the change.
         removed: the removed or replaced tokens.
-        swapped: whether it only swaps two tokens.
+        swapped: whether the change only swaps two tokens.
     """
 
     cost: float
@@ -83,7 +83,7 @@ class Budget:
     """The remaining attempts for a text.
 
     Attributes:
-        left: their number; negative after errors that used their minimum.
+        left: the number of attempts; negative after errors that used their minimum.
         insertions: for each stack the possible insertions, as `_Search._insertions` returns them.
     """
 
@@ -281,7 +281,7 @@ class _Search:
 
 
 def _ahead(context: ErrorContext, most: int) -> list[Token]:
-    """Return the unexpected token and those after it."""
+    """Return the unexpected token and the tokens after it."""
     found: list[Token] = []
     token = context.token
     while token is not None and len(found) < most:

@@ -27,7 +27,7 @@ _BLOCKS = frozenset(">}")
 """The ends of headers, of initializers, and of the nodes of a graph."""
 _LONGEST_LINE = 2000
 MAX_LINES = 20
-"""How many lines back to search for the end of the token before an error."""
+"""The most lines before an error in which the end of the previous token is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class Diagnosis:
         message: as in a diagnostic.
         span: the range to mark.
         edits: changes after which the text parses; empty if none are known.
-        title: of the fix; empty if the edits only serve to continue parsing.
-        applicability: of the fix.
+        title: the title of the fix; empty if the edits only serve to continue parsing.
+        applicability: the applicability of the fix.
         help: the change to make.
         label: text beside the marked range.
         others: further labels.
         skip_to: start of the line at which parsing continues if there are no edits.
         least: minimum number of tokens after the error that must parse with the edits.
-        instead: whether it replaces semantic errors in its range.
+        instead: whether the diagnosis replaces semantic errors in its range.
         doubt: cost of the edits; 0 if they are certain.
     """
 
@@ -105,7 +105,7 @@ class ErrorContext:
 
     @cached_property
     def end(self) -> int:
-        """The end of the token before the unexpected one."""
+        """The end of the token before the unexpected token."""
         if self.done:
             last = self.done[-1]
             changed = (edit.span.end for edit in self.earlier_edits if edit.span.start == last.at)
@@ -139,7 +139,7 @@ class ErrorContext:
     def next_statement(self) -> int | None:
         """The start of the first later line that is indented no deeper than the statement.
 
-        There the next statement probably begins, so that the end of this one is missing.
+        The next statement probably begins there, so the end of the current statement is missing.
         """
         if not self.done:
             return None
@@ -171,7 +171,7 @@ class ErrorContext:
     def previous_line_complete(self) -> bool:
         """Whether the token begins a line and the line before it is complete.
 
-        Then the error is in the line of the token, or a line is missing before it.
+        In this case the error is in the line of the token, or a line is missing before that line.
         """
         line = self.text.rfind("\n", 0, self.end) + 1
         if self.token is None or self.end > self.line_start or self.end - line > _LONGEST_LINE:
@@ -214,7 +214,7 @@ class ErrorContext:
 
     @property
     def rest(self) -> list[Token]:
-        """The token, if there is one, and those ahead of it."""
+        """The unexpected token, if any, and the tokens after it on the line."""
         return [] if self.token is None else [self.token, *self.ahead]
 
     def name(self, token: str | None) -> str:
@@ -260,7 +260,7 @@ def _opener(tokens: Sequence[Token]) -> int | None:
 
 
 def indentation(text: str, at: int) -> int:
-    """Count the leading blanks of a line, up to an offset in it."""
+    """Count the leading blanks of the line of an offset, at most up to the offset."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t"))
 

@@ -70,7 +70,7 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
 
     Args:
         terminals: their names.
-        scores: how likely each terminal is to be missing.
+        scores: the likelihood that each terminal is missing.
     """
     left = set(terminals)
     likely = scores or {}

@@ -44,11 +44,11 @@ _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
 _COMMON = 0.5
 _ANOTHER = 2.5
-"""The costs of a common error, and of another error on the next line."""
+"""The cost of a common error, and the cost of another error on the next line."""
 _PLAUSIBLE_TOKENS = 3
 """How many tokens must parse after a plausible change."""
 _MAX_COST_TO_DESCRIBE = 1.9
-"""A more expensive correction is described as the common error at the same place."""
+"""The maximum cost of a correction that is reported instead of a common error."""
 
 _ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
@@ -94,7 +94,7 @@ def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 
 def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
-    """Whether the next error is at a token of the same kind, and so probably the same error."""
+    """Whether the next error is at a token of the same kind: probably the same error."""
     outcome = context.attempt(*edits, most=CERTAIN_TOKENS)
     if outcome is None or outcome.count < _PLAUSIBLE_TOKENS or context.token is None:
         return False
@@ -107,7 +107,7 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 
 def is_incomplete(context: ErrorContext) -> bool:
-    """Whether the next statement parses once this incomplete one is removed."""
+    """Whether the next statement parses if the incomplete statement is removed."""
     return context.next_statement is not None and context.accepts(
         [_removal(context, context.next_statement)], _PLAUSIBLE_TOKENS
     )
@@ -215,12 +215,12 @@ class _Change:
     """A change of one token.
 
     Attributes:
-        cost: in tokens; the lower, the likelier.
+        cost: in tokens; lower costs are likelier.
         edit: the change.
-        missing: the terminal of the mark that it inserts, if it does.
-        token: the token that it changes.
-        title: of the fix.
-        instead: 1 if it removes the unexpected token, which then cannot be counted.
+        missing: the terminal of the inserted mark, if the change inserts one.
+        token: the changed token.
+        title: the title of the fix.
+        instead: 1 if the change removes the unexpected token, which then does not count.
     """
 
     cost: float
@@ -324,7 +324,7 @@ def incomplete_statement(
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:
-    """Return the bracket that a missing `closer` would close; None if it is not in the text."""
+    """Return the open bracket that a missing `closer` would close; None if not in the text."""
     open_tokens = []
     for token in context.done:
         name = context.name(token)

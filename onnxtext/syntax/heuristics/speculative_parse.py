@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speculative parses: whether a text with some edits would parse; with states, without values."""
+"""Parse speculatively: find whether a text with some edits would parse, without building values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnxtext.syntax.grammar.lexer import BAD_KIND, END_KIND, Lexer, Token
 from onnxtext.syntax.parser.lalr import MAX_STACK, Automaton
 
 MAX_TOKENS = 12
-"""How many tokens after an error to parse: more would often reach the next error."""
+"""The most tokens to parse after an error: more would often reach the next error."""
 
 CERTAIN_TOKENS = 60
 """How many tokens after an error must parse for an edit to be certain."""
@@ -56,8 +56,8 @@ class Region:
 
     Attributes:
         text: the whole text.
-        start: where the region begins, between two tokens.
-        states: the parser states there.
+        start: the offset at which the region begins, between two tokens.
+        states: the parser states at the start.
         error: the offset of the unexpected token; the length of the text for its end.
     """
 
@@ -73,7 +73,7 @@ class Outcome:
 
     Attributes:
         count: how many tokens at or after the error parsed.
-        resume: the offset of the first of them that the edits do not touch.
+        resume: the offset of the first parsed token that the edits do not touch.
         complete: whether the parse reached its limit or the end of the text.
         next_line: whether a token on a later line than the error parsed.
         tokens: the edited tokens before `resume`, with their offsets in the text.
@@ -160,6 +160,6 @@ def attempt(
 
 
 def _origin(places: list[tuple[int, int, bool]], at: int) -> int:
-    """Return the offset in the text that an offset of the edited text comes from."""
+    """Convert an offset in the edited text to an offset in the original text."""
     start, origin, inserted = max(place for place in places if place[0] <= at)
     return origin if inserted else origin + at - start

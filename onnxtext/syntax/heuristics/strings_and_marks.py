@@ -91,7 +91,7 @@ _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "traini
 
 
 def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `y <axis = 1> = Softmax (x)`: the list belongs after the operator."""
+    """Diagnose `y <axis = 1> = Softmax (x)`: attributes belong after the operator."""
     if context.done and context.done[-1] == ">" and context.name(context.token) in _NAME_TERMINALS:
         yield from _before_operator(context)
     if context.token != "<":

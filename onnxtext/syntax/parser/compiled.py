@@ -72,7 +72,7 @@ OPERATIONS = {
     "untyped_value": "VALUE",
     "value_name": "TEXT",
 }
-"""The operations of the core that replace actions; it calls all other actions."""
+"""The operations of the core that replace actions; the core calls all other actions."""
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

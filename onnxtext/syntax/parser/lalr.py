@@ -49,17 +49,17 @@ class Reduction:
     """A rule with its action.
 
     Attributes:
-        name: of the action.
+        name: the name of the action.
         origin: the rule's name.
-        symbols: the names of the symbols it pops.
-        size: their number.
-        take: for each child its index among them, -1 for None.
+        symbols: the names of the symbols that the reduction pops.
+        size: the number of symbols.
+        take: for each child the index of its symbol, -1 for None.
         action: builds the value; None to pass on the only child.
         call: `action`, or a function that passes on the only child.
         located: whether the action takes the offset of the first token as its first argument.
-        unit: whether it only renames its one symbol.
+        unit: whether the rule only renames a single symbol.
         tokens: the indexes of tokens whose offset the action may need.
-        simple: whether its one symbol is all that the action needs.
+        simple: whether the action only needs the rule's single symbol.
         select: takes the children from the values of the symbols and a None after them; None if
             they are the same.
     """
@@ -92,7 +92,7 @@ class Reduction:
         """Return the value of the rule.
 
         Args:
-            at: where its first token begins.
+            at: the offset of its first token.
             children: the values of its children.
         """
         return self.call(at, *children) if self.located else self.call(*children)
@@ -108,7 +108,7 @@ class Automaton:
     """The tables with a reduction for each rule; immutable.
 
     Attributes:
-        reductions: all of them.
+        reductions: the reductions of all rules.
         starts: start symbol to its first state.
         ends: start symbol to its accepting state.
         accepting: the set of accepting states.
@@ -153,7 +153,7 @@ class Automaton:
 
 
 def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) -> int:
-    """Follow unit reductions from a state while they are its only action; return the last state."""
+    """Return the state after all unit reductions that are the only action of their state."""
     while (origin := units[state]) is not None:
         state = gotos[origin]
     return state

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parse one text: feed the tokens of the lexer to the machine.
+"""Parse a text: feed the tokens of the lexer to the LALR(1) machine.
 
-At an unexpected token, `recovery` changes the machine's stack and returns where to continue.
+At an unexpected token, `recovery` changes the machine's stack and returns the offset at which
+parsing continues.
 """
 
 from __future__ import annotations

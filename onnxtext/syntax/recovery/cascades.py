@@ -8,7 +8,7 @@ dropped). After a guess, an error is not reported if it is
 - on a line that would be valid in another context: then the state is wrong, not the line;
 - at a closing bracket or the end of the text, if the beginning of a block was dropped.
 
-The first two no longer apply once a statement parses without an error.
+The first two conditions no longer apply once a statement parses without an error.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _CONTEXTS = (
     ("g () => () {} metadata {", "}"),
     ("g () => () {} metadata { x {", "}"),
 )
-"""Beginnings of texts, each with a token that may follow a whole line there."""
+"""Pairs of the beginning of a text, and a token that may follow a whole line after it."""
 
 
 class CascadeFilter:
@@ -64,11 +64,11 @@ class CascadeFilter:
     def note_guess(
         self, at: int, resume: int, removed: Sequence[str] = (), inserted: str = ""
     ) -> None:
-        """Note a guess.
+        """Record a guess.
 
         Args:
             at: the offset of the unexpected token.
-            resume: where parsing continues.
+            resume: the offset at which parsing continues.
             removed: the tokens that were dropped.
             inserted: the text that was inserted.
         """

@@ -33,19 +33,19 @@ from onnxtext.syntax.recovery.resynchronization import (
 )
 
 _DOUBTFUL = 2.5
-"""Above this cost, a correction is also searched further back."""
+"""The cost of a correction above which a correction is also searched further back."""
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
-"""How many enclosing constructs to search for a correction, and how many tokens of each."""
+"""The most enclosing constructs, and tokens of each, in which to search for a correction."""
 
 LONGEST_STATEMENT = 4000
 """The most characters before an error in a statement that is parsed again to diagnose it."""
 
 MAX_TRIES = 20
-"""How many edits to try at one offset before the statement is dropped."""
+"""The most edits to try at one offset before the statement is dropped."""
 
 _MAX_RECOVERIES = 300
-"""How often parsing continues after an error, reported or not."""
+"""The most errors, reported or not, after which parsing continues."""
 
 
 class Recovery:

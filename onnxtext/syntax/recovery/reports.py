@@ -33,9 +33,9 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
 def first_of_lines(
     text: str, syntax_errors: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Return syntax errors and semantic errors in order; of each line, only those of one kind.
+    """Return syntax errors and semantic errors in order; only one of the two kinds for each line.
 
-    The kind of the first error counts, as the others may follow from it.
+    The kind is that of the line's first error; the others may follow from the first error.
     """
     found = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
     syntactic = {id(item) for item in syntax_errors}

@@ -51,7 +51,7 @@ class Resynchronization:
     """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: its offset, if it is at or before the error; then something is missing before it.
+        early: the offset of this token, if it is at or before the error, so that text is missing.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Resynchronization:
         self.positions = [at for at in sync_positions(machine) if at <= innermost]
 
     def find(self, least: int) -> int | None:
-        """Repair the stack; return where to continue, at `least` or later, or None for the end."""
+        """Repair the stack; return the offset to continue at, `least` or later; None at the end."""
         if self.context.token is None or not self.positions:
             return None
         if self.skip_to is None and self.context.next_statement is None:

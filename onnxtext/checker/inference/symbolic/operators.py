@@ -325,7 +325,7 @@ CONSTANT_INPUTS = frozenset(
 """Operators whose output shapes depend on the values of their inputs."""
 _INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
 FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
-"""Operators whose output shapes or values depend on the values of their inputs."""
+"""Operators whose output shapes, values or errors depend on the values of their inputs."""
 
 
 def infer(
