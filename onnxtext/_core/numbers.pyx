@@ -210,7 +210,7 @@ cdef class Numbers:
         self, Text out, Elements type, const char* data, Py_ssize_t size, int indent,
         Py_ssize_t budget
     ) except -1:
-        """Print raw data block by block, like `values.flat_rows` or `values.nested_lines`."""
+        """Print raw data block by block, like `types_and_tensors.flat_rows` or `values.nested_lines`."""
         cdef Py_ssize_t row, rows, some, first = 0, index
         if type.rank < 2:
             return self._list(out, b"[]", type.raw, type.width, data, size, type, indent, budget)

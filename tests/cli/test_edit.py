@@ -198,7 +198,10 @@ def test_make_symbolic(tmp_path: Path) -> None:
     )
     refused = run("edit", "c.onnxtxt", "make-symbolic", "x", "0", "batch", cwd=tmp_path)
     assert refused.status == 1
-    assert "warning[edit-obstacle]: `Add` of `y` does not accept other sizes than 2" in refused.err
+    assert (
+        "warning[edit-obstacle]: the dimension `batch` must be 1 or 2:"
+        " `Add` accepts no other sizes (`Add` of `y`)" in refused.err
+    )
     assert run("edit", "c.onnxtxt", "make-symbolic", "q", "0", "b", cwd=tmp_path).status == 1
 
 
