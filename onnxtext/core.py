@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import warnings
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -42,8 +41,6 @@ def core() -> Core:
         if _is_current(Path(found.origin).parent):
             return "native"
         missing = "is older than its sources: install onnxtext again"
-        if not wanted:
-            warnings.warn(f"pure Python runs, because the native core {missing}", stacklevel=2)
     if wanted == "native":
         raise CoreError(f"ONNXTEXT_CORE is `native`, and the native core {missing}")
     return "python"

@@ -121,12 +121,10 @@ def core_sources() -> list[Path]:
     return sorted((REPOSITORY / "onnxtext" / "_core").glob("*.pyx"))
 
 
-CORE_OF = "import onnxtext.core; print(onnxtext.core.core())"
-
-
 def core_of(site: Path, tmp_path: Path) -> str:
     """Return the core of a process that imports onnxtext from there."""
-    return run("-c", CORE_OF, cwd=tmp_path, PYTHONPATH=str(site), ONNXTEXT_CORE="").strip()
+    script = "import onnxtext.core; print(onnxtext.core.core())"
+    return run("-c", script, cwd=tmp_path, PYTHONPATH=str(site), ONNXTEXT_CORE="").strip()
 
 
 def test_the_wheel_without_the_core_is_for_every_python(wheel: Path, tmp_path: Path) -> None:
@@ -160,8 +158,6 @@ def test_an_outdated_core_does_not_run(wheel: Path, tmp_path: Path) -> None:
     assert core_of(site, tmp_path) == "native"  # a wheel has no sources
     (core / "parser.pyx").touch()
     assert core_of(site, tmp_path) == "python"
-    with pytest.raises(subprocess.CalledProcessError):  # the warning is an error
-        run("-W", "error", "-c", CORE_OF, cwd=tmp_path, PYTHONPATH=str(site), ONNXTEXT_CORE="")
     module.unlink()
     (core / "parser.pyx").unlink()
 

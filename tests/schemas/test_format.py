@@ -288,6 +288,11 @@ def test_broken_files_have_errors_with_places() -> None:
     check_mutations(60)
 
 
+def test_a_list_of_strings_after_an_inserted_mark() -> None:
+    _, errors = read('=1,@d("")s?:s,t["","")\n str"""')
+    assert [error.code for error in errors][:2] == ["syntax-error", "missing-equals"]
+
+
 @pytest.mark.slow
 def test_many_broken_files_have_errors_with_places() -> None:
     check_mutations(5000)

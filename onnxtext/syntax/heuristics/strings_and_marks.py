@@ -140,11 +140,13 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `string[1] s = ["a"]`: a list of strings needs braces."""
     if not any(token.startswith("string") for token in context.done):
         return
-    opener = next((token for token in reversed(context.done) if token == "["), None)
-    if opener is None:
+    done = context.done
+    first = next((index for index in reversed(range(len(done))) if done[index] == "["), None)
+    if first is None:
         return
-    tokens = [token for token in (*context.done, *context.rest) if token.at >= opener.at]
-    close = closing(tokens)
+    # Not by offset: a token inserted by recovery has the offset of the token after it.
+    tokens = [*done[first:], *context.rest]
+    opener, close = tokens[0], closing(tokens)
     if close is not None:
         edits = (replace(opener, "{"), replace(tokens[close], "}"))
         span = Span(opener.at, tokens[close].end)
