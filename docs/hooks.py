@@ -18,7 +18,7 @@ from pymdownx.slugs import slugify
 
 import onnxtext
 from onnxtext.cli.manual import markdown as help_of_commands
-from onnxtext.diagnostics.library import codes, read_page, summary
+from onnxtext.diagnostics.code_pages import codes, read_page, summary
 
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = {

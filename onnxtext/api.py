@@ -288,7 +288,7 @@ def check(
     """
     from onnxtext.checker.context.schema_tables import use_tables
     from onnxtext.checker.engine.check_input import check_any
-    from onnxtext.checker.engine.config import Settings
+    from onnxtext.checker.engine.project_settings import Settings
     from onnxtext.checker.engine.schema_files import tables_of
 
     directory = None if base_dir is None else Path(base_dir)

@@ -12,7 +12,7 @@ The texts and links of a cloned repository are not trusted. So:
   links to directories. It follows a link to a file below the directory, and skips other links
   with a warning.
 - A path in a *text or model* (stores, safetensors files, data files, external data) is relative,
-  and must stay below the directory of the text, links included: see `weights.paths`.
+  and must stay below the directory of the text, links included: see `weights.open_beside`.
 - In a *store*, blobs are regular files below it. A blob that we write replaces a link;
   `gc` removes the link, never its target.
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from onnxtext.ast.tensors_and_attributes import DataFile
     from onnxtext.ast.types import TensorType
-    from onnxtext.tensor.blob_lookup import Elsewhere
+    from onnxtext.tensor.blobs_in_text import Elsewhere
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
@@ -129,14 +129,14 @@ class FilesBeside:
 
     @cached_property
     def _reader(self) -> Elsewhere:
-        from onnxtext.weights.find_blobs import Reader
+        from onnxtext.weights.blobs_beside_text import Reader
 
         return Reader(self._base, self._places)
 
     def find(self, digest: str) -> bytes | memoryview:
         """Return the bytes of a blob."""
         if not self._places:
-            from onnxtext.tensor.blob_lookup import unknown
+            from onnxtext.tensor.blobs_in_text import unknown
 
             raise unknown(digest)
         return self._reader.find(digest)
@@ -152,7 +152,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
     Raises:
         OnnxTextError: a file is missing, outside of the directory, or does not match its reference.
     """
-    from onnxtext.tensor.blob_lookup import BlobError
+    from onnxtext.tensor.blobs_in_text import BlobError
     from onnxtext.weights.external_data import embed_external
 
     try:
@@ -166,9 +166,9 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 def _externalize(
     model: Model, source: Source, elsewhere: Elsewhere | None, external: ExternalFile
 ) -> None:
-    from onnxtext.tensor.blob_lookup import BlobError
+    from onnxtext.tensor.blobs_in_text import BlobError
+    from onnxtext.weights.blobs_beside_text import Reader
     from onnxtext.weights.external_data import externalize
-    from onnxtext.weights.find_blobs import Reader
 
     model.encoding = None  # it was for the unchanged model
     try:

@@ -18,7 +18,7 @@ import pytest
 
 import onnxtext
 from onnxtext.cli.group import VERBS
-from onnxtext.diagnostics.library import codes
+from onnxtext.diagnostics.code_pages import codes
 from tests.corpus import REPOSITORY
 from tests.pages import PAGES
 

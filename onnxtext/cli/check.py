@@ -15,7 +15,7 @@ from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.settings import read_schema_tables, read_settings
+from onnxtext.cli.settings_errors import read_schema_tables, read_settings
 from onnxtext.cli.streams import read_stdin
 from onnxtext.cli.target_opset import (
     Targets,
@@ -24,11 +24,11 @@ from onnxtext.cli.target_opset import (
     find_changes,
     read_targets,
 )
-from onnxtext.diagnostics.library import codes
+from onnxtext.diagnostics.code_pages import codes
 from onnxtext.files import read_input
 
 if TYPE_CHECKING:
-    from onnxtext.checker.engine.config import Settings
+    from onnxtext.checker.engine.project_settings import Settings
     from onnxtext.diagnostics import Diagnostic
 
 DEFAULT_MOST = 100
@@ -347,7 +347,7 @@ def _fix(
     reporter: Reporter,
 ) -> bytes:
     """Apply fixes to a text file and return its new content."""
-    from onnxtext.checker.engine.fixes import fix_text
+    from onnxtext.checker.engine.fix_loop import fix_text
     from onnxtext.files import write_atomically
     from onnxtext.filetype import TEXT_SUFFIXES
 

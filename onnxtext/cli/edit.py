@@ -13,7 +13,7 @@ import click
 from onnxtext.cli.edited_files import Target, new_findings, read, show, write
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
-from onnxtext.cli.settings import schemas_of_project
+from onnxtext.cli.settings_errors import schemas_of_project
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.filetype import decode_text, is_binary
 

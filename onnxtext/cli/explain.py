@@ -9,7 +9,7 @@ import click
 
 from onnxtext.cli.report import ERROR_STATUS, plain_error
 from onnxtext.cli.streams import say
-from onnxtext.diagnostics.library import codes, read_page, summary
+from onnxtext.diagnostics.code_pages import codes, read_page, summary
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -13,7 +13,7 @@ import click
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter, io_errors
-from onnxtext.cli.settings import schemas_of_project
+from onnxtext.cli.settings_errors import schemas_of_project
 from onnxtext.cli.streams import read_stdin, say
 from onnxtext.cli.value_names import complete_value
 from onnxtext.diagnostics.safe import safe

@@ -11,7 +11,7 @@ import click
 
 from onnxtext.cli.options import FileName, one_of, reporting_options
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.settings import read_schema_tables, read_settings
+from onnxtext.cli.settings_errors import read_schema_tables, read_settings
 from onnxtext.cli.streams import say
 
 if TYPE_CHECKING:
@@ -197,7 +197,8 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
         found = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]
         if not found:
             near = nearest(name, schemas.names(domain))
-            hint = f"did you mean {domain}.{near}?".replace(" .", " ") if near else ""
+            meant = f"{domain}.{near}".removeprefix(".")
+            hint = f"did you mean `{meant}`?" if near else ""
             raise CommandError(
                 "unknown-operator",
                 f"there is no operator {operator!r}",

@@ -22,7 +22,7 @@ from onnxtext.cli.report import CommandError
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
     from onnxtext.source import Source
-    from onnxtext.tensor.blob_lookup import Elsewhere
+    from onnxtext.tensor.blobs_in_text import Elsewhere
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
@@ -81,7 +81,7 @@ def _check(
     from onnxtext.checker.context.schema_tables import use_tables
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
-    from onnxtext.cli.settings import read_schema_tables, read_settings
+    from onnxtext.cli.settings_errors import read_schema_tables, read_settings
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.proto.encode.lower import lower_without_weights
     from onnxtext.text_to_binary import joined

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from onnxtext.diagnostics.changes import MOST, Change, changes
+from onnxtext.diagnostics.fix_lines import MOST, Change, changes
 from onnxtext.diagnostics.model import Diagnostic
 from onnxtext.diagnostics.safe import safe, visible, width
 from onnxtext.source import Source

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from urllib.parse import quote
 
+from onnxtext.diagnostics.code_pages import codes, read_page, summary
 from onnxtext.diagnostics.json import to_object
-from onnxtext.diagnostics.library import codes, read_page, summary
 from onnxtext.diagnostics.model import Diagnostic, Edit, Label
 from onnxtext.source import Source, Span
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
-from onnxtext.tensor.blob_lookup import BlobError
+from onnxtext.tensor.blobs_in_text import BlobError
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.statistics import dtype_of

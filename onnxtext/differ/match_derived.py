@@ -14,7 +14,7 @@ from onnxtext.differ.derived_weights import elements_of, shape_of
 from onnxtext.differ.lists import Pairs, unmatched
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.quantization import QUANTIZED
-from onnxtext.tensor.blob_lookup import BlobError
+from onnxtext.tensor.blobs_in_text import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.statistics import dtype_of

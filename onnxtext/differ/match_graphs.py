@@ -12,11 +12,11 @@ from onnxtext.differ.collected_changes import NameMap
 from onnxtext.differ.lists import Pairs, match_keys, unmatched
 from onnxtext.differ.match_derived import match_derived
 from onnxtext.differ.match_nodes import Aligner
-from onnxtext.differ.match_side import MatchSide
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.node_signatures import Interner, NodeKinds
 from onnxtext.differ.onnx_lists import Body
 from onnxtext.differ.tensor_data import TensorRef, digest_of
+from onnxtext.differ.unmatched_nodes import MatchSide
 
 _MOST_DIGESTS = 1 << 28
 """Maximum number of bytes to hash for finding renamed initializers by content."""

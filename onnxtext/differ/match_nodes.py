@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.match_side import (
+from onnxtext.differ.node_signatures import Interner, Signatures
+from onnxtext.differ.unmatched_nodes import (
     MatchSide,
     Uses,
     consumers,
@@ -21,7 +22,6 @@ from onnxtext.differ.match_side import (
     unmatched_nodes,
     uses,
 )
-from onnxtext.differ.node_signatures import Interner, Signatures
 
 Keys = Mapping[int, Hashable]
 """Keys of nodes by index; None matches nothing."""

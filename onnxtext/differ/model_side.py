@@ -16,7 +16,7 @@ from onnxtext.differ.tensor_data import DataReader
 from onnxtext.files import read_input
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source
-from onnxtext.weights.paths import PathError, view_file
+from onnxtext.weights.open_beside import PathError, view_file
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Side:
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.proto.encode.lower import LowerError, lower_model
-        from onnxtext.weights.find_blobs import Reader
+        from onnxtext.weights.blobs_beside_text import Reader
 
         if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
             return

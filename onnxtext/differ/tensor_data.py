@@ -21,11 +21,11 @@ from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.differ.derived_weights import compare_types, is_transposed, shape_of
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
-from onnxtext.tensor.blob_lookup import PRINTED_DIGITS, BlobError, Blobs
+from onnxtext.tensor.blobs_in_text import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.weights.blobs_beside_text import Reader
 from onnxtext.weights.external_data import Embedder
-from onnxtext.weights.find_blobs import Reader
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:

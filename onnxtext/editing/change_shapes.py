@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,11 +15,9 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.editing.errors import refused, unknown
 from onnxtext.editing.infer_from_inputs import Bare, Shape, infer_bare, with_plain
-from onnxtext.editing.make_symbolic import Obstacle, fix_one, obstacles
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
-_MOST_FIXES = 500
 Declaration = tuple[str, Type, Callable[[Type], None]]
 """A value, its type, and a function that changes it."""
 
@@ -55,89 +53,14 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
         shape = read_shape(shape)
     answers: Answers = {}
     before = infer_bare(model, answers=answers)
-    _put(model, name, shape)
-    _follow(model, before, infer_bare(model, answers=answers), {name})
-
-
-def make_symbolic(
-    model: Model, dims: Sequence[tuple[str, int]], symbol: str, *, fix: bool = False
-) -> list[str]:
-    """Make dimensions of inputs symbolic through the whole model.
-
-    Args:
-        model: the tree; changed in place.
-        dims: inputs of the main graph and indices of their dimensions, all of the same size.
-        symbol: the name of the size.
-        fix: whether to change numbers in constant shapes that allow only the old size.
-
-    Returns:
-        The fixes, as sentences; nodes or sizes that may not fit, each as an `Obstacle`.
-
-    Raises:
-        OnnxTextError: an input or dimension does not exist, or `symbol` is not a valid name.
-    """
-    if not symbol.strip() or symbol.lstrip("-").isdigit():
-        raise refused(f"`{symbol}` is no name of a dimension", "choose a name such as `batch`")
-    shapes, old = _wanted(model, dims, symbol)
-    answers: Answers = {}
-    before = infer_bare(model, answers=answers)
-    for name, shape in shapes.items():
-        _put(model, name, shape)
-    names = set(shapes)
-    notes: list[str] = []
-    now = infer_bare(model, answers=answers)
-    _follow(model, before, now, names)
-    for _ in range(_MOST_FIXES if fix and old is not None else 0):
-        done = fix_one(model, now, symbol, old or 0, answers)
-        if done is None:
-            break
-        again = infer_bare(model, answers=answers)
-        same = infer_bare(model, {symbol: old or 0}, answers)
-        if any(same.shapes.get(key) != shape for key, shape in before.shapes.items()):
-            done.undo()
-            break
-        notes.append(done.title)
-        _follow(model, now, again, names)
-        now = again
-    if old is not None:
-        notes += obstacles(model, now, symbol, old, names, answers)
-    return notes
-
-
-def _wanted(
-    model: Model, dims: Sequence[tuple[str, int]], symbol: str
-) -> tuple[dict[str, Shape], int | None]:
-    """Return the new shapes of inputs, and the old size; None if the size was no number."""
-    inputs = {value.name: value for value in model.graph.inputs}
-    shapes: dict[str, Shape] = {}
-    sizes: dict[int | str | None, str] = {}
-    for name, index in dims:
-        if name not in inputs:
-            raise unknown("input", name, inputs)
-        value = inputs[name]
-        shape = shapes.get(name) or getattr(value.type, "shape", None)
-        if not isinstance(value.type, TensorType) or shape is None:
-            raise refused(f"`{name}` is no tensor with a shape")
-        if value.data is not None:
-            raise refused(f"`{name}` has a default, whose shape is fixed")
-        if not -len(shape) <= index < len(shape):
-            raise refused(
-                f"`{name}` has {len(shape)} dimensions, so dimension {index} does not exist"
-            )
-        at = index % len(shape)
-        sizes.setdefault(plain_dim(shape[at]), f"dimension {at} of `{name}`")
-        shapes[name] = (*shape[:at], with_plain(shape[at], symbol), *shape[at + 1 :])
-    if len(sizes) > 1:
-        said = " and ".join([f"{where} is {size or '?'}" for size, where in sizes.items()])
-        raise refused(f"the dimensions have different sizes: {said}")
-    (size,) = sizes
-    return shapes, size if isinstance(size, int) else None
+    put_shape(model, name, shape)
+    follow_inference(model, before, infer_bare(model, answers=answers), {name})
 
 
 # ---- Declarations -----------------------------------------------------------------------------
 
 
-def _put(model: Model, name: str, shape: Shape | None) -> None:
+def put_shape(model: Model, name: str, shape: Shape | None) -> None:
     """Set a declared shape; replace symbolic dimensions that change everywhere."""
     declared = list(declarations(model.graph))
     chosen = [one for one in declared if one[0] == name]
@@ -193,7 +116,7 @@ def _with_shape(type: TensorType, shape: Shape) -> TensorType:
     return type if type.shape == shape else replace(type, shape=shape)
 
 
-def _follow(model: Model, before: Bare, after: Bare, names: set[str]) -> None:
+def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -> None:
     """Change the declared dimensions that inference computes differently after the edit."""
     for number, scope in enumerate(walk_graphs(model)):
         if not isinstance(scope, Graph):
@@ -217,6 +140,3 @@ def _following(type: TensorType, before: Shape | None, after: Shape | None) -> T
         for dim, one, other in zip(type.shape, before, after, strict=True)
     ]
     return _with_shape(type, tuple(changed))
-
-
-__all__ = ["Obstacle", "make_symbolic", "read_shape", "set_shape"]

@@ -113,7 +113,7 @@ def _clean(data: bytes, name: str) -> Converted:
 
 def _complete(data: bytes, name: str) -> Converted:
     """Add a removed comment, and weights that were left out of a conflict, to a text."""
-    from onnxtext.git.conflict_weights import has_left_out, put_back
+    from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
         # Without the comment, the model of this text would be a change after a checkout.

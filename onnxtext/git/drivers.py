@@ -17,8 +17,8 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.files import holds, write_atomically
 from onnxtext.filetype import has_binary_content
 from onnxtext.git.clean_smudge import is_source
-from onnxtext.git.conflict_weights import leave_out
 from onnxtext.git.filter_comment import NOTE, has_note, without_note
+from onnxtext.git.left_out_weights import leave_out
 from onnxtext.git.repository import attribute, read_config
 
 DRIVER_FAILED = 129

@@ -16,7 +16,7 @@ from onnxtext.ast.typed_blobs import (
     repeated,
     wanted_entries,
 )
-from onnxtext.tensor.blob_lookup import PRINTED_DIGITS
+from onnxtext.tensor.blobs_in_text import PRINTED_DIGITS
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import is_splat
 

@@ -12,10 +12,10 @@ from typing import IO, Any
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
 from onnxtext.files import name_of
-from onnxtext.tensor.blob_lookup import BlobError
+from onnxtext.tensor.blobs_in_text import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.weights.paths import PathError, inside, view_file
+from onnxtext.weights.open_beside import PathError, inside, view_file
 
 UNREADABLE = "data-file-unreadable"
 MISMATCH = "data-file-mismatch"

@@ -25,9 +25,9 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType
 from onnxtext.files import name_of
-from onnxtext.tensor.blob_lookup import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blobs_in_text import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.weights.declared_sizes import wanted_size
-from onnxtext.weights.paths import PathError, inside, view_file
+from onnxtext.weights.open_beside import PathError, inside, view_file
 
 ALIGNMENT = 4096
 """Offsets are multiples of this so that data can be mapped (comment of `external_data`)."""

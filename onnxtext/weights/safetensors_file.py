@@ -20,9 +20,9 @@ from onnxtext.ast.tensors_and_attributes import Blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.files import replacing_path
-from onnxtext.tensor.blob_lookup import BlobError
+from onnxtext.tensor.blobs_in_text import BlobError
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.weights.paths import view_file
+from onnxtext.weights.open_beside import view_file
 
 _DTYPES = {
     "bool": "bool",

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from onnxtext.ast.model import Model, WeightPlace
-from onnxtext.tensor.blob_lookup import BlobError
-from onnxtext.weights.paths import inside
+from onnxtext.tensor.blobs_in_text import BlobError
+from onnxtext.weights.open_beside import inside
 from onnxtext.weights.store import Store
 from onnxtext.wire.compare import same_bytes
 

@@ -11,7 +11,7 @@ from onnx import helper
 
 import onnxtext
 from onnxtext import Diagnostic
-from onnxtext.checker.engine.fixes import fix_text
+from onnxtext.checker.engine.fix_loop import fix_text
 from tests.checker.models import codes, errors, text
 
 BEFORE_IMPORTS = "<ir_version: {}> g (float[2] x) => (float[2] y) {{ y = {} }}"

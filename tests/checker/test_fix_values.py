@@ -17,7 +17,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 import onnxtext
-from onnxtext.checker.engine.fixes import fix_text
+from onnxtext.checker.engine.fix_loop import fix_text
 from tests.checker.models import codes
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
 from tests.seeds import fresh_seed
@@ -286,7 +286,7 @@ def test_the_most_similar_name_is_suggested_even_if_defined_later() -> None:
     )
     made = fix_text(text.encode(), name="t.onnxtxt")
     assert "y_quantizedd" in made.text
-    assert "there is a value `y_quantized`" in str(onnxtext.check(text))
+    assert "did you mean `y_quantized`?" in str(onnxtext.check(text))
 
 
 def test_a_repair_that_inference_rejects_is_dropped() -> None:

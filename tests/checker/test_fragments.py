@@ -11,7 +11,7 @@ import pytest
 from onnx import helper
 
 import onnxtext
-from onnxtext.checker.engine.fixes import fix_text
+from onnxtext.checker.engine.fix_loop import fix_text
 from tests.checker.models import codes
 from tests.cli.command import run
 from tests.corpus import onnx_directory, wheel_models

@@ -21,7 +21,7 @@ import onnxtext
 from onnxtext.cli.completion import SHELLS, register
 from onnxtext.cli.group import VERBS, group
 from onnxtext.cli.manual import commands
-from onnxtext.diagnostics.library import codes, summary
+from onnxtext.diagnostics.code_pages import codes, summary
 from tests.cli.command import environment, run
 from tests.seeds import fresh_seed
 

@@ -248,7 +248,7 @@ SETTINGS: dict[str, str | bytes] = {
 @pytest.mark.parametrize("kind", SETTINGS)
 def test_odd_settings(tmp_path: Path, kind: str) -> None:
     from onnxtext.cli.report import CommandError
-    from onnxtext.cli.settings import read_settings
+    from onnxtext.cli.settings_errors import read_settings
 
     content = SETTINGS[kind]
     path = tmp_path / "pyproject.toml"

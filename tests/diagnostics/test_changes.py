@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
-from onnxtext.diagnostics.changes import MOST, changes
+from onnxtext.diagnostics.fix_lines import MOST, changes
 from onnxtext.diagnostics.full import render
 from onnxtext.source import Source, Span
 

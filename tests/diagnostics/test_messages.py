@@ -16,8 +16,8 @@ import pytest
 import onnxtext
 from onnxtext.checker.context.registry import rules
 from onnxtext.diagnostics import Diagnostic
+from onnxtext.diagnostics.code_pages import codes
 from onnxtext.diagnostics.full import render
-from onnxtext.diagnostics.library import codes
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.diagnostics.test_pages import WITH_EXAMPLE, blocks

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label, concise, github, sarif
 from onnxtext.diagnostics import json as json_renderer
-from onnxtext.diagnostics.library import summary
+from onnxtext.diagnostics.code_pages import summary
 from onnxtext.source import Source, Span
 
 IN_TEXT = Diagnostic(

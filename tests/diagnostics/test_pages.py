@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.diagnostics.library import codes, read_page, summary
+from onnxtext.diagnostics.code_pages import codes, read_page, summary
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.cli.command import run

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label, sarif
-from onnxtext.diagnostics.library import codes
+from onnxtext.diagnostics.code_pages import codes
 from onnxtext.source import Source, Span
 from tests.cli.command import BAD_TEXT, NO_MODEL, TEXT, binary, run
 from tests.diagnostics.test_messages import RULES, TEXTS, of_rule, of_text

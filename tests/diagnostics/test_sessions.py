@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.diagnostics.library import codes, read_page
+from onnxtext.diagnostics.code_pages import codes, read_page
 from tests.cli.command import environment
 from tests.corpus import REPOSITORY
 

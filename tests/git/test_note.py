@@ -12,9 +12,9 @@ from onnx import helper, numpy_helper
 
 import onnxtext
 from onnxtext.git.clean_smudge import clean, smudge
-from onnxtext.git.conflict_weights import REMARK, leave_out
 from onnxtext.git.drivers import merge_files
 from onnxtext.git.filter_comment import NOTE, has_note, without_note
+from onnxtext.git.left_out_weights import REMARK, leave_out
 from onnxtext.git.textconv import review_text
 from tests.git.repository import STORED, TEXT, Repository, binary, create
 from tests.strategies import models

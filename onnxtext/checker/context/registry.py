@@ -96,7 +96,7 @@ MODULES = (
     "value_infos",
     "declared_types",
     "operators",
-    "operator_attributes",
+    "node_attributes",
     "attributes",
     "control_flow_bodies",
     "functions",

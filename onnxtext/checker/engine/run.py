@@ -130,7 +130,7 @@ def diagnose(
         lost = [item for item in lost_backslashes(source) if not suppressions.suppresses_at(item)]
     if not findings and not suppressions:
         return lost
-    from onnxtext.checker.engine.repair import fix_of
+    from onnxtext.checker.engine.fix_edits import fix_of
 
     if suppressions and subject.cascades:  # suppressed findings hide no others
         remaining = suppressions.unsuppressed([*findings, *subject.cascades], subject)

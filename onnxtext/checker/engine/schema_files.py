@@ -26,7 +26,7 @@ from onnxtext.checker.context.schema_tables import (
     use_tables,
 )
 from onnxtext.checker.context.signatures import Table
-from onnxtext.checker.engine.config import Settings, SettingsError
+from onnxtext.checker.engine.project_settings import Settings, SettingsError
 from onnxtext.checker.engine.run import check_tree
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.filetype import decode_text

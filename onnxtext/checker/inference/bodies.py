@@ -18,7 +18,7 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.symbolic.quotients import greatest_of
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
-from onnxtext.checker.inference.symbolic.steps import dim_of
+from onnxtext.checker.inference.symbolic.symbolic_types import dim_of
 from onnxtext.checker.inference.type_merging import merged
 
 _MOST_VISITS = 6

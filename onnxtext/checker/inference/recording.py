@@ -16,7 +16,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.node_inference import Made
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.steps import Values
+from onnxtext.checker.inference.symbolic.symbolic_types import Values
 
 
 class RecordedInference(ShapeInference):

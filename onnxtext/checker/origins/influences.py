@@ -17,7 +17,7 @@ from onnxtext.checker.inference.symbolic.expressions import Extent, sized, symbo
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
 from onnxtext.checker.inference.symbolic.small_tensors import MOST_ELEMENTS, Value
-from onnxtext.checker.inference.symbolic.steps import NoEquations
+from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
 from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING
 
 _MOST_REPLACED = 96

@@ -20,7 +20,7 @@ from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.function_attributes import bound_node
 from onnxtext.checker.inference.objections import errors_of
 from onnxtext.checker.inference.symbolic.expressions import Extent
-from onnxtext.checker.inference.symbolic.steps import SymbolicStep
+from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 from onnxtext.checker.origins.bodies import made_by_bodies, passed_to_body
 from onnxtext.checker.origins.explanation_step import Step, Wanted, part_of, size_of
 from onnxtext.checker.origins.inferred_facts import View

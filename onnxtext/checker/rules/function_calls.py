@@ -19,7 +19,7 @@ from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
-from onnxtext.checker.rules.operator_attributes import EXAMPLES
+from onnxtext.checker.rules.node_attributes import EXAMPLES
 from onnxtext.suggestions import nearest
 
 

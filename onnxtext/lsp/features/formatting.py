@@ -84,7 +84,7 @@ def formatting_edits(
         span: the range to whose lines the edits are limited; the result must keep the tree.
         model: the tree of the text, if it was already parsed without errors.
     """
-    from onnxtext.checker.engine.repair import apply_edits
+    from onnxtext.checker.engine.fix_edits import apply_edits
     from onnxtext.format.format_text import format_source
 
     try:

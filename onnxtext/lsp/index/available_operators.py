@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onnxtext.checker.context.schema_tables import bundled_table
 from onnxtext.checker.context.signatures import Schemas, Table
-from onnxtext.checker.engine.config import SettingsError, find_settings
+from onnxtext.checker.engine.project_settings import SettingsError, find_settings
 from onnxtext.checker.engine.schema_files import tables_of
 from onnxtext.diagnostics import OnnxTextError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.tensor.blob_lookup import BlobError
+from onnxtext.tensor.blobs_in_text import BlobError
 
 MOST_BYTES = 64 << 20
 """The size of the largest tensor with statistics: hovering must not wait."""
@@ -63,7 +63,7 @@ def statistics(
 def _bytes(
     data: ast.TensorData, type: ast.TensorType, model: ast.Model | None, base_dir: Path | None
 ) -> bytes | memoryview | None:
-    from onnxtext.weights.find_blobs import Reader
+    from onnxtext.weights.blobs_beside_text import Reader
 
     match data:
         case ast.RawData(held):

@@ -96,7 +96,7 @@ def _check(
 ) -> tuple[Subject, list[Diagnostic]]:
     from onnxtext.checker.context.schema_tables import default_tables, use_tables
     from onnxtext.checker.engine.check_input import encoded_for_checks
-    from onnxtext.checker.engine.config import Settings, SettingsError, find_settings
+    from onnxtext.checker.engine.project_settings import Settings, SettingsError, find_settings
     from onnxtext.checker.engine.run import diagnose, find_in
     from onnxtext.checker.engine.schema_files import tables_of
 

@@ -17,13 +17,13 @@ from onnxtext.ast.list_order import place_order
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
 from onnxtext.ast.visit import list_graphs, walk_nodes
 from onnxtext.core import core
-from onnxtext.proto.annotations import settle_annotations
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, shorten
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.proto.presence_defaults import settle_presence
+from onnxtext.proto.quantization_annotations import settle_annotations
 from onnxtext.wire.compare import pieces_equal
 from onnxtext.wire.encoding_patch import make_patch
 from onnxtext.wire.reader import WireError

@@ -23,7 +23,7 @@ from onnxtext.proto.encode.types_and_metadata import (
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
-from onnxtext.tensor.blob_lookup import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blobs_in_text import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 

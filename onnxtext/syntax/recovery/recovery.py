@@ -17,8 +17,8 @@ from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
 from onnxtext.syntax.heuristics.corrections import Budget
+from onnxtext.syntax.heuristics.diagnose import correct, diagnose, is_incomplete
 from onnxtext.syntax.heuristics.error_context import CLOSING, Diagnosis, ErrorContext, indentation
-from onnxtext.syntax.heuristics.search import correct, diagnose, is_incomplete
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected

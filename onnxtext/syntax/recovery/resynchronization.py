@@ -8,9 +8,9 @@ from functools import cache
 
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.diagnose import incomplete_statement, ranked_words
 from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, Diagnosis, ErrorContext
 from onnxtext.syntax.heuristics.expected import found_words, sentence
-from onnxtext.syntax.heuristics.search import incomplete_statement, ranked_words
 from onnxtext.syntax.heuristics.speculative_parse import Region, States, attempt
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
 

@@ -9,7 +9,7 @@ from onnxtext.ast.tensors_and_attributes import Floats
 from onnxtext.checker.inference.symbolic.expressions import Extent, product_of
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.sizes import Extents
-from onnxtext.checker.inference.symbolic.trees import count_of, require_trees
+from onnxtext.checker.inference.symbolic.tree_ensembles import count_of, require_trees
 
 DOMAIN = "ai.onnx.ml"
 

@@ -13,7 +13,7 @@ from onnxtext.ast.model import Fragment, Graph, Model
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
-from onnxtext.checker.engine.repair import Repaired, repair
+from onnxtext.checker.engine.fix_edits import Repaired, repair
 from onnxtext.checker.engine.run import find_in, severity_of
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError

@@ -11,8 +11,8 @@ from onnxtext.ast.model import WeightPlace
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
 from onnxtext.files import name_of
-from onnxtext.tensor.blob_lookup import BlobError
-from onnxtext.weights.paths import PathError, inside, view_file
+from onnxtext.tensor.blobs_in_text import BlobError
+from onnxtext.weights.open_beside import PathError, inside, view_file
 from onnxtext.weights.store import Store
 
 MISSING = "weights-missing"

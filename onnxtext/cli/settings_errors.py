@@ -14,7 +14,7 @@ from onnxtext.files import name_of
 
 if TYPE_CHECKING:
     from onnxtext.checker.context.signatures import Table
-    from onnxtext.checker.engine.config import Settings
+    from onnxtext.checker.engine.project_settings import Settings
 
 
 def read_settings(path: Path | None) -> Settings:
@@ -23,7 +23,7 @@ def read_settings(path: Path | None) -> Settings:
     Raises:
         CommandError: the settings cannot be read or are invalid.
     """
-    from onnxtext.checker.engine.config import SettingsError, find_settings
+    from onnxtext.checker.engine.project_settings import SettingsError, find_settings
 
     try:
         return find_settings(Path() if path is None else path.parent)
@@ -46,7 +46,7 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
     Raises:
         CommandError: a schema file cannot be read, or has errors.
     """
-    from onnxtext.checker.engine.config import SettingsError
+    from onnxtext.checker.engine.project_settings import SettingsError
     from onnxtext.checker.engine.schema_files import tables_of
     from onnxtext.diagnostics import OnnxTextError
 

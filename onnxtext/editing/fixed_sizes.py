@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find nodes that fix the size of a dimension to make symbolic, and correct constant shapes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from onnxtext.ast.model import Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, RawData, Reference, Tensor, TypedData
+from onnxtext.ast.types import TensorType
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.finding import Finding, quoted
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.shape_environment import Shapes
+from onnxtext.checker.isolation.pool import Answers
+from onnxtext.checker.rules import symbolic_dimensions
+from onnxtext.editing.infer_from_inputs import Bare, infer_bare
+from onnxtext.editing.size_rules import accepts, is_checked
+
+_MOST_SHOWN = 8
+_OTHERS = 6
+"""The number that stands for other symbolic dimensions when sizes are tried."""
+
+
+class Obstacle(str):
+    """A sentence about a node or size that may not fit an edit."""
+
+    __slots__ = ()
+
+
+# ---- Fixes ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Fixed:
+    """A changed number in a constant shape.
+
+    Attributes:
+        title: what was changed.
+        undo: a function that reverts the change.
+    """
+
+    title: str
+    undo: Callable[[], None]
+
+
+def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) -> Fixed | None:
+    """Change one number in a constant shape that allows only the old size of a dimension.
+
+    Args:
+        model: the edited model; changed in place.
+        now: the inferred facts about the model.
+        symbol: the symbolic dimension.
+        old: the old size of the dimension.
+        answers: cached answers of onnx's inference.
+
+    Returns:
+        The change; None if no number can or must be changed.
+    """
+    for finding in symbolic_dimensions.check(now.subject):
+        if not finding.message.startswith(f"the dimension {quoted(symbol)} "):
+            continue
+        repair = finding.repair
+        place = finding.places[-1]
+        if repair is not None and repair.kind == "respell" and place.part[-2:-1] == ("element",):
+            fixed = _set(now, repair.item, int(place.part[-1]), int(repair.argument[1]), finding)
+            if fixed is not None:
+                return fixed
+    if any(_forced(now, symbol)) or any(_failing(model, symbol, old, answers)):
+        return _fix_flattened(now, symbol, old)
+    return None
+
+
+def _fix_flattened(now: Bare, symbol: str, old: int) -> Fixed | None:
+    """Change the first constant shape that has the old size where its input has the dimension."""
+    main = now.subject.main
+    views = now.inference.visits.get(id(main), ())
+    if main is None or not views:
+        return None
+    for node in main.nodes:
+        if node.op_type != "Reshape" or node.domain or len(node.inputs) != 2:
+            continue
+        if any(attribute.name == "allowzero" and attribute.value for attribute in node.attributes):
+            continue  # 0 is a size there
+        shape = now.shapes.get((0, node.inputs[0]))
+        value = views[0].value(node.inputs[1])
+        wanted = value.numbers() if value is not None else None
+        for index, size in enumerate(wanted or ()):
+            if size == old and shape is not None and shape[index : index + 1] == (symbol,):
+                stored = _stored(main, node.inputs[1])
+                return None if stored is None else _set(now, stored, index, 0, node)
+    return None
+
+
+def _stored(main: Scope, name: str) -> ValueInfo | Node | None:
+    at = main.position.get(name)
+    if at is None:
+        return None
+    return main.given[name] if at < 0 else main.nodes[at]
+
+
+def _set(now: Bare, item: Any, index: int, number: int, where: Finding | Node) -> Fixed | None:
+    """Set an element of a constant list."""
+    held = now.original(item)
+    user = where.places[0].item if isinstance(where, Finding) else where
+    name = held.name if isinstance(held, ValueInfo) else next(iter(held.outputs), "")
+    title = f"element {index} of `{name}`, the shape of `{user.op_type}`, is {number} now"
+    if isinstance(held, ValueInfo):
+        before = held.data
+        made = _changed(held.type, before, index, number)
+        if made is None:
+            return None
+        held.data = made
+        return Fixed(title, lambda: setattr(held, "data", before))
+    attributes = held.attributes
+    if held.op_type != "Constant" or len(attributes) != 1:
+        return None
+    attribute = _changed_attribute(attributes[0], index, number)
+    if attribute is None:
+        return None
+    held.attributes = (attribute,)
+    if item is not held:
+        item.attributes = held.attributes
+    return Fixed(title, lambda: setattr(held, "attributes", attributes))
+
+
+def _changed_attribute(attribute: Attribute, index: int, number: int) -> Attribute | None:
+    value = attribute.value
+    if isinstance(value, Tensor):
+        data = _changed(value.type, value.data, index, number)
+        return None if data is None else replace(attribute, value=replace(value, data=data))
+    if isinstance(value, tuple) and attribute.name == "value_ints" and index < len(value):
+        items: Any = (*value[:index], number, *value[index + 1 :])
+        return replace(attribute, value=items)
+    return None
+
+
+def _changed(type: Any, data: Any, index: int, number: int) -> RawData | TypedData | None:
+    """Return the data of an int64 list with another element."""
+    if not isinstance(type, TensorType) or type.element != "int64":
+        return None
+    if isinstance(data, RawData):
+        return RawData(_with_element(bytes(data.data), index, number))
+    if isinstance(data, TypedData):
+        return TypedData(_with_element(data.entries, index, number))
+    return None
+
+
+def _with_element(stored: bytes, index: int, number: int) -> bytes:
+    return stored[: 8 * index] + struct.pack("<q", number) + stored[8 * index + 8 :]
+
+
+# ---- Obstacles --------------------------------------------------------------------------------
+
+
+def obstacles(
+    model: Model, now: Bare, symbol: str, old: int, names: set[str], answers: Answers
+) -> list[str]:
+    """Return messages on nodes that accept only the old size, and on sizes that become unknown.
+
+    Args:
+        model: the edited model.
+        now: the inferred facts about the model.
+        symbol: the dimension that is symbolic now.
+        old: the old size of the dimension.
+        names: the inputs with the dimension.
+        answers: cached answers of onnx's inference.
+    """
+    found = list(_forced(now, symbol))
+    for item in dict.fromkeys(_failing(model, symbol, old, answers)):
+        node = item.partition(" does not accept")[0]
+        if not any(f"({node})" in other for other in found):
+            found.append(item)
+    if not found:
+        found = list(_lost(now, names))
+    more = len(found) - _MOST_SHOWN
+    shown: list[str] = [Obstacle(item) for item in found[:_MOST_SHOWN]]
+    return [*shown, Obstacle(f"and {more} more")] if more > 0 else shown
+
+
+def _forced(now: Bare, symbol: str) -> Iterator[str]:
+    """Yield the restrictions of a dimension that the checker finds."""
+    for finding in symbolic_dimensions.check(now.subject):
+        if quoted(symbol) in finding.message:
+            item = finding.places[0].item
+            at = f" ({_named(item)})" if isinstance(item, Node) else ""
+            yield f"{finding.message}{at}; {finding.help}"
+
+
+def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[str]:
+    """Yield the nodes that accept the old size and reject other sizes."""
+    others = {name: _OTHERS for name in _symbols(model) if name != symbol}
+    known = set(_rejected(infer_bare(model, {**others, symbol: old}, answers)))
+    for size in (2 * old, 3 * old, 2 * old + 3):
+        made = infer_bare(model, {**others, symbol: size}, answers)
+        for node, why in _rejected(made):
+            if (node, why) not in known and node not in {other for other, _ in known}:
+                yield f"{node} does not accept other sizes than {old}" + (why and f": {why}")
+
+
+def _symbols(model: Model) -> set[str]:
+    """Return the symbolic dimensions of the inputs."""
+    shapes = [getattr(value.type, "shape", None) or () for value in model.graph.inputs]
+    return {dim for shape in shapes for dim in map(plain_dim, shape) if isinstance(dim, str)}
+
+
+def _rejected(made: Bare) -> Iterator[tuple[str, str]]:
+    """Yield the nodes that reject the sizes of their inputs, and the reasons."""
+    for finding in made.inference.findings:
+        if finding.slug != "onnx-inference-failed":
+            item = finding.places[0].item
+            yield _named(item) if isinstance(item, Node) else "the model", finding.message
+    for scope in made.subject.scopes:
+        for view in made.inference.visits.get(id(scope), ()):
+            for node in scope.nodes:
+                if not _accepted(node, view):
+                    yield _named(node), ""
+
+
+def _named(node: Node) -> str:
+    name = next(filter(None, node.outputs), node.name or "")
+    return f"`{node.op_type}` of `{name}`"
+
+
+def _accepted(node: Node, view: Shapes) -> bool:
+    bound = any(type(attribute.value) is Reference for attribute in node.attributes)
+    shapes = [_numbers(view, name) for name in node.inputs]
+    values = [view.value(name) if name else None for name in node.inputs]
+    return bound or accepts(node, shapes, values)
+
+
+def _numbers(view: Shapes, name: str) -> tuple[int, ...] | None:
+    shape = getattr(view.find(name), "shape", None) if name else None
+    if shape is None or not all(isinstance(dim, int) for dim in shape):
+        return None
+    return tuple(shape)
+
+
+def _lost(now: Bare, names: set[str]) -> Iterator[str]:
+    """Yield the first nodes on the paths from the inputs whose output sizes are unknown."""
+    for scope in now.subject.scopes:
+        reached = set(names) if scope is now.subject.main else None
+        unknown: set[str] = set()
+        for index, node in enumerate(scope.nodes):
+            used = set(node.inputs)
+            for child in scope.children.get(index, ()):
+                used.update(_used(child))
+            if reached is not None:
+                if reached.isdisjoint(used):
+                    continue
+                reached.update(filter(None, node.outputs))
+            new = [name for name in node.outputs if name and not now.is_known(scope, name)]
+            if new and unknown.isdisjoint(used):
+                yield f"sizes after {_named(node)} are unknown, and may not fit other sizes"
+            elif not is_checked(node):
+                yield f"it is not known which sizes {_named(node)} accepts"
+            unknown.update(new)
+
+
+def _used(scope: Scope) -> Iterator[str]:
+    for node in scope.nodes:
+        yield from node.inputs
+    for children in scope.children.values():
+        for child in children:
+            yield from _used(child)
