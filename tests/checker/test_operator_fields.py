@@ -28,6 +28,7 @@ float[2, 3] slope = [1, ...], float[1, 4] lines = [1, ...], int64[1, 2] far = {3
 int64[1, 2] near = {-2, 2}, float[1] u = {1}, int64[2, 3] low = {0, -1, 0, -2, 0, -3},
 int64[2, 3] low3 = {0, -1, 0, -2, 0, 1}, int64[4] pads = {2, 0, 0, 0}, int64[4] cut = {-2, 0, 1, 0},
 int64[4] pads1 = {1, 2, 1, 0}, int64[2] negative = {-1, 3},
+int64[1] first = {0},
 """
 INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 1, 4] line, " \
     "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row"  # fmt: skip
@@ -48,6 +49,11 @@ def labels(*fields: str) -> str:
 
 
 SIX, TWO = "coefficients = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]", "intercepts = [1.0, 2.0]"
+SUPPORTED = (
+    "l, y = ai.onnx.ml.SVMClassifier <classlabels_ints = [0, 1], vectors_per_class = {}, "
+    "coefficients = [1.0, -1.0], support_vectors = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], rho = [0.5], "
+    'kernel_type = "LINEAR", kernel_params = [0.5, 0.0, 3.0]> (x)'
+)
 QUANTIZED = "y = QLinearConv (q, {}, {}, kernel, {}, {}, one, z)"
 PRODUCT = "y = QLinearMatMul (a, {}, z, b, {}, z, one, z)"
 ADDED = "y = com.microsoft.QLinearAdd (a, {}, z, a, one, z, one, z)"
@@ -121,11 +127,16 @@ WARNINGS = {
     classifier(SIX, "classlabels_ints = [0, 1]"): "`intercepts` is missing; onnxruntime needs it",
     classifier(SIX, TWO): "the number of class labels is 0, but there are 2",
     "y = ai.onnx.ml.LinearRegressor <targets = 1> (x)": "`coefficients` is missing; onnxruntime",
+    SUPPORTED.format(
+        "[1, 1, 1]"
+    ): "`vectors_per_class` has 3 entries, but there are 2 class labels",
 }
 """Nodes that onnxruntime refuses, although the specification does not forbid them."""
 DOUBTFUL = {
     "y = PRelu (row, slope)": "the slope `slope` cannot be broadcast to the shape of `row`",
     "y = Squeeze (row, none)": "`axes` is empty, but `row` has dimensions of size 1",
+    tree(nodes_hitrates="[1.0]"): "`nodes_hitrates` has 1 entries, but `nodes_treeids` has 3",
+    tree(nodes_missing_value_tracks_true="[0, 0, 0, 0]"): "has 4 entries, but `nodes_treeids`",
 }
 """Nodes on which onnxruntime and the specification disagree; onnxruntime runs them."""
 FINE = (
@@ -148,6 +159,7 @@ FINE = (
     'y = Pad <mode = "wrap"> (x, pads)', "y = Pad (x, cut)",
     tree(), tree(n_targets="2", target_ids="[1, 0]"), tree(nodes_featureids="[2, 0, 0]"),
     tree(nodes_featureids="[1, 7, 0]"), tree(nodes_modes='["LEAF", "LEAF", "LEAF"]'),
+    SUPPORTED.format("[1, 1]"),
     tree(target_nodeids="[1, 1]"), tree(target_nodeids="[0, 1]"),
     classifier(SIX, TWO, "classlabels_ints = [0, 1]"),
     classifier("coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]",
@@ -156,6 +168,14 @@ FINE = (
     "y = ai.onnx.ml.LabelEncoder <keys_floats = [1.0, 2.0], values_int64s = [1, 2]> (x)",
 )  # fmt: skip
 """Nodes that are similar to the others, and right."""
+
+
+def test_only_1_keeps_dimensions() -> None:
+    for keepdims in (0, 1, 2):
+        kept = "1, " if keepdims == 1 else ""
+        for result in (f"float[{kept}3] y = ReduceSum", f"int64[{kept}3] y = ArgMax"):
+            axes = " (x, first)" if "Sum" in result else " (x)"
+            assert not found(model(f"{result} <keepdims = {keepdims}>{axes}")), (keepdims, result)
 
 
 def model(node: str) -> str:

@@ -139,6 +139,12 @@ def _supported(call: OperatorCall) -> Shapes:
     """Infer `SVMClassifier`, without the number of its scores."""
     _need(call, "kernel_params")
     labels = count_of(call, "classlabels_strings", "classlabels_ints")
+    vectors = count_of(call, "vectors_per_class")
+    if vectors and labels and vectors != labels:
+        call.reject(
+            f"`vectors_per_class` has {vectors} entries, but there are {labels} class labels",
+            certain=False,
+        )
     # One score for each label, unless there are no probabilities: then one for each pair.
     whole = labels == 3 or (count_of(call, "prob_a") and labels)
     return _classified(call, labels if whole else None, 1, 2)

@@ -42,6 +42,10 @@ class OperatorCall:
         found = self.attribute(name)
         return found if isinstance(found, int) else default
 
+    def keeps_dims(self) -> bool:
+        """Whether a reduction keeps the reduced dimensions: onnx and onnxruntime do only for 1."""
+        return self.integer("keepdims", 1) == 1
+
     def listed(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
         """Return the value of an attribute that is a list of integers."""
         found = self._list(name)

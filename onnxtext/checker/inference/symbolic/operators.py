@@ -153,7 +153,7 @@ def _reduce(call: OperatorCall) -> SymbolicShape:
     if shape is None:
         return None
     axes = call.integers("axes", 1)
-    kept = call.integer("keepdims", 1)
+    kept = call.keeps_dims()
     if axes is None and call.has_input(1):
         return (None,) * len(shape) if kept else None
     if not axes and call.integer("noop_with_empty_axes", 0):
@@ -161,7 +161,9 @@ def _reduce(call: OperatorCall) -> SymbolicShape:
     return _reduced(call, shape, axes or tuple(range(len(shape))), kept)
 
 
-def _reduced(call: OperatorCall, shape: Extents, axes: tuple[int, ...], kept: int) -> SymbolicShape:
+def _reduced(
+    call: OperatorCall, shape: Extents, axes: tuple[int, ...], kept: bool
+) -> SymbolicShape:
     found = call.axes(axes, len(shape)) if shape else []
     if found is None:
         return None
@@ -175,7 +177,7 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     if not shape:
         return None
-    return _reduced(call, shape, (call.integer("axis", 0),), call.integer("keepdims", 1))
+    return _reduced(call, shape, (call.integer("axis", 0),), call.keeps_dims())
 
 
 def _normalized(call: OperatorCall) -> SymbolicShape:

@@ -283,7 +283,7 @@ def _reduced(fold: Callable[[list[Extent]], Extent]) -> Callable[[OperatorCall],
             groups.setdefault(key, []).append(item)
         if not value.items or None in found:
             return None
-        kept = call.integer("keepdims", 1)
+        kept = call.keeps_dims()
         shape = [1 if axis in found else size for axis, size in enumerate(value.shape)]
         if not kept:
             shape = [size for axis, size in enumerate(value.shape) if axis not in found]
