@@ -131,7 +131,7 @@ def test_holds_reads_nothing_if_the_size_differs(
     ("command", "module", "function"),
     [
         (["fmt"], "format.format_text", "format_source"),
-        (["check", "--fix"], "checker.engine.repair", "plan_fix"),
+        (["check", "--fix"], "checker.engine.fix_edits", "plan_fix"),
     ],
 )
 def test_concurrent_changes_are_kept(
