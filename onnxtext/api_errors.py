@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
     from onnxtext.proto.decode.lift import LiftError
     from onnxtext.proto.encode.lower import LowerError
-    from onnxtext.tensor.blobs_in_text import Elsewhere
+    from onnxtext.tensor.text_resources import Elsewhere
 
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:

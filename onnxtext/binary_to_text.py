@@ -18,7 +18,7 @@ from onnxtext.printer.metadata_placement import keep_metadata, leave_metadata_ou
 from onnxtext.printer.move_weights import move_weights
 from onnxtext.printer.printer import print_model
 from onnxtext.proto.decode.lift import lift_model
-from onnxtext.tensor.blobs_in_text import BlobError
+from onnxtext.tensor.text_resources import BlobError
 
 if TYPE_CHECKING:
     from onnxtext.weights.write_resources import WeightFiles, Weights

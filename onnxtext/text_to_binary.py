@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from onnxtext.ast.tensors_and_attributes import DataFile
     from onnxtext.ast.types import TensorType
-    from onnxtext.tensor.blobs_in_text import Elsewhere
+    from onnxtext.tensor.text_resources import Elsewhere
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
@@ -136,7 +136,7 @@ class FilesBeside:
     def find(self, digest: str) -> bytes | memoryview:
         """Return the bytes of a blob."""
         if not self._places:
-            from onnxtext.tensor.blobs_in_text import unknown
+            from onnxtext.tensor.text_resources import unknown
 
             raise unknown(digest)
         return self._reader.find(digest)
@@ -152,7 +152,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
     Raises:
         OnnxTextError: a file is missing, outside of the directory, or does not match its reference.
     """
-    from onnxtext.tensor.blobs_in_text import BlobError
+    from onnxtext.tensor.text_resources import BlobError
     from onnxtext.weights.external_data import embed_external
 
     try:
@@ -166,7 +166,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 def _externalize(
     model: Model, source: Source, elsewhere: Elsewhere | None, external: ExternalFile
 ) -> None:
-    from onnxtext.tensor.blobs_in_text import BlobError
+    from onnxtext.tensor.text_resources import BlobError
     from onnxtext.weights.blobs_beside_text import Reader
     from onnxtext.weights.external_data import externalize
 

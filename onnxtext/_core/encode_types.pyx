@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode types: the compiled part of `onnxtext.proto.encode.types_and_metadata`."""
+"""Encode types: the compiled part of `onnxtext.proto.encode.types_and_tensors`."""
 from libc.stdint cimport int64_t, uint64_t
 
 from onnxtext._core.keys cimport *

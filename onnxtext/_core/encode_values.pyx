@@ -17,7 +17,7 @@ from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import (
     Attribute, ExternalData, Float32, Floats, Reference, SparseTensor, StringData, Tensor,
 )
-from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS, tensor_head
+from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:

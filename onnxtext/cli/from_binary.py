@@ -107,7 +107,7 @@ def official_conversion(allow_loss: bool) -> Conversion:
     """Create the conversion to the official syntax."""
 
     def convert(data: bytes, job: Job) -> Output:
-        from onnxtext.cli.official import convert_official
+        from onnxtext.cli.official_losses import convert_official
 
         return Output([convert_official(bytes(data), job.name, allow_loss=allow_loss)])
 

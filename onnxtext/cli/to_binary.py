@@ -22,7 +22,7 @@ from onnxtext.cli.report import CommandError
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
     from onnxtext.source import Source
-    from onnxtext.tensor.blobs_in_text import Elsewhere
+    from onnxtext.tensor.text_resources import Elsewhere
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
-from onnxtext.tensor.blobs_in_text import BlobError
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:

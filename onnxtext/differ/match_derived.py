@@ -14,9 +14,9 @@ from onnxtext.differ.derived_weights import elements_of, shape_of
 from onnxtext.differ.lists import Pairs, unmatched
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.quantization import QUANTIZED
-from onnxtext.tensor.blobs_in_text import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:

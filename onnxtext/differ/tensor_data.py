@@ -21,9 +21,9 @@ from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.differ.derived_weights import compare_types, is_transposed, shape_of
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
-from onnxtext.tensor.blobs_in_text import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.text_resources import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.weights.blobs_beside_text import Reader
 from onnxtext.weights.external_data import Embedder
 from onnxtext.weights.statistics import dtype_of

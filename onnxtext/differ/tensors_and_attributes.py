@@ -21,7 +21,7 @@ from onnxtext.differ.statement_text import (
 )
 from onnxtext.differ.tensor_data import TensorRef, compare_data, doubtful_reference, storage_fields
 from onnxtext.printer.strings import quoted
-from onnxtext.tensor.blobs_in_text import BlobError
+from onnxtext.tensor.text_resources import BlobError
 
 _DATA_FIELDS = (
     "raw_data", "float_data", "int32_data", "string_data", "int64_data", "double_data",

@@ -21,7 +21,7 @@ from onnxtext.printer.metadata_placement import leave_metadata_out
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
 from onnxtext.printer.strings import quoted
 from onnxtext.source import Source
-from onnxtext.tensor.blobs_in_text import PRINTED_DIGITS, BlobError
+from onnxtext.tensor.text_resources import PRINTED_DIGITS, BlobError
 from onnxtext.weights.statistics import describe, find_blobs
 
 Root = Model | Function | Graph

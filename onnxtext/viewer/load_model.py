@@ -20,7 +20,7 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.analysis import Analysis, analyse
 from onnxtext.memory import paused_collector
 from onnxtext.printer.printer import print_model
-from onnxtext.tensor.blobs_in_text import BlobError
+from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.statistics import describe, describe_entries
 
 ENCODING = "utf-16"

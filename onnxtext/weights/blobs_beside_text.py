@@ -11,7 +11,7 @@ from onnxtext.ast.model import WeightPlace
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
 from onnxtext.files import name_of
-from onnxtext.tensor.blobs_in_text import BlobError
+from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.open_beside import PathError, inside, view_file
 from onnxtext.weights.store import Store
 

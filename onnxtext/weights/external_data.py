@@ -25,7 +25,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType
 from onnxtext.files import name_of
-from onnxtext.tensor.blobs_in_text import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.text_resources import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.weights.declared_sizes import wanted_size
 from onnxtext.weights.open_beside import PathError, inside, view_file
 

@@ -20,8 +20,8 @@ from onnxtext.ast.tensors_and_attributes import Blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.files import replacing_path
-from onnxtext.tensor.blobs_in_text import BlobError
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.open_beside import view_file
 
 _DTYPES = {

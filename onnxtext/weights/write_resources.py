@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from onnxtext.ast.model import Model, WeightPlace
-from onnxtext.tensor.blobs_in_text import BlobError
+from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.open_beside import inside
 from onnxtext.weights.store import Store
 from onnxtext.wire.compare import same_bytes

@@ -13,7 +13,7 @@ from onnxtext.ast.model import Model
 from onnxtext.core import core
 from onnxtext.printer import print_model
 from onnxtext.printer.graphs import GraphPrinter
-from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS
+from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.varints import pack_entries
 from onnxtext.wire.writer import delimited, varint

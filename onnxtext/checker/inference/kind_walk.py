@@ -48,7 +48,7 @@ from onnxtext.checker.inference.symbolic.shape_merging import either
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
 from onnxtext.checker.inference.type_merging import TypeMerger
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.types_and_metadata import lower_tensor
+from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
 _LEAST_REPEATS = 4
 """The propagation stops if kinds have fewer nodes on average, except if kinds are few."""

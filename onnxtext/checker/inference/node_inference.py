@@ -18,7 +18,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.types_and_metadata import lower_type
+from onnxtext.proto.encode.types_and_tensors import lower_type
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError

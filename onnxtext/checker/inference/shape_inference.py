@@ -42,7 +42,7 @@ from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep, Val
 from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.types_and_metadata import lower_tensor
+from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
 _MOST_REPEATED = 2_000
 """The most visits of nodes to prepare loops; four times the model's nodes are added."""

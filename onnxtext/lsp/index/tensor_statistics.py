@@ -7,7 +7,7 @@ from pathlib import Path
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.tensor.blobs_in_text import BlobError
+from onnxtext.tensor.text_resources import BlobError
 
 MOST_BYTES = 64 << 20
 """The size of the largest tensor with statistics: hovering must not wait."""

@@ -16,11 +16,11 @@ from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.core import core
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.types_and_metadata import entry, lower_type
+from onnxtext.proto.encode.types_and_tensors import entry, lower_type
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.proto.schema import message_spec
-from onnxtext.tensor.blobs_in_text import Elsewhere
+from onnxtext.tensor.text_resources import Elsewhere
 from onnxtext.wire.writer import Piece, delimited
 
 __all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces", "lower_without_weights"]

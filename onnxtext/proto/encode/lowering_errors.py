@@ -14,7 +14,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.tensor.blobs_in_text import Elsewhere
+from onnxtext.tensor.text_resources import Elsewhere
 from onnxtext.wire.writer import Piece
 
 T = TypeVar("T")

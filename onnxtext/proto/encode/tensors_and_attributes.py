@@ -14,7 +14,7 @@ from onnxtext.ast.typed_blobs import data_of_blob, expanded, list_of_blob
 from onnxtext.ast.types import type_depth
 from onnxtext.proto.encode.decorators import FieldTable, targeted
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.types_and_metadata import (
+from onnxtext.proto.encode.types_and_tensors import (
     lower_tensor,
     lower_type,
     metadata_fields,
@@ -23,8 +23,8 @@ from onnxtext.proto.encode.types_and_metadata import (
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
-from onnxtext.tensor.blobs_in_text import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.text_resources import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 _A = ast.AttributeType

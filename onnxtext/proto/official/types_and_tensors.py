@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.proto.encode.types_and_metadata import TENSOR_FIELDS
+from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS
 from onnxtext.proto.official.fields import (
     Data,
     FieldReducer,
