@@ -228,7 +228,7 @@ def with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def known_with_data(graph: Graph) -> list[ValueInfo]:
-    """Return `with_data`; in the order of the text if `@initializers(…)` is invalid."""
+    """Return `with_data(graph)`, or the text's order if `@initializers(…)` is invalid."""
     try:
         return with_data(graph)
     except ValueInfoError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prepare the inputs of a run: convert given inputs to their types, make random inputs."""
+"""Prepare the inputs of a run: convert given arrays to the declared types, and make random ones."""
 
 from __future__ import annotations
 

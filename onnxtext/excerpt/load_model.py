@@ -25,7 +25,7 @@ from onnxtext.tensor.text_resources import PRINTED_DIGITS, BlobError
 from onnxtext.weights.statistics import describe, find_blobs
 
 Root = Model | Function | Graph
-"""The object to show: a model, or a single function or graph."""
+"""What a file to show contains: a model, a function or a graph."""
 
 
 @dataclass(slots=True)

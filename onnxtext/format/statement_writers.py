@@ -60,9 +60,10 @@ class Writer(ABC):
     Attributes:
         indent: the indentation of the statements.
         comma: the separator behind each statement.
-        remembered: formatted texts of statements whose strings are all names, keyed by the source
-            outside of strings up to the next statement: the texts between the strings, None if
-            they are unchanged; and the number of line breaks in the source.
+        remembered: how to format statements in which each string is a name. The key is the source
+            up to the next statement, without the content of strings. The value is a pair: the
+            formatted texts between the strings, or None if the source is already formatted; and
+            the number of line breaks in the key.
     """
 
     comma = ""

@@ -158,7 +158,7 @@ def _read(text: str, origin: str, start: int) -> Tree:
 
 
 def read_list(part: Part) -> Items | None:
-    """Split a construct that is a list or ends in a list; None for other constructs."""
+    """Return the items of a construct that is or ends in a list; None for other constructs."""
     if isinstance(part.tree, Token):
         return None
     found = Items()

@@ -88,9 +88,10 @@ Root = Model | Fragment
 
 
 def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
-    """Make the fields that most items store empty presence defaults of the whole text.
+    """List the fields that most items store although they are empty, once for the whole text.
 
-    Items that follow a default become implicit in the AST; other items get `@unset` (SPEC 11).
+    Items that store such a field empty no longer say so in the AST; items that do not store it get
+    `@unset` (SPEC 11, presence defaults).
 
     Args:
         root: freshly lifted, with every stored field explicit; changed in place.

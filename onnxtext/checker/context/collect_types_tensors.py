@@ -179,9 +179,10 @@ _ORDINARY = frozenset(
 
 
 def tensors(subject: Subject) -> list[TensorUse]:
-    """Return the tensors of initializers, attributes and sparse tensors that may break a rule.
+    """Return the tensors in initializers, attributes and sparse tensors.
 
-    Skips initializers with raw data of an ordinary type, whose size the parser has checked.
+    Initializers with raw data of an ordinary type are left out: the parser has checked their size,
+    and no other rule applies to them.
     """
     known: list[TensorUse] | None = subject.memo.get("tensors")
     if known is None:

@@ -63,5 +63,5 @@ _MOST = 12
 
 
 def _is_escaped(token: str, lost: list[re.Match[str]]) -> bool:
-    """Whether a fix can double the lost backslashes of a string: none precedes a line break."""
+    """Whether to offer the fix: not for long strings, nor for a backslash before a line break."""
     return all(item[1] != "\n" for item in lost) and len(token) < 10_000

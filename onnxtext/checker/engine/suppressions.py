@@ -99,7 +99,7 @@ class Suppressions:
         return self._suppress(finding.slug, lines)
 
     def suppresses_at(self, diagnostic: Diagnostic) -> bool:
-        """Whether a finding with a position in the text, but no statement, is suppressed."""
+        """Whether a comment suppresses a diagnostic, which is found by its lines."""
         lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
         return self._suppress(diagnostic.code, lines)
 

@@ -123,7 +123,7 @@ class Kinds:
         """Set the types of all values of a graph and its nested graphs.
 
         Raises:
-            Inconclusive: the kinds prove nothing.
+            Inconclusive: one node of each kind does not show whether the types fit.
         """
         types, declared_type = self._types, self._declared
         for value in (*scope.inputs, *scope.initializers):

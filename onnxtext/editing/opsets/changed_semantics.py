@@ -274,7 +274,7 @@ def lp_pool_up(work: Work) -> None:
 
 
 def pool_windows(work: Work) -> None:
-    """Reject pools with windows that start in the end padding, which version 22 ignores.
+    """Reject a pooling node if a window starts in the end padding: version 22 ignores such windows.
 
     Windows start there only with `ceil_mode`, if padding and stride together are longer than the
     window.

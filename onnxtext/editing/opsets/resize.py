@@ -102,7 +102,7 @@ def resize_down(work: Work) -> None:
 
 
 def resize_with_empty(work: Work) -> None:
-    """Replace omitted inputs of `Resize` by empty tensors, as versions before 13 require."""
+    """Replace omitted inputs of `Resize` by empty tensors: versions before 13 require them."""
     if work.input(2) == "" or work.input(1) == "":
         empty = work.constant("roi", [], "float")
         for index in (1, 2):

@@ -41,10 +41,10 @@ class Lifter(NodeLifter):
     """Lifts the messages of one model; caches types, attributes and operator sets.
 
     Attributes:
-        largest: the number of elements of the model's largest tensor, or list in an attribute, if
-            the model has nothing else to settle or move after lifting: no decorators, metadata,
-            annotations, empty domains or tensor names, long attributes or nested graphs.
-            Otherwise -1.
+        largest: -1 if the lifted model may need another pass (`settle_presence`,
+            `settle_annotations`). Otherwise the number of elements of the largest tensor or
+            attribute list. Decorators, metadata, annotations, empty domains or tensor names, long
+            attributes and nested graphs may need another pass; only the core finds that none does.
     """
 
     def __init__(self, *, careful: bool, native: bool = True) -> None:

@@ -170,7 +170,7 @@ def is_identifier(data: bytes) -> bool:
 
 
 def is_dotted(data: bytes) -> bool:
-    """Whether a name is an identifier, or several identifiers separated by dots."""
+    """Whether a name consists of identifiers that are separated by dots, or of one identifier."""
     return all(is_identifier(part) for part in data.split(b"."))
 
 

@@ -46,10 +46,10 @@ class Conflict(NamedTuple):
 
 
 class Forced(NamedTuple):
-    """A symbol that must be one number, or one of two because it is broadcast.
+    """The one size that a symbol can have, or the two sizes if the symbol is broadcast.
 
     Attributes:
-        numbers: the number, or 1 and another.
+        numbers: the sizes; if there are two, the first is 1.
         place: the origin of the restriction.
         joined: the origins of equations with other symbols.
     """
