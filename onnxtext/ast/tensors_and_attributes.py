@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Union
@@ -303,6 +304,25 @@ class Attribute:
     type: AttributeType | None
     value: AttributeValue | None
     decorators: tuple[Decorator, ...] = ()
+
+    def read(self) -> AttributeValue | None:
+        """Return the value; the field's default if only the type is stored (`a: int` is 0)."""
+        return _DEFAULTS.get(self.type) if self.value is None else self.value
+
+
+_DEFAULTS: dict[AttributeType | None, AttributeValue] = {
+    AttributeType.INT: 0,
+    AttributeType.FLOAT: Float32(0),
+    AttributeType.STRING: b"",
+    AttributeType.INTS: (),
+    AttributeType.STRINGS: (),
+}
+"""The defaults of the fields of numbers and strings (onnx.proto, proto2 defaults)."""
+
+
+def attribute_value(attributes: Iterable[Attribute], name: str) -> AttributeValue | None:
+    """Return what a reader of the model gets as an attribute's value; None if it is missing."""
+    return next((item.read() for item in attributes if item.name == name), None)
 
 
 PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 
@@ -51,7 +52,7 @@ def _at(shapes: Shapes, index: int) -> Sizes | None:
 
 
 def _integer(node: Node, name: str, default: int) -> int:
-    found = next((a.value for a in node.attributes if a.name == name), default)
+    found = attribute_value(node.attributes, name)
     return found if isinstance(found, int) else default
 
 
@@ -106,9 +107,9 @@ def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     wanted = weights[0] if transposed else weights[1] * groups
     made = weights[1] * groups if transposed else weights[0]
     bias = _at(shapes, 8 if quantized else 2) if node.op_type != "ConvInteger" else None
-    kernel = next((a.value for a in node.attributes if a.name == "kernel_shape"), weights[2:])
+    kernel = attribute_value(node.attributes, "kernel_shape")
     return (
-        kernel == weights[2:]
+        kernel in (None, weights[2:])
         and shape[1] == wanted
         and made % groups == 0
         and bias in (None, (made,))
@@ -117,7 +118,7 @@ def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
 
 def _recurrent(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     first = _integer(node, "layout", 0)
-    direction = next((a.value for a in node.attributes if a.name == "direction"), b"forward")
+    direction = attribute_value(node.attributes, "direction")
     count = 2 if direction == b"bidirectional" else 1
     gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[node.op_type]
     shape, weights, repeated = [_at(shapes, index) for index in range(3)]
@@ -167,7 +168,7 @@ def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> b
 
 def _split(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     shape = _at(shapes, 0)
-    listed = next((a.value for a in node.attributes if a.name == "split"), None)
+    listed = attribute_value(node.attributes, "split")
     if len(values) > 1 and values[1] is not None:
         listed = values[1].numbers()
     if not shape or not isinstance(listed, tuple):

@@ -129,12 +129,20 @@ def _is_valid(node: NodeProto, values: dict[str, Array], made: list[Array]) -> b
     if node.op_type == "Reshape":
         return bool(values[node.input[1]].min(initial=0) >= -1)
     if node.op_type == "TopK":
-        return bool(made[0].shape.count(values[node.input[1]][0]) > 0)
+        return bool(_size_along_axis(node, values, -1) >= values[node.input[1]][0])
+    if node.op_type == "Gather" and values[node.input[0]].ndim > 0:
+        size, indices = _size_along_axis(node, values, 0), values[node.input[1]]
+        return bool(-size <= indices.min(initial=0) and indices.max(initial=-1) < size)
     if node.op_type in ("Flatten", "Gather"):
         return bool(values[node.input[0]].ndim > 0)
     if node.op_type == "Tile":
         return bool(values[node.input[0]].ndim == len(values[node.input[1]]))
     return True
+
+
+def _size_along_axis(node: NodeProto, values: dict[str, Array], default: int) -> int:
+    axis = next((item.i for item in node.attribute if item.name == "axis"), default)
+    return int(values[node.input[0]].shape[axis])
 
 
 def _run(node: NodeProto, values: dict[str, Array]) -> list[Array]:

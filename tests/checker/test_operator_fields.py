@@ -7,6 +7,7 @@ import onnx
 import pytest
 
 import onnxtext
+from benchmarks import shapes
 from benchmarks.judge import judged
 from onnxtext import Diagnostic
 from tests.checker.models import text
@@ -151,6 +152,7 @@ FINE = (
     ADDED.format("one"),
     "y = ConvTranspose <output_padding = [1], strides = [2]> (line, w)",
     "y = ConvTranspose <output_shape = [6]> (line, w)",
+    "y = Concat <axis: int> (three, three)",
     "y = ConvTranspose <output_shape = [10], strides = [2]> (line, w)",
     "y = PRelu (x, slope)", "y = PRelu (x, three)", "y = Squeeze (x, none)",
     "y = ScatterND (x, near, u)", "y = GatherND (x, near)", "y = GatherElements (x, low3)",
@@ -245,3 +247,10 @@ def test_lists_that_are_not_read_are_not_missing() -> None:
     """A list may be too long to be read; it is not missing then."""
     source = model(tree(nodes_values="[0.5, ...]"))
     assert not any("missing" in item.message for item in found(source))
+
+
+def test_an_output_shape_smaller_than_the_input_has_all_dimensions() -> None:
+    """onnx infers only the first two dimensions."""
+    node = "y = ConvTranspose <output_shape = [3], strides = [2]> (line, w)"
+    found = shapes.ours(onnx.load_from_string(onnxtext.to_binary(model(node))))
+    assert found["y"] == (1, 1, 3)

@@ -119,9 +119,12 @@ def add_a_tensor(model: ModelProto, chosen: random.Random) -> None:
 
 
 def add_a_function(model: ModelProto, chosen: random.Random) -> None:
+    standard = [item for item in model.opset_import if item.domain in ("", "ai.onnx")]
+    if not standard:
+        return
     function = model.functions.add(name="Unused", domain="unused", input=["a"], output=["b"])
     function.attribute.append("k")
-    function.opset_import.append(model.opset_import[0])
+    function.opset_import.append(standard[0])
     function.node.append(helper.make_node("Identity", ["a"], ["b"]))
 
 

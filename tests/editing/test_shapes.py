@@ -175,7 +175,7 @@ def fed(inputs: list[Any], dims: list[tuple[str, int]], size: int, seed: int) ->
     for value in inputs:
         tensor = value.type.tensor_type
         shape = [
-            size if (value.name, at) in dims else dim.dim_value or 2
+            size if (value.name, at) in dims else dim.dim_value if dim.dim_value > 0 else 2
             for at, dim in enumerate(tensor.shape.dim)
         ]
         kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)

@@ -13,13 +13,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.symbolic.quotients import greatest_of
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
 from onnxtext.checker.inference.symbolic.symbolic_types import dim_of
-from onnxtext.checker.inference.type_merging import merged
+from onnxtext.checker.inference.type_merging import merged, without_shape
 
 _MOST_VISITS = 6
 """The maximum number of visits; types that still change in the last one become unknown."""
@@ -108,13 +109,8 @@ def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> 
         if common == before:
             return given
         given = (*given[: carried.start], *common, *given[carried.stop :])
-    unknown = tuple([shapeless(type) for type in given[carried]])
+    unknown = tuple([without_shape(type) for type in given[carried]])
     return (*given[: carried.start], *unknown, *given[carried.stop :])
-
-
-def shapeless(type: Type | None) -> Type | None:
-    """Return a type without its shape."""
-    return replace(type, shape=None) if isinstance(type, TensorType) else type
 
 
 # ---- Loop ---------------------------------------------------------------------------------------
@@ -169,7 +165,7 @@ def _stacked(type: Type | None, axis: int, size: Dim) -> Type | None:
         return type
     rank = len(type.shape) + 1
     if not -rank <= axis < rank:
-        return shapeless(type)
+        return without_shape(type)
     axis %= rank
     return replace(type, shape=(*type.shape[:axis], size, *type.shape[axis:]))
 
@@ -178,7 +174,7 @@ def _stacked(type: Type | None, axis: int, size: Dim) -> Type | None:
 
 
 def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
-    found = next((a.value for a in node.attributes if a.name == name), None)
+    found = attribute_value(node.attributes, name)
     if isinstance(found, tuple) and len(found) == count:
         return tuple([item if isinstance(item, int) else 0 for item in found])
     return (0,) * count
@@ -186,7 +182,7 @@ def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
 
 def scanned(node: Node) -> int | None:
     """Return the number of scanned inputs of a `Scan`; None if missing."""
-    found = next((a.value for a in node.attributes if a.name == "num_scan_inputs"), None)
+    found = attribute_value(node.attributes, "num_scan_inputs")
     return found if isinstance(found, int) and 0 < found <= len(node.inputs) else None
 
 
@@ -211,7 +207,7 @@ def _without(type: Type | None, axis: int) -> Type | None:
         return type
     rank = len(type.shape)
     if not -rank <= axis < rank:
-        return shapeless(type)
+        return without_shape(type)
     axis %= rank
     return replace(type, shape=(*type.shape[:axis], *type.shape[axis + 1 :]))
 

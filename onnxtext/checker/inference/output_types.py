@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import AttributeType, SparseTensor, Tensor
+from onnxtext.ast.tensors_and_attributes import (
+    AttributeType,
+    SparseTensor,
+    Tensor,
+    attribute_value,
+)
 from onnxtext.checker.context.type_strings import element_of, type_text
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
@@ -14,12 +17,8 @@ Texts = tuple[str | None, ...]
 """Types, None where unknown."""
 
 
-def _attribute(node: Node, name: str) -> Any:
-    return next((item.value for item in node.attributes if item.name == name), None)
-
-
 def _numbered(node: Node, name: str, default: str | None) -> str | None:
-    number = _attribute(node, name)
+    number = attribute_value(node.attributes, name)
     if number is None:
         return default
     element = ELEMENT_NUMBERS.get(number) if isinstance(number, int) else None
@@ -44,7 +43,7 @@ def _constant(node: Node, inputs: Texts) -> str | None:
 
 
 def _constant_of_shape(node: Node, inputs: Texts) -> str | None:
-    value = _attribute(node, "value")
+    value = attribute_value(node.attributes, "value")
     if value is None:
         return "tensor(float)"
     return type_text(value.type) if isinstance(value, Tensor) else None

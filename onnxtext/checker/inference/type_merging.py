@@ -24,14 +24,15 @@ def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...
     match node.op_type:
         case "Loop":
             # A carried value may change its shape between iterations.
-            carried = [_shapeless(type) for type in inputs[2:]]
+            carried = [without_shape(type) for type in inputs[2:]]
             return (TensorType("int64"), TensorType("bool"), *carried)
         case "SequenceMap":
             return tuple([t.element if isinstance(t, SequenceType) else t for t in inputs])
     return ()
 
 
-def _shapeless(type: Type | None) -> Type | None:
+def without_shape(type: Type | None) -> Type | None:
+    """Return a tensor type without its shape."""
     return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
 
 

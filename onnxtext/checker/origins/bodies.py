@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.finding import Place, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.bodies import scanned
@@ -142,7 +143,7 @@ def _iterated(
 
 
 def _axis(node: Node, name: str, index: int) -> int:
-    found = next((a.value for a in node.attributes if a.name == name), None)
+    found = attribute_value(node.attributes, name)
     item = found[index] if isinstance(found, tuple) and 0 <= index < len(found) else 0
     return item if isinstance(item, int) else 0
 

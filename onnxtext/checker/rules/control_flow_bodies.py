@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, counted
 from onnxtext.checker.context.operator_resolution import targets
@@ -59,7 +60,7 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
                 yield _wrong(node, body, "output", outputs, str(1 + len(node.outputs)))
         case "Scan":
             given = len(node.inputs) - (1 if signature.since < 9 else 0)
-            scanned = next((a.value for a in node.attributes if a.name == "num_scan_inputs"), None)
+            scanned = attribute_value(node.attributes, "num_scan_inputs")
             least = max(given - scanned, 0) if isinstance(scanned, int) else 0
             yield from _counts(node, body, (inputs, given), (outputs, None))
             if outputs < max(least, len(node.outputs)):

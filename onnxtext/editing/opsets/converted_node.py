@@ -115,11 +115,12 @@ class Work:
                 return None
             default = default_of(self.old, name)
             return None if default is NONE else default
-        if isinstance(held.value, Reference):
+        value = held.read()
+        if isinstance(value, Reference):
             raise Obstacle(f"its attribute `{name}` is a parameter of the function")
-        if held.value is None or isinstance(held.value, Record):
+        if value is None or isinstance(value, Record):
             raise Obstacle(f"its attribute `{name}` is stored in an unusual way")
-        return held.value
+        return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
         """Return an integer attribute."""

@@ -88,7 +88,7 @@ def ranged(call: OperatorCall) -> SymbolicShape:
 def constant_shape(call: OperatorCall) -> SymbolicShape:
     """Infer `Constant`: the shape of the attribute."""
     for attribute in call.node.attributes:
-        value = attribute.value
+        value = attribute.read()
         if isinstance(value, Tensor):
             shape = value.type.shape
             plain = tuple([dim for dim in shape or () if isinstance(dim, int)])

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
@@ -35,7 +36,7 @@ class OperatorCall:
 
     def attribute(self, name: str) -> object:
         """Return the value of an attribute; None if missing."""
-        return next((a.value for a in self.node.attributes if a.name == name), None)
+        return attribute_value(self.node.attributes, name)
 
     def integer(self, name: str, default: int) -> int:
         """Return the value of an integer attribute."""

@@ -21,6 +21,7 @@ from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.sizes import Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.inference.symbolic.spelling import read
+from onnxtext.checker.inference.type_merging import without_shape
 
 Types = tuple[Type | None, ...]
 Values = tuple[Value | None, ...]
@@ -96,6 +97,9 @@ class SymbolicStep:
                 found = tuple([a or b for a, b in zip(found, told, strict=False)])
             if call.integer("ceil_mode", 0):
                 # onnx counts windows that start in the pads; runtimes do not.
+                found = tuple([without_sizes(type) for type in found])
+            if signature.name == "ConvTranspose" and call.attribute("output_shape") is not None:
+                # onnx leaves out the dimensions that are smaller than those of the input.
                 found = tuple([without_shape(type) for type in found])
             types = tuple([refined(t, shape) for t, shape in zip(found, whole, strict=False)])
             known = self._known[key] = types, followed
@@ -134,7 +138,7 @@ def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> T
     return tuple([None if text is None else type_of(text) for text in made])
 
 
-def without_shape(type: Type | None) -> Type | None:
+def without_sizes(type: Type | None) -> Type | None:
     """Return a tensor type with the same rank and unknown dimensions."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type

@@ -34,7 +34,7 @@ from onnxtext.tensor.elements import ELEMENTS
 def constant(call: OperatorCall) -> Value | None:
     """Return the value of a `Constant`."""
     for attribute in call.node.attributes:
-        value = attribute.value
+        value = attribute.read()
         if isinstance(value, Tensor):
             return stored_value(value.type, value.data)
         numbers = value if isinstance(value, tuple) else (value,)
