@@ -73,6 +73,12 @@ def sweep(count: int) -> None:
     assert elements > count
 
 
+@pytest.mark.parametrize("seed", [974492749, 7984267])
+def test_graphs_that_were_wrong_once(seed: int) -> None:
+    """Sizes of `Reshape` that are 0, always or for small inputs."""
+    judged(seed, 14)
+
+
 def test_drawn_graphs() -> None:
     sweep(60)
 

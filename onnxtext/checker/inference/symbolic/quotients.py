@@ -18,6 +18,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
     minus,
     order,
     plus,
+    sized,
     terms_of,
     text,
     times,
@@ -196,6 +197,12 @@ def is_positive_or_zero(size: Extent) -> bool:
     """Whether a size is certainly not negative."""
     low = None if size is None else lowest(size)
     return low is not None and low >= 0
+
+
+def is_positive(size: Extent) -> bool:
+    """Whether a size is certainly positive if all symbols are."""
+    low = None if size is None else lowest(replaced(size, lambda name: sized(name, 1)))
+    return low is not None and low > 0
 
 
 def least_of(left: Extent, right: Extent) -> Extent:

@@ -18,6 +18,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.quotients import (
     greatest_of,
+    is_positive,
     is_positive_or_zero,
     least_of,
     quotient,
@@ -126,8 +127,8 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         return None
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
-    # A size that may be negative may also be -1.
-    wanted = tuple([None if isinstance(size, Size) and not is_positive_or_zero(size) else size
+    # A size that may be negative may also be -1; one that may be 0 is a dimension of the input.
+    wanted = tuple([None if isinstance(size, Size) and not is_positive(size) else size
                     for size in wanted])  # fmt: skip
     made = list(wanted)
     known = None if shape is None else _named(shape)
@@ -139,9 +140,12 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
     for index in rest:
         made[index] = None
-    if known is not None and (None not in made or len(rest) == 1) and 0 not in known:
+    if known is not None and (None not in made or len(rest) == 1):
         others = [size for index, size in enumerate(made) if index not in rest]
-        if rest:
+        if 0 in known:
+            if rest and all(map(is_positive, others)):
+                made[rest[0]] = 0
+        elif rest:
             whole, part = product_of(known), product_of(others)
             if isinstance(whole, int) and isinstance(part, int) and part and whole % part:
                 call.reject(f"{{0}} has {whole} elements, no multiple of {part}")
