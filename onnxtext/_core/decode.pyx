@@ -261,9 +261,9 @@ cdef class Decoder:
             elif field.key == NODE_ATTRIBUTE:
                 made = self.values.attribute(data, view, field.value, at)
                 if made is None:
-                    tail.is_rare = True
                     made = self._graph_attribute(data, view, field.value, at, depth + 1)
                     if made is None:
+                        tail.is_rare = True
                         made = self.lifter.attribute(view[field.value:at], depth + 1)
                     is_shared = is_shared and made.type is not GRAPH and made.type is not GRAPHS
                 attributes.append(made)

@@ -74,7 +74,7 @@ cdef class ModelDecoder(Decoder):
         """Return the number of elements of the largest tensor or list so far; -1 after rare items.
 
         Rare items are those that may have to be settled or moved after decoding: decorators,
-        metadata, annotations, empty domains and names, long attributes and all that Python decodes.
+        metadata, annotations, empty domains and names, long strings and all that Python decodes.
         """
         return self.values.most if self.values.is_plain else -1
 

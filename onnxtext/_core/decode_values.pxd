@@ -14,7 +14,7 @@ cdef class Values:
         most: the number of elements of the largest tensor, or list in an attribute, so far.
         is_strict: whether to raise `NotCanonical` at lists that are packed against the schema.
         is_plain: whether nothing had metadata, no tensor in an attribute had an empty name, and no
-            attribute was long.
+            string in an attribute was long.
     """
     cdef dict attributes, types, heads
     cdef Py_ssize_t most

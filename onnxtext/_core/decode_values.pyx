@@ -253,8 +253,6 @@ cdef class Values:
             known = self.attributes.get(small)
             if known is not None:
                 return known
-        else:
-            self.is_plain = False
         while at < end:
             if not read_field(data, at, end, &field):
                 return None
@@ -311,6 +309,7 @@ cdef class Values:
             if key == ATTRIBUTE_INTS:
                 items.append(<int64_t>field.number)
             elif key == ATTRIBUTE_STRINGS:
+                self.is_plain = self.is_plain and at - field.value <= SMALL
                 items.append(copied(data, field.value, at))
             elif key == ATTRIBUTE_FLOATS:
                 if 4 * count + 4 > len(floats):
@@ -325,6 +324,7 @@ cdef class Values:
         if key == ATTRIBUTE_I:
             return <int64_t>field.number
         if key == ATTRIBUTE_S:
+            self.is_plain = self.is_plain and at - field.value <= SMALL
             return copied(data, field.value, at)
         if key == ATTRIBUTE_F:
             return make_float32(

@@ -43,8 +43,8 @@ class Lifter(NodeLifter):
     Attributes:
         largest: -1 if the lifted model may need another pass (`settle_presence`,
             `settle_annotations`). Otherwise the number of elements of the largest tensor or
-            attribute list. Decorators, metadata, annotations, empty domains or tensor names, long
-            attributes and nested graphs may need another pass; only the core finds that none does.
+            attribute list. Decorators, metadata, annotations, empty domains or tensor names and
+            long strings may need another pass; only the core finds that none does.
     """
 
     def __init__(self, *, careful: bool, native: bool = True) -> None:
