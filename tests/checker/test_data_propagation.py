@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import onnxtext
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.value_types import value_types
@@ -222,3 +223,12 @@ def test_nested_loops_are_visited_a_few_times(monkeypatch: pytest.MonkeyPatch) -
             assert value_types(subject)[subject.main.place.at]["y"] == "float[?, 4]"
         assert value_types(subject)[subject.main.place.at]["v0"].startswith("float[")
         assert visits <= 2_000
+
+
+def test_negative_sizes_of_invalid_models_are_unknown() -> None:
+    nodes = (
+        "k = Shape (x)\ns = Sub (k, nine)\nz = ConstantOfShape (s)\n"
+        "c = Concat <axis = 0> (z, x)\ny = Slice (c, zero, one)"
+    )
+    values = "int64[1] nine = {9}, int64[1] zero = {0}, int64[1] one = {1}"
+    assert onnxtext.check(text(nodes, outputs="float[] y", values=values))

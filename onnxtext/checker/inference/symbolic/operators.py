@@ -340,9 +340,16 @@ def infer(
         call: the node and its inputs.
     """
     operator = OPERATORS.get(name)
-    made = operator(call) if operator is not None else ()
+    made = tuple(map(_without_negative, operator(call))) if operator is not None else ()
     values = name in FOLLOWING and (name in SOURCES or any(v is not None for v in call.values))
     return made, followed(name, call, made) if values else ()
+
+
+def _without_negative(shape: SymbolicShape) -> SymbolicShape:
+    """Return a shape whose negative sizes, which invalid models have, are unknown."""
+    if shape is None or all(not isinstance(size, int) or size >= 0 for size in shape):
+        return shape
+    return tuple([None if isinstance(size, int) and size < 0 else size for size in shape])
 
 
 def depends_on_types_alone(name: str, inputs: int) -> bool:

@@ -201,7 +201,8 @@ def is_positive_or_zero(size: Extent) -> bool:
 
 def is_positive(size: Extent) -> bool:
     """Whether a size is certainly positive if all symbols are."""
-    low = None if size is None else lowest(replaced(size, lambda name: sized(name, 1)))
+    least = replaced(size, lambda name: sized(name, 1))
+    low = None if least is None else lowest(least)
     return low is not None and low > 0
 
 
