@@ -65,8 +65,8 @@ class Subject:
         scopes: all graphs and function bodies, outer ones first.
         main: the scope of the main graph; None if there is none.
         functions: by domain, name and overload; the first of duplicates.
-        memo: results that several families share.
-        found: the findings of earlier families.
+        memo: results that one family computes and other families use, by a name of their own.
+        found: the findings of the families that have already run.
         cascades: the findings that are not reported because they follow from others.
     """
 
@@ -117,7 +117,7 @@ class Subject:
 
     @property
     def may_suggest(self) -> bool:
-        """Whether fewer than `_MOST_SEARCHES` suggestions were searched."""
+        """Whether `nearest` has been called fewer than `_MOST_SEARCHES` times."""
         return self._searches < _MOST_SEARCHES
 
     def is_selected(self, slug: str) -> bool:

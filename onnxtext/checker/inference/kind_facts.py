@@ -54,7 +54,7 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fact:
-    """What the kind of a node depends on, for one of its inputs or outputs.
+    """The known facts about an input or output of a node that determine the node's kind.
 
     Attributes:
         type: the type that onnx knows.
@@ -99,7 +99,7 @@ class Reads:
     Attributes:
         values: whether small integer values have an effect.
         all_values: whether small values have an effect only if the values of all inputs are known.
-        constants: the first input whose constant elements have an effect; None without any.
+        constants: the first input whose constant elements have an effect; None if there is none.
     """
 
     values: bool

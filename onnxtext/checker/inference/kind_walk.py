@@ -60,7 +60,10 @@ Tensors = tuple[Tensor | None, ...]
 
 
 class Inconclusive(Exception):
-    """Raised if the kinds prove nothing: kinds are too many or incomplete, or have errors."""
+    """Raised if checking one node of each kind does not prove that all types fit.
+
+    There are too many kinds, a type of a kind is incomplete, or a node of a kind has an error.
+    """
 
 
 class Kinds:

@@ -36,7 +36,7 @@ class ScopeWalk(Generic[E]):
     def __init__(self, subject: Subject) -> None:
         self.findings: list[Finding] = []
         self.environments: dict[int, E] = {}
-        # The subject refers to this walk; to keep it would make a reference cycle.
+        # The subject refers to this walk: a reference to the subject would make a cycle.
         self._scopes = subject.scopes
         self._targets = targets(subject)
         self._calls = CallMemo(subject)

@@ -61,8 +61,8 @@ class ShapeInference(ScopeWalk[Shapes]):
         self._rules = ShapeRules(subject)
         self._active: list[Scope] = []
         self._reported: set[tuple[int, int]] = set()
-        self._quiet = False  # whether a visit only prepares another one
-        # Loops in loops are visited again in each visit: exponentially often without a limit.
+        self._quiet = False  # whether visits report no findings
+        # Each visit of a loop visits inner loops repeatedly: exponentially often without a limit.
         self._budget = _MOST_REPEATED + 4 * sum(len(scope.nodes) for scope in subject.scopes)
         self._encoded: dict[tuple[int, int], bytes | None] = {}
         # The outputs of a node with an error are unknown; that gives no further findings.
@@ -338,7 +338,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         rule = self._rules.scope(signature, self._targets)
         if rule is None or rule in self._active:
             return types, ()
-        before, self._quiet = self._quiet, True  # it is a model of shapes, not of values
+        before, self._quiet = self._quiet, True  # the body describes shapes only
         self._active.append(rule)
         made, _ = self._call(node, rule, inputs, environment)
         self._active.pop()

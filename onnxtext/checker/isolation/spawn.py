@@ -60,13 +60,13 @@ class Child:
         return self.returncode
 
     def wait(self, seconds: float) -> None:
-        """Wait until it has ended, with a timeout."""
+        """Wait until the process has ended, with a timeout."""
         deadline = time.monotonic() + seconds
         while self.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the process."""
         if self.poll() is None:
             with contextlib.suppress(OSError):
                 if self._spawned is not None:
@@ -75,7 +75,7 @@ class Child:
                     os.kill(self.pid, 9)
 
     def close(self) -> None:
-        """Kill it and close the pipes."""
+        """Kill the process and close the pipes."""
         self.kill()
         if self._spawned is not None:
             self.returncode = self._spawned.wait()
@@ -86,7 +86,7 @@ class Child:
     def abandon(self) -> None:
         """Close the pipes in a forked process, which is not the child's parent."""
         if self._spawned is not None:
-            self._spawned.returncode = 0  # keeps subprocess from waiting for it
+            self._spawned.returncode = 0  # keeps subprocess from waiting for the process
         self.close_pipes()
 
     def close_pipes(self) -> None:
@@ -106,7 +106,7 @@ class Child:
     def _wait(self, options: int) -> None:
         try:
             pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # other code has waited for it
+        except ChildProcessError:  # other code has read its exit status
             self.returncode = 0
             return
         if pid:

@@ -32,7 +32,7 @@ class Explanation:
         type: its type; None if unknown.
         scope: its graph.
         declarations: its declared types, and where they are.
-        stories: how each size is known; for scalars and unknown ranks, how the rank is known.
+        stories: the explanation of each size; for scalars and unknown ranks, of the rank.
     """
 
     name: str
@@ -70,7 +70,7 @@ def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
 
 
 def definition(scope: Scope, name: str, where: Where) -> str:
-    """Return which statement defines a value."""
+    """Describe the statement that defines a value."""
     at = scope.position[name]
     place = Place(*scope.definition(name))
     if at == GIVEN:

@@ -57,7 +57,7 @@ class Stories:
     Args:
         subject: the model.
         findings: the findings of its inference.
-        most: the most steps of all stories together.
+        most: the maximum number of steps in all explanations together.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Stories:
         self._left = most
 
     def story(self, view: View, name: str, part: Part) -> Step:
-        """Return how a size is known, with all steps before it.
+        """Return the step that explains a size, with all steps before it.
 
         Args:
             view: the graph of the value, or an inner one.

@@ -19,7 +19,7 @@ from onnxtext.checker.context.signatures import newest_versions
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check the imports of a model and its functions."""
+    """Check the operator set imports of a model and its functions."""
     model = subject.model
     if model is not None:
         if not model.opset_imports and subject.ir_version >= 3:

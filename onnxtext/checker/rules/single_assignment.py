@@ -38,7 +38,7 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         first = scope.definition(name)[0]
         given = scope.position[name] == GIVEN
         kind = "given" if given else "twice" if first is places[0].item else "again"
-        # A node that stands there twice is one mistake, however many outputs it has.
+        # Report a duplicated node once, not once for each of its outputs.
         nodes = () if kind != "again" else (id(first), *(id(place.item) for place in places))
         alike.setdefault((kind, nodes or (len(alike),)), []).append(name)
     for (kind, _), names in alike.items():

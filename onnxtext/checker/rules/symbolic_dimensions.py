@@ -121,7 +121,7 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
         tuple(places),
         help=f"{help}, or {other}",
         notes=_chain(forced.place, name, trace),
-        # The text holds for two sizes.
+        # With two possible sizes, the symbol is restricted but not wrong.
         severity="info" if others else _severity(forced.place, name, trace),
         repair=repair,
     )

@@ -16,7 +16,7 @@ Shapes = tuple[SymbolicShape, ...]
 
 
 def _width(call: OperatorCall, weights: int, bias: int | None) -> Extent:
-    """Return the width of the values, of which weights for query, key and value have three."""
+    """Return the width of the values: `qkv_hidden_sizes` gives it, else a third of the weights."""
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None

@@ -58,7 +58,7 @@ _NONE = 1 << 10
 
 
 def _of_weights(data: int, weights: int, bias: int) -> Callable[[OperatorCall], SymbolicShape]:
-    """Return the function of a convolution.
+    """Return the function that infers the shapes of a convolution.
 
     Args:
         data: the index of the input with the data.
@@ -178,7 +178,7 @@ def _require_output(
         return
     whole = stride * (size - 1) + span
     if (max(whole + added, wanted) - span) // stride + 1 != size:
-        # onnxruntime says so; the specification does not tell what negative pads mean.
+        # onnxruntime requires this; the specification does not define negative pads.
         call.reject(
             f"`output_shape` {axis} is {wanted}, but dimension {axis + 2} of {{0}} gives at most "
             f"{whole + stride - 1}",

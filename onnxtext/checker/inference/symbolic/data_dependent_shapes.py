@@ -222,7 +222,7 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
     if shape is None or not chosen or depth is None or updates is None:
         return shape
     if isinstance(depth, Size):
-        # The ranks tell in how many dimensions an index selects.
+        # The ranks determine the number of dimensions in which an index selects.
         call.equal(depth, len(chosen) - 1 + len(shape) - len(updates))
         return shape
     if depth > len(shape):

@@ -111,7 +111,7 @@ def _nested(rest: Size, divisor: int) -> Extent:
 
 
 def simplified(size: Size) -> Size:
-    """Return a sum without the symbols that multiply all its terms: these are not 0."""
+    """Divide a sum by the symbols that are factors of all its terms; the symbols are not 0."""
     shared = [factor for factor in _shared(size)[0].elements() if isinstance(factor, str)]
     rest = exact(size, made_of({tuple(shared): 1}))
     return rest if isinstance(rest, Size) else size

@@ -64,7 +64,8 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     if shape is None or axes is None:
         return None
     if not axes and 1 in shape:
-        # The specification says nothing; onnxruntime removes them, onnx does not.
+        # The specification does not define this case: onnxruntime removes these dimensions, onnx
+        # keeps them.
         call.reject("`axes` is empty, but {0} has dimensions of size 1", certain=False)
         return None
     removed = call.axes(axes, len(shape))

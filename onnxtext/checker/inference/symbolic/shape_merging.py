@@ -84,7 +84,7 @@ def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
 
     Args:
         type: a declared type.
-        instance: what distinguishes the symbols of a body or call.
+        instance: a suffix for the symbols of a body or call.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return None

@@ -51,7 +51,7 @@ def read_dim(dim: str, instance: str) -> Extent:
 
 
 class _NoExpression(Exception):
-    """Raised if a text is no expression."""
+    """Raised if the text of a dimension is not a size expression such as `2*seq`."""
 
 
 class _Reader:

@@ -47,7 +47,7 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
-    """Whether lists are given, all with the same length; reports what is not."""
+    """Whether lists are given, all with the same length; report missing and unequal lists."""
     counts = {name: count_of(call, name) for name in names}
     first = next((name for name in names if counts[name]), None)
     if first is None:
