@@ -139,7 +139,7 @@ def _bring_blobs(model: Model, data: bytes) -> None:
     model.resources_left_out = False
     try:
         held = lift_placed(data, weights="section").resources
-    except ValueError as error:  # LiftError is one
+    except ValueError as error:  # includes LiftError
         raise RequestError(f"the weights cannot be read from the original: {error}") from None
     for digest, content in held.items():
         model.resources.setdefault(digest, content)

@@ -53,7 +53,7 @@ def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAc
 
 
 def _resolves(server: Server) -> bool:
-    """Whether the client asks for the edit of an action when the user chooses it."""
+    """Whether the client supports `codeAction/resolve` for the edit of an action."""
     document = server.client_capabilities.text_document
     actions = document.code_action if document is not None else None
     support = actions.resolve_support if actions is not None else None

@@ -66,7 +66,10 @@ def _pieces(version: Version, lengths: list[int]) -> Iterator[re.Match[str]]:
 
 
 def _close(open_brackets: list[tuple[str, int]], wanted: str) -> int | None:
-    """Pop the opening bracket; return its line, or None if none matches."""
+    """Pop the open bracket `wanted` and all brackets opened after it; return its line.
+
+    Returns None if none of the innermost open brackets is `wanted`.
+    """
     for depth in range(len(open_brackets) - 1, max(len(open_brackets) - 8, -1), -1):
         if open_brackets[depth][0] == wanted:
             line = open_brackets[depth][1]

@@ -98,7 +98,7 @@ class Drawing:
             identity = f"g{number}n{place}"
             for name in node.inputs:
                 if name:
-                    # The same scope, mostly.
+                    # Most inputs are defined in the scope of the node.
                     owner = number if name in position else self.index.number(resolve(scope, name))
                     found = users.setdefault((owner, name), [])
                     if not found or found[-1] != identity:
@@ -365,7 +365,7 @@ class Drawing:
                 made[before[same - 1]]["edges"].append(
                     {"from": one[0], "to": other[0], "value": value, "type": type, **change}
                 )
-            if other[-1] in holders:  # it uses the value itself, maybe besides its graphs
+            if other[-1] in holders:  # the node itself uses the value, maybe its graphs, too
                 other = (*other, other[-1])
             for part, field in ((one, "makes"), (other, "uses")):
                 for outer, inner in pairwise(part):
