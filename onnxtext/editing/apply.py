@@ -48,7 +48,7 @@ def apply(
             model = lift_placed(content, weights="inline")  # the tree of its text
         except LiftError as error:
             raise invalid_model_error(content, error, name) from None
-        model.encoding = None  # it fits the model before the edit only
+        model.encoding = None  # the patch is only valid for the bytes before the edit
         before = lower_model(model)
         notes = edit(model) or []
         made = lower_model(model)

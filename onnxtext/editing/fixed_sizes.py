@@ -84,7 +84,7 @@ def _fix_flattened(now: Bare, symbol: str, old: int) -> Fixed | None:
         if node.op_type != "Reshape" or node.domain or len(node.inputs) != 2:
             continue
         if any(attribute.name == "allowzero" and attribute.value for attribute in node.attributes):
-            continue  # 0 is a size there
+            continue  # with `allowzero`, 0 is a size
         shape = now.shapes.get((0, node.inputs[0]))
         value = views[0].value(node.inputs[1])
         wanted = value.numbers() if value is not None else None

@@ -65,7 +65,7 @@ def make_symbolic(
 def _wanted(
     model: Model, dims: Sequence[tuple[str, int]], symbol: str
 ) -> tuple[dict[str, Shape], int | None]:
-    """Return the new shapes of inputs, and the old size; None if the size was no number."""
+    """Return the new shapes of inputs, and the old size; None for the size if it was a name."""
     inputs = {value.name: value for value in model.graph.inputs}
     shapes: dict[str, Shape] = {}
     sizes: dict[int | str | None, str] = {}

@@ -20,7 +20,7 @@ def _to_input(work: Work, name: str, index: int) -> bool:
         made = work.parameter(name, held)
     else:
         numbers = work.integers(name) or ()
-        if not numbers:  # as if it were missing
+        if not numbers:  # an empty list means the same as no attribute
             work.drop(name)
             return False
         made = work.constant(name, numbers)

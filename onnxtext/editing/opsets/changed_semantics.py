@@ -82,7 +82,7 @@ def softmax_down(work: Work) -> None:
 
 
 def carry_over_axis(work: Work) -> None:
-    """Carry over; an omitted `axis` stays omitted, because other rules handle its default."""
+    """Carry the attributes over, but keep an omitted `axis`: other rules handle its default."""
     held = work.attribute("axis")
     if held is not None:
         carry_over(work)

@@ -207,7 +207,7 @@ class Work:
         """Return the rank of a value.
 
         Raises:
-            Obstacle: it is unknown.
+            Obstacle: the rank is unknown.
         """
         rank = self.rank(name)
         if rank is None:
@@ -218,7 +218,7 @@ class Work:
         """Return the element type of a tensor.
 
         Raises:
-            Obstacle: it is unknown.
+            Obstacle: the element type is unknown.
         """
         text = None
         if self.place.scope.function is None or self.facts.is_new(name):
@@ -239,7 +239,7 @@ class Work:
         """Return the elements of an input that becomes an attribute.
 
         Raises:
-            Obstacle: it is no constant.
+            Obstacle: the input is not a constant.
         """
         name = self.input(index)
         numbers = self.numbers(name)

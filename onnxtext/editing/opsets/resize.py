@@ -66,7 +66,8 @@ def resize_up(work: Work) -> None:
     if nearest and (scales is None or min(scales, default=1) < 1):
         if scales is None or max(scales) > 1:
             raise Obstacle(
-                "it may shrink the image: version 10 does not define the nearest element then"
+                "it may shrink the image, and version 10 does not define the nearest element "
+                "of a smaller image"
             )
         rounding = "ceil"
     name = work.input(1)

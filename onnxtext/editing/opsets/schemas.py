@@ -53,7 +53,7 @@ def unfit(
         type_of: returns the type of a value in the spelling of schemas; None if unknown.
         before: the schema that the node fits already. An unknown type is accepted if `signature`
             allows every type that `before` allows.
-        is_new: whether the conversion has created a value; its type may be unknown.
+        is_new: whether the conversion has created a value, whose type may be unknown.
     """
     if signature.deprecated:
         return f"`{node.op_type}` was removed in version {signature.since}"
