@@ -104,7 +104,7 @@ def merge(
     markers = Markers(marker_size, labels)
     files = (base, ours, theirs)
     with paused_collector(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the versions
+        warnings.simplefilter("ignore", OnnxTextWarning)  # the inputs, not the merge
         try:
             if all(looks_binary(data) for data in files if data or data is not base):
                 return _merge_models(files, markers, path)
@@ -183,7 +183,7 @@ def _lift(data: bytes, path: str) -> _Version:
         return _Version(print_model(model), True, resources)
     except RecursionError:
         raise _Unreadable("a version cannot be read: it is nested too deeply") from None
-    except ValueError as error:  # LiftError is one
+    except ValueError as error:  # includes LiftError
         raise _unreadable(invalid_model_error(data, error, path or "<bytes>")) from None
 
 

@@ -38,7 +38,7 @@ class Chunk:
         tail: comment and whitespace behind it on its line, as in `Item`.
         versions: the item in the base, in ours and in theirs.
         conflict: whether both sides changed it in different ways.
-        forced: whether the item could be merged, but is part of a semantic conflict.
+        forced: whether the item is a conflict only because of a semantic conflict.
         dropped: whether it is a blob that the merge does not need.
     """
 

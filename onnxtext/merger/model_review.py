@@ -89,7 +89,7 @@ _NAMES: dict[int, Callable[[bytes], Any]] = {
 
 
 def _defined_names(data: bytes) -> dict[bytes, set[int]]:
-    """Return the inputs and initializers of the main graph: the fields that define each name."""
+    """Map each name of an input or initializer of the main graph to the fields that define it."""
     found: dict[bytes, set[int]] = defaultdict(set)
     fields = split(first(data, 7) or b"")
     for number, name_of in _NAMES.items():
@@ -157,7 +157,7 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
 def _places(
     owners: dict[int, tuple[FieldPath, int]], findings: Sequence[Finding]
 ) -> tuple[dict[FieldPath, set[int]], bool]:
-    """Return the items of the merge with findings, and whether each finding has one."""
+    """Return the items of the merge that contain findings, and whether every finding is in one."""
     found: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merge texts: as models if they are valid, else line by line.
 
-The merge of the models decides the result. The merge of the texts keeps comments, layout and
-spelling; it is used if its model is the merged model. If not, the merged model is printed.
+The models and the texts are merged separately. The merged text keeps comments, layout and
+spelling: it is the result if it parses to the merged model. Otherwise the result is the merged
+model, printed as text.
 """
 
 from __future__ import annotations

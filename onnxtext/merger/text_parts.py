@@ -231,7 +231,10 @@ def fill(
 
 
 def _split_first_line(trivia: str, *, started: bool) -> tuple[str, str]:
-    """Split trivia into the rest of the previous line, and the remainder."""
+    """Split the trivia after a token into the rest of the token's line, and the later lines.
+
+    The rest of the line is empty if there is no token (`started` is False).
+    """
     line, end, rest = trivia.partition("\n")
     if not started or (not end and "#" not in line):
         return "", trivia
