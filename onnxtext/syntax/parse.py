@@ -113,7 +113,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
         except SemanticError as error:  # ends parsing
             recover().stop(error)
     diagnostics = recover().finish() if errors or recovery is not None else ()
-    parser.recover = None  # break a reference cycle, which only the collector would free
+    parser.recover = None  # break a reference cycle, which only the garbage collector would free
     return (None if value is ERROR_NODE else value), tuple(diagnostics)
 
 

@@ -41,7 +41,7 @@ def data_file(token: str) -> DataFile:
         raise SemanticError(
             "the name of a data file must end in .npy, .npz or .safetensors",
             token=token,
-            help="other bytes are read from a weight store: see `onnxtext weights --help`",
+            help="save the elements as NAME.npy, for example with `numpy.save`",
         )
     if (suffix == "npy") == bool(mark):
         helps = {True: 'write file"NAME.npy"', False: f'write file"{path}#ARRAY"'}

@@ -80,7 +80,7 @@ def bare_graph_name(name: str) -> str:
     """Check and return the unquoted name of a graph in an attribute.
 
     Raises:
-        SemanticError: the official lexer would read a float, as in `nan_`.
+        SemanticError: the official lexer would read the name as a float, as in `nan_`.
     """
     if _FLOAT_LIKE_GRAPH.match(name):
         raise SemanticError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the `resources` section: blobs, and the stores and files of others (SPEC 13)."""
+"""Actions for the `resources` section: blobs, and the paths of stores and files (SPEC 13)."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, l
     """`order { @value_info("b", "a") }`.
 
     Raises:
-        SemanticError: a decorator is not one for the order of a list.
+        SemanticError: a decorator does not set the order of a list.
     """
     for decorator in decorators or ():
         if decorator.name not in ORDERS:

@@ -152,7 +152,7 @@ class Lexer:
         """Return the next token at or after an offset; None if no token is left."""
         pattern, kinds = self._pattern
         found = pattern.match(text, at)
-        assert found is not None  # the end, if nothing else
+        assert found is not None  # the pattern also matches the end of the text
         group = found.lastindex or 0
         token, start = found[group], found.start(group)
         kind = kinds[group]

@@ -99,7 +99,7 @@ def read_tables(path: Path) -> Tables | None:
 def _write(path: Path, tables: Tables) -> None:
     header, cells = _parts(tables)
     content = b"\n".join([json.dumps(header, separators=(",", ":")).encode(), cells])
-    with contextlib.suppress(OSError):  # without a cache, only the start is slower
+    with contextlib.suppress(OSError):  # the cache only makes the start faster
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, _digest_line(content) + content, replace=True)
 

@@ -95,7 +95,7 @@ class CoreParser(Parser):
         """Feed the tokens from an offset to the end of the text."""
         while (at := self._parser.advance(at)) < len(self.text):
             token = self.lexer.token(self.text, at)
-            assert token is not None  # the core stopped before it
+            assert token is not None  # the core stopped before this token
             self.machine.feed(token.kind, token, token.at)
             at = token.end
 

@@ -108,7 +108,7 @@ class Recovery:
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
     def _names_dropped_statement(self, error: SemanticError) -> bool:
-        """Whether metadata names an earlier item whose statement was dropped."""
+        """Whether a section names an item whose statement was probably dropped after an error."""
         if error.code != DANGLING or error.at is None:
             return False
         name = self.text[slice(*semantic_error_report(self.source, error).labels[0].span)]
