@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apply and find presence defaults: the fields that a file stores even if empty (SPEC 11)."""
+"""Apply and find presence defaults: fields that a file stores even if they are empty (SPEC 11)."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _corrupt(data: bytes, corruption: Corruption, name: str) -> Diagnostic:
 
 
 def _is_foreign(corruption: Corruption) -> bool:
-    """Whether the bytes do not even begin with a field of a model."""
+    """Whether no valid field of a model precedes the error, so that the file is no model."""
     if corruption.known or corruption.kind == "deep":
         return False
     return corruption.kind == "wrong" or not corruption.path

@@ -244,7 +244,7 @@ class ValueLowering(ABC):
     # ---- Attributes -------------------------------------------------------------------------
 
     def attribute_field(self, attribute: ast.Attribute) -> Piece:
-        """Return an attribute of a node, with its key and length."""
+        """Return an attribute encoded as a field of a `NodeProto`: key, length and message."""
         field = self._attributes.get(id(attribute))
         if field is None:
             field = delimited(b"\x2a", self.attribute(attribute))
@@ -253,7 +253,7 @@ class ValueLowering(ABC):
         return field
 
     def remember(self, attribute: ast.Attribute, field: Piece) -> None:
-        """Cache the field of an attribute that was lifted from it."""
+        """Cache the encoded field of an attribute, from which the attribute was lifted."""
         self._attributes[id(attribute)] = field
         self._alive.append(attribute)
 
