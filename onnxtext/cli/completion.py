@@ -22,8 +22,8 @@ from click.shell_completion import (
 
 from onnxtext.cli.streams import say
 
-# Bash divides words at `=`, and adds the completion to what follows it. Without a match it offers
-# every file, as without this script: the word may have quotes, which `compgen` does not know.
+# Bash divides words at `=`: a completion replaces the part after `=`. Without a match it offers
+# every file, as without this script: `compgen` does not match words with quotes.
 _BASH = r"""%(complete_func)s() {
     local kind value help suffix current=${COMP_WORDS[COMP_CWORD]}
     [[ $current == = ]] && current=

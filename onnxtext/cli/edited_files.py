@@ -26,7 +26,7 @@ class Target:
         file: the file, or `-`.
         output: the file to write, or `-`; None for the same file.
         force: whether to overwrite another existing file.
-        diff: whether to show the difference only.
+        diff: whether to show the difference and write nothing.
     """
 
     file: str

@@ -184,7 +184,7 @@ def merge_driver(
     except OSError as error:
         _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is unchanged")
         return DRIVER_FAILED
-    except Exception as error:  # git must not take a failure for a merge
+    except Exception as error:  # else git would treat a failed merge as a merge with conflicts
         reason = f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
         reason = NO_MEMORY if lacks_memory(error) else reason
         _warn(path, f"{reason}; our version is unchanged")

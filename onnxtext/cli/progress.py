@@ -26,7 +26,7 @@ class Progress:
     """Shows the progress of a run over several files on standard error, if it is a terminal.
 
     The bar appears between two files once the work takes longer than half a second, and is removed
-    at the end. `rich` is imported only then, as that takes time.
+    at the end. `rich` is imported when the bar appears, because the import takes time.
     """
 
     def __init__(self, *, color: bool) -> None:

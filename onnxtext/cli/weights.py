@@ -141,7 +141,7 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
                 old = []
                 for path, size in _old([*sorted(orphaned), *found.leftovers]):
                     if delete and not _remove(found.store, path):
-                        continue  # another process has stored it again
+                        continue  # another process has stored the blob again
                     old.append((path, size))
                     rows.append({"file": str(path), "size": size, "removed": delete})
                     if output_format != "json":
@@ -174,7 +174,7 @@ def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
         try:
             status = path.lstat()
         except FileNotFoundError:
-            continue  # renamed or removed by another process
+            continue  # another process has renamed or removed the file
         if now - status.st_mtime > _YOUNG:
             yield path, status.st_size
 
