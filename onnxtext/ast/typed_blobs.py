@@ -43,7 +43,7 @@ def entry_count(type: TensorType, data: TypedData | StringData) -> int:
 
 
 def wanted_entries(type: TensorType) -> int:
-    """Return the number of entries of a tensor of a type; -1 if unknown."""
+    """Return the number of entries that a tensor type requires; -1 for an invalid type."""
     element = ELEMENTS.get(type.element)
     dims = [dim for dim in type.shape or () if isinstance(dim, int)]
     if element is None or any(dim < 0 for dim in dims):

@@ -179,7 +179,7 @@ def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]
     fields = tuple(dict.fromkeys(map(_field, item.fields)))
     if item.actions == ("changed",) and len(fields) > 1:
         fields = tuple([text for text in fields if text != "at another position"])
-    # Nodes that only moved are alike, whatever they compute.
+    # Nodes that only moved form one group, whatever their operators are.
     subject = subject if fields or item.kind != "node" else "node"
     said = [text for text in fields if text] + ["moved"] * ("moved" in item.actions)
     return (item.kind, subject, tuple(said)), f"{subject}: {', '.join(said)}"

@@ -112,7 +112,11 @@ class Flow:
         return () if number is None else [o for o in self.graph.nodes[number].outputs if o]
 
     def between(self, starts: Sequence[str], ends: Sequence[str]) -> list[int]:
-        """Return the numbers of the nodes on paths, in the order of the graph."""
+        """Return the indices of the nodes on paths from `starts` to `ends`, in ascending order.
+
+        Without `ends`, these are all nodes that depend on `starts`; without `starts`, all nodes
+        on which `ends` depend.
+        """
         if not ends:
             return sorted(self._after(starts))
         if not starts:

@@ -19,8 +19,8 @@ def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -
     Args:
         drawing: the graph; in a comparison, with the changes.
         text: the lines of the text.
-        old: the lines of the old text in a comparison, which have the removed nodes.
-        against: the name of the old text.
+        old: the lines of the old text, for the removed nodes; None if nothing is compared.
+        against: the name of the old text; None if nothing is compared.
 
     Returns:
         `document`: all groups, as the answer to `onnxtext/graph`; `open`: the ids of groups that
