@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The AST is for others too: build one in Python, print it, lower it, compare two."""
+"""The AST is public: users build trees in Python, print, lower and compare them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Draft:
         return [self.size() for _ in range(self.choose.randint(least, most))]
 
     def near(self, number: int) -> int:
-        """Return a number, or rarely another one."""
+        """Return a number; rarely, return a different number."""
         return (
             number
             if self.choose.random() < 0.85
@@ -49,7 +49,7 @@ class Draft:
         )
 
     def like(self, shape: list[int]) -> list[int]:
-        """Return a shape, or rarely another one."""
+        """Return a shape; rarely, return a different shape."""
         made = [self.near(size) or 1 for size in shape]
         if self.choose.random() < 0.05:
             made = [*made, 2] if self.choose.random() < 0.5 else made[1:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inferred shapes and followed values are never wrong: onnx's reference is the judge."""
+"""Inferred shapes and values are those that onnx's reference implementation computes."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def test_thousands_of_repairs_are_applied_at_once() -> None:
 
 
 def test_the_most_similar_name_is_suggested_even_if_defined_later() -> None:
-    """`x_quantized` is less similar; after the import, it would cause a shape error."""
+    """`x_quantized` is less similar, and would cause a shape error after the import is added."""
     text = (
         "<ir_version: 10>\ng (float[N, 3] x, float s, uint8 z) => (float[N, 2] y) {\n"
         "  x_quantized = QuantizeLinear (x, s, z)\n"

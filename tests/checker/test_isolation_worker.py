@@ -70,7 +70,7 @@ def test_a_child_killed_by_another_process_is_restarted(fresh: pool.Pool) -> Non
 @POSIX
 @pytest.mark.parametrize(("name", "kind"), [("SIGKILL", "memory"), ("SIGIO", "crash")])
 def test_a_request_to_a_killed_child_can_be_repeated(name: str, kind: str) -> None:
-    """No SIGPIPE ends the parent, and `outside` says that the request is not the cause."""
+    """SIGPIPE does not end the parent, and `outside` is set: the request is not the cause."""
     script = f"""
 import os, signal
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -276,7 +276,7 @@ def test_crashes_without_what_windows_lacks(windows: None, name: str) -> None:
 
 
 def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On Windows, the one in a virtual environment starts another process that does the work."""
+    """In a virtual environment on Windows, `sys.executable` starts the interpreter indirectly."""
     monkeypatch.setattr(sys, "_base_executable", "base", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     assert spawn.interpreter() == sys.executable
@@ -298,7 +298,7 @@ def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.Mo
 
 @POSIX
 def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
-    """It gets no signal when its parent is killed, so it exits after a while."""
+    """The child gets no signal when its parent is killed, so it exits by its own time limit."""
     code = ON_WINDOWS + spawn.CODE.replace(
         "import worker_main\n", "import worker_main; worker_main._ORPHANED = 1\n"
     )

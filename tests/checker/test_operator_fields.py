@@ -212,7 +212,7 @@ def test_what_fits(node: str) -> None:
 
 @pytest.mark.parametrize("node", [node for node in ERRORS if "Resize" in node])
 def test_scales_and_sizes_before_version_13(node: str) -> None:
-    """Until then, onnx does not find it."""
+    """Before version 13, onnx's inference does not report nodes with both."""
     source = model(node).replace('"": 18', '"": 12')
     (finding,) = found(source)
     assert "scales and sizes are given" in finding.message.replace("nor", "and")
@@ -228,7 +228,7 @@ def test_the_rank_of_updates_tells_how_far_indices_select() -> None:
 
 
 def test_onnxruntime_agrees() -> None:
-    """It refuses what has an error or a warning, and runs the others."""
+    """onnxruntime rejects the models with an error or a warning, and runs the others."""
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     for node in (*ERRORS, *WARNINGS, *DOUBTFUL, *FINE):
         verdict = judged(onnx.load_from_string(onnxtext.to_binary(model(node))), ((1,),))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the sizes of values come from, and why they are not known."""
+"""The explanations of known and unknown sizes of values."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def steps(step: Step) -> Iterator[Step]:
 
 
 def check_stories(data: bytes, rng: random.Random, most: int) -> None:
-    """Check laws of the stories of some values of a model."""
+    """Check laws of the explanations of some values of a model."""
     stories, found = of(lift_model(data))
     chosen = [(view, name) for view in found for name in view.scope.position]
     for view, name in rng.sample(chosen, min(most, len(chosen))):

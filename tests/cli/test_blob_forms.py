@@ -32,7 +32,7 @@ def test_the_model_has_every_form() -> None:
 
 
 def test_every_blob_is_found() -> None:
-    """Conflicts in git get the blobs back that this function finds."""
+    """`git` restores the blobs that this function finds after a merge conflict."""
     text = onnxtext.from_binary(DATA)
     tree = onnxtext.parse(text)
     assert set(find_blobs(tree)) == set(BLOB.findall(text))

@@ -255,7 +255,7 @@ BRACKETS = "()[]{}<>"
 
 
 def mutants(text: str, rng: random.Random, count: int) -> Iterator[tuple[str, str, int]]:
-    """A kind of mistake, the text with it, and where it is."""
+    """Yield a kind of mistake, the text with the mistake, and its offset."""
     tokens = load_lexer().tokens(text, 0, len(text))
     lines = text.split("\n")
     brackets = [token for token in tokens if str(token) in BRACKETS]

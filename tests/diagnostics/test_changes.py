@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fix changes, as it is shown below a finding."""
+"""The changes of a fix that are shown below a finding."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What those write who come from other languages: each mistake is told once, at its place."""
+"""Syntax of other languages: each mistake is reported once, at its place."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def found_in(text: str) -> list[Diagnostic]:
 
 
 def place(found: Diagnostic) -> str:
-    """What is underlined."""
+    """Return the underlined text of a diagnostic."""
     assert found.source is not None
     assert found.span is not None
     return found.source.text[slice(*found.span)]
 
 
 def is_mended(found: Diagnostic, text: str, wanted: str) -> None:
-    """Assert that the fix gives this text, which is right."""
+    """Assert that the fix gives this text, and that the text is valid."""
     assert found.fix is not None
     assert found.fix.apply(text) == wanted
     assert found_in(wanted) == []
@@ -61,7 +61,7 @@ NODES = [
 @pytest.mark.parametrize(("wrong", "code", "where", "right"), NODES, ids=str)
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
 def test_nodes(wrong: str, code: str, where: str, right: str, end: str) -> None:
-    """Two mistakes in two lines: neither hides the other, and nothing is told of what is right."""
+    """Two mistakes in two lines: both are reported, and no valid text is."""
 
     def text_of(first: str, second: str) -> str:
         lines = f"{HEADER}{HEAD}  a = {first}\n  b = Relu (x)\n  y = {second}\n}}\n"

@@ -37,7 +37,7 @@ def at(text: str, start: int, end: int) -> Diagnostic:
 
 
 def body(diagnostic: Diagnostic, columns: int = 100) -> str:
-    """What comes after the headline and the place."""
+    """Return the rendering without its headline and the line with the place."""
     return render(diagnostic, columns=columns).split("\n", 2)[2] + "\n"
 
 

@@ -29,14 +29,14 @@ RULES = [code for code in codes() if "Example" in blocks(code) and code not in W
 
 
 def of_rule(code: str, directory: Path) -> list[Diagnostic]:
-    """What a rule finds in the example on its page, beside the file that the page tells of."""
+    """Return the findings of a rule in the example on its page, with the file it describes."""
     (directory / "w.bin").write_bytes(bytes(8))
     select = [code] if code in rules() else None
     return onnxtext.check(blocks(code)["Example"], base_dir=directory, select=select)
 
 
 def of_text(text: str, name: str) -> list[Diagnostic]:
-    """What parsing finds."""
+    """Return the errors of parsing."""
     return list(parse_partial(Source(text, name), "model")[1])
 
 

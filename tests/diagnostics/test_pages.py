@@ -29,7 +29,7 @@ def blocks(code: str) -> dict[str, str]:
 
 
 def is_syntax(code: str) -> bool:
-    """Whether a page has an example that parsing alone finds wrong."""
+    """Whether the example on a page has a syntax error."""
     return "Example" in blocks(code) and bool(found_in(blocks(code)["Example"]))
 
 

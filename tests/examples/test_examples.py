@@ -30,7 +30,7 @@ Value = Array | list[Array] | dict[str, int] | None
 
 @dataclass(frozen=True)
 class Case:
-    """One call of a model: what goes in, and what has to come out, by name."""
+    """One run of a model: the inputs and the expected outputs, by name."""
 
     inputs: Mapping[str, Value]
     outputs: Mapping[str, Value]

@@ -97,7 +97,7 @@ def test_a_text_is_shown_like_its_binary(weights: Any, tmp_path: Path) -> None:
 
 
 def test_external_data_has_statistics(tmp_path: Path) -> None:
-    """If its file is there; else the reference alone is shown."""
+    """Statistics are shown if the file exists; otherwise only the reference is shown."""
     model = onnx.load_from_string(weighted())
     options: Any = {"save_as_external_data": True, "location": 'odd "name".bin'}
     onnx.save(model, tmp_path / "m.onnx", size_threshold=0, **options)
@@ -135,7 +135,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 @given(graphs(), st.data())
 @settings(max_examples=150)
 def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject) -> None:
-    """Compared with the paths, enumerated."""
+    """The cut is compared with an enumeration of all paths."""
     names = [node.outputs[0] for node in graph.nodes]
     start, end = data.draw(st.sampled_from(names)), data.draw(st.sampled_from(names))
     makers = {node.outputs[0]: node for node in graph.nodes}
@@ -166,7 +166,7 @@ def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject)
 def test_statistics_are_computed_for_what_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither digests nor statistics of weights that nobody reads are computed."""
+    """Digests and statistics are computed only for the weights that are shown."""
     described: list[int] = []
 
     def describe(element: str, data: bytes) -> str:

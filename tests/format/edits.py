@@ -55,7 +55,7 @@ TRIVIA_EDITS: tuple[Gap, ...] = (_joined, _broken, _commented, _marked, _spaced,
 
 
 def split(text: str) -> tuple[list[str], list[str]]:
-    """The tokens of a text that parses, and the blanks and comments around them."""
+    """Return the tokens of a valid text, and the blanks and comments around them."""
     tokens = load_lexer().tokens(text, 0, len(text))
     trivia, at = [], 0
     for token in tokens:
@@ -65,12 +65,12 @@ def split(text: str) -> tuple[list[str], list[str]]:
 
 
 def joined(tokens: list[str], trivia: list[str]) -> str:
-    """The text of tokens and of what is between them."""
+    """Return the text of tokens and of the blanks and comments between them."""
     return "".join(part for pair in zip(trivia, [*tokens, ""], strict=True) for part in pair)
 
 
 def respelled(rng: random.Random, token: str, kind: str) -> str:
-    """A token, or another that may mean the same."""
+    """Return a token, or another spelling that may have the same meaning."""
     if kind in ("WORD", "PRIM", "CONTAINER", "BOOL"):
         return f'"{token}"' if rng.random() < 0.7 else f'b"{token}"'
     if kind == "STRING" and token[1:-1].isprintable():
@@ -85,7 +85,7 @@ def respelled(rng: random.Random, token: str, kind: str) -> str:
 
 
 def edited(rng: random.Random, text: str) -> str:
-    """A text after some random edits by hand; it may be none of the language any more."""
+    """Return a text after some random edits; the text may be invalid."""
     tokens, trivia = split(text)
     kind_of_edit = rng.random()
     if kind_of_edit < 0.08:  # one habit everywhere
@@ -126,7 +126,7 @@ def _comma(rng: random.Random, tokens: list[str], trivia: list[str]) -> None:
 
 
 def is_text(text: str) -> bool:
-    """Whether a text is of the language."""
+    """Whether a text is valid."""
     try:
         onnxtext.parse(text)
     except OnnxTextError:
@@ -183,7 +183,7 @@ def _rules() -> tuple[dict[str, list[Rule]], dict[str, str], dict[str, int]]:
 
 
 def sentence(rng: random.Random, start: str, depth: int = 24) -> str:
-    """A random sentence of a rule of the grammar; actions may refuse what it says."""
+    """Return a random sentence of a rule of the grammar; its actions may reject the sentence."""
     rules, literals, depths = _rules()
     out: list[str] = []
 
@@ -206,7 +206,7 @@ def sentence(rng: random.Random, start: str, depth: int = 24) -> str:
 
 
 def joined_tokens(rng: random.Random, tokens: list[str]) -> str:
-    """Tokens with blanks between them, and none where that would make a difference."""
+    """Return the text of tokens, with blanks between them except where blanks have a meaning."""
     text = ""
     for number, token in enumerate(tokens):
         tight = number and tokens[number - 1].startswith("@") and not token.startswith("@")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every text that is formatted."""
+"""Laws of every formatted text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 
 
 def comments_of(text: str) -> list[str]:
-    """All comments, found as the lexer finds them: outside of strings."""
+    """Return all comments of a text, except `#` in strings, as the lexer finds them."""
     lexer = load_lexer()
     found: list[str] = []
     at = 0
@@ -30,7 +30,7 @@ def comments_of(text: str) -> list[str]:
 
 
 def assert_format_laws(text: str) -> str:
-    """The formatted text; all laws hold for it."""
+    """Format a text, assert all laws, and return the formatted text."""
     formatted = onnxtext.format_text(text)
     assert comments_of(formatted) == comments_of(text)
     assert onnxtext.format_text(formatted) == formatted

@@ -48,7 +48,7 @@ Metadata = Literal["auto", "inline", "section", "none"]
 
 
 def wrapped(kind: str, text: str) -> str:
-    """A part of a model as a whole model."""
+    """Return a model that contains a part of a model."""
     return WRAPPERS[kind].format(*[text] * WRAPPERS[kind].count("{}"))
 
 
@@ -84,7 +84,7 @@ def small_models(largest: int = 20_000) -> list[bytes]:
 
 
 def model_text(rng: random.Random, data: bytes) -> str:
-    """A model as text, in one of the ways in which it can be printed."""
+    """Return a model as text, printed with random options."""
     if rng.random() < 0.15:
         return to_official(data)[0]
     with warnings.catch_warnings():
@@ -102,7 +102,7 @@ def model_text(rng: random.Random, data: bytes) -> str:
 
 
 def drawn_sentence(rng: random.Random) -> str | None:
-    """A random sentence of the grammar as a whole model; None if it is none of the language."""
+    """Return a model made of a random sentence of the grammar; None if the model is invalid."""
     kind = rng.choice([*WRAPPERS])
     rule = {"model": "graph", "nodes": "node", "entry": "pair"}.get(kind, kind)
     text = wrapped(kind, sentence(rng, rule, rng.choice((6, 8, 12, 16, 24))))
@@ -110,7 +110,7 @@ def drawn_sentence(rng: random.Random) -> str | None:
 
 
 def drawn_text(rng: random.Random) -> str | None:
-    """A text, from anywhere; None if this time there was none."""
+    """Return a text from a random source; None if the source gives no valid text."""
     kind = rng.random()
     if kind < 0.45:
         return rng.choice(written_texts())

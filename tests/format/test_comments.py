@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L3 for comments: wherever one stands, it survives once, in order, and changes nothing else."""
+"""L3 for comments: formatting keeps each comment once and in order, at any position."""
 
 from __future__ import annotations
 

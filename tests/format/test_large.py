@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large texts take a way of their own, which leads to the same text."""
+"""Large texts are formatted by a fast path, with the same result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.format.laws import assert_format_laws
 
 
 def large_text(seed: int) -> str:
-    """A text of many statements, some of them neither canonical nor without comments."""
+    """Return a text of many statements, some of them not canonical, some with comments."""
     chance = random.Random(seed)
     values = [
         chance.choice(
@@ -61,7 +61,7 @@ def test_the_same_text(seed: int) -> None:
 
 
 def test_output_is_parsed_before_it_replaces_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Should the short way ever go wrong, no file is lost to it."""
+    """If the fast path has a bug, the file is unchanged."""
     source = Source(large_text(1), "m.onnxtxt")
     wrong = format_source(source).replace("Relu", "Ceil", 1)
     monkeypatch.setattr(text, "format_incrementally", lambda *_: wrong)

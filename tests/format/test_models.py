@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts of binary models are formatted already, on the short way and on the long one."""
+"""Printed models are already formatted, for the fast path and for full formatting."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_any_model(data: bytes) -> None:
 @given(strategies.models(unknown_fields=False))
 @settings(max_examples=40, deadline=None)
 def test_input_whitespace_does_not_matter(data: bytes) -> None:
-    """What a text looked like before does not show."""
+    """The output does not depend on the blanks of the input."""
     text = onnxtext.from_binary(data)
     if '"""' in text or "#" in text or '\\"' in text:
         return

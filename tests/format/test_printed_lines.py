@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts in other lines, or with a spelling of their own, on the short way and on the long one."""
+"""Texts with other line breaks or spellings, by the fast path and by full formatting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.format.test_comments import EXAMPLES, example
 
 
 def blown_about(source: str, chance: random.Random, comments: float) -> str:
-    """A text with other blanks, line breaks and blank lines between its tokens, and comments."""
+    """Return a text with random blanks, line breaks, blank lines and comments between tokens."""
     parts: list[str] = []
     end = 0
     for token in load_lexer().tokens(source, 0, len(source)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statements of long lists, formatted one by one, in the places where that could go wrong."""
+"""Statements of long lists are formatted one by one: the cases that could differ."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_fast_path(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("items", ["true,", "true", "true, false", "nan,", "1, true", "x,"])
 def test_lists_in_records(items: str) -> None:
-    """A list is one token or many, which must not change what its items are."""
+    """A list is lexed as one token or as many; its items are the same."""
     assert_format_laws(
         f"{HEAD}{{ @set(a: [{items}]) y = Op <b = @segment([{items}]) float[1] {{1}}> (x) }}"
     )

@@ -61,7 +61,7 @@ def refusal(data: bytes) -> Diagnostic:
 
 
 def small_models() -> list[bytes]:
-    """A few models that have many things in them."""
+    """Return a few models that use many different fields."""
     root = onnx_directory()
     wheel = [(root / file).read_bytes() for file in wheel_models()[::37]]
     shared = [shared_model(file) for file in shared_models()[::41]]
@@ -261,7 +261,7 @@ def sequences(levels: int) -> bytes:
 
 
 def endless_messages(count: int) -> bytes:
-    """What looks like messages in messages without end, in linear time."""
+    """Bytes that look like endlessly nested messages are read in linear time."""
     keys = (b"\x32", b"\x0a", b"\x2a")
     parts: list[bytes] = []
     size = 0

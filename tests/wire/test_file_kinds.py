@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are no models, each with its name and what to do about it."""
+"""Files that are not models: the message names their format and a way to convert them."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def others() -> dict[str, bytes]:
 
 @pytest.mark.parametrize("kind", others())
 def test_other_messages(kind: str) -> None:
-    """As models they are read if protobuf does, with a warning; if not, that is the reason."""
+    """Messages that protobuf reads as models give a warning; the others give an error."""
     data = others()[kind]
     name = kind.partition(" ")[0]
     try:

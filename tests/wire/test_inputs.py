@@ -44,7 +44,7 @@ def is_converted(data: bytes) -> bool:
 
 
 def sweep(seed: int, count: int) -> int:
-    """Check some inputs; how many of them are models."""
+    """Check some inputs; return how many of them are models."""
     inputs = Inputs(random.Random(seed))
     models = small_models()
     read = 0

@@ -61,7 +61,7 @@ class _Collecting(Lowering):
         return self._try(-1, lambda: super(_Collecting, self).attribute(attribute), b"")
 
     def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
-        """Apply decorators; if one is invalid, record the error and return the message unchanged."""
+        """Apply decorators; if one is invalid, record the error and return the data unchanged."""
 
         def lower() -> bytes:
             return super(_Collecting, self).finish(message, data, decorators, at)
