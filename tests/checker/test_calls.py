@@ -38,7 +38,7 @@ def marked(source: str, found: Diagnostic) -> list[str]:
 @pytest.mark.parametrize("given", VALUES)
 @pytest.mark.parametrize("wanted", VALUES)
 def test_an_attribute_passes_through_calls(given: str, wanted: str, depth: int) -> None:
-    """A wrong attribute type is an error of the call, and of nothing else."""
+    """A wrong attribute type is one error, at the call."""
     inner = (
         f"F0 <k> (a) => (b) {{ c = Constant <{CONSTANTS[wanted]}: {wanted} = @k> ()\n"
         " b = Identity (a) }"

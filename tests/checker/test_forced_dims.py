@@ -251,7 +251,7 @@ def test_exports_made_dynamic() -> None:
 @pytest.mark.slow
 @pytest.mark.data
 def test_real_models_made_dynamic() -> None:
-    """`check` tells of most failures in onnxruntime; what it tells of other models is declared."""
+    """Most models that fail in onnxruntime have findings; others only ones on declared sizes."""
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     assert SHARED is not None
     told, failed = 0, 0

@@ -298,7 +298,7 @@ def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.Mo
 
 @POSIX
 def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
-    """The child gets no signal when its parent is killed, so it exits by its own time limit."""
+    """The child gets no signal when its parent is killed, so it exits by itself after a time."""
     code = ON_WINDOWS + spawn.CODE.replace(
         "import worker_main\n", "import worker_main; worker_main._ORPHANED = 1\n"
     )

@@ -140,7 +140,7 @@ def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
 
 
 def _mutate(model: onnx.ModelProto, seed: int) -> None:
-    """Make one random change, which may break rules of types and shapes."""
+    """Apply one random change, which may break rules of types and shapes."""
     choose = random.Random(seed)
     graph = choose.choice([graph for graph in _graphs(model.graph) if len(graph.node) > 1])
     node = choose.choice(graph.node)

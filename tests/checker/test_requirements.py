@@ -136,7 +136,7 @@ def test_many_drawn_nodes() -> None:
 
 
 def judge_mutants(models: list[mutations.Base], count: int, least: float) -> None:
-    """Draw mutants: most refused ones are found, and few others have findings, none an error."""
+    """Draw mutants: most rejected mutants have findings; few accepted ones have, and no errors."""
     seed = fresh_seed()
     made = list(mutations.mutants(models, count, seed, ["onnxtext"]))
     refused = [one for one in made if one.state in ("load", "run")]

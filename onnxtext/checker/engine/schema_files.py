@@ -63,7 +63,7 @@ def _inside(settings: Settings, name: str) -> Path:
     """Return the path of a schema file that settings name.
 
     Raises:
-        SettingsError: it is missing, or lies outside of the directory of the settings.
+        SettingsError: the file is missing, or lies outside of the directory of the settings.
     """
     assert settings.file is not None, "only a file names schemas"
     where = f"{settings.file}: [tool.onnxtext] schemas: {name!r}"
@@ -89,8 +89,8 @@ def load_table(path: Path, name: str) -> FileTable:
         name: its name in messages.
 
     Raises:
-        OnnxTextError: it has errors.
-        OSError: it cannot be read, or is too large.
+        OnnxTextError: the file has errors.
+        OSError: the file cannot be read, or is too large.
     """
     return _table(read_bytes(path), name)
 
@@ -99,7 +99,7 @@ def read_bytes(path: Path) -> bytes:
     """Return the content of a schema file.
 
     Raises:
-        OSError: it cannot be read, is not a regular file, or is too large.
+        OSError: the file cannot be read, is not a regular file, or is too large.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
@@ -121,7 +121,7 @@ def parse(data: bytes, name: str) -> SchemaFile:
     """Parse the content of a schema file.
 
     Raises:
-        OnnxTextError: it has errors.
+        OnnxTextError: the file has errors.
     """
     return read_schemas(Source(decode_text(data, name), name))
 

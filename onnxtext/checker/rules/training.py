@@ -30,7 +30,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if start is not None and start.inputs:
             yield Finding(
                 "training-init-inputs",
-                "the initialization of a training has inputs, but nothing passes them",
+                "the `initialization` graph has inputs, but nothing passes values to them",
                 tuple([Place(value, ("name",)) for value in start.inputs]),
                 help="replace them by constants or random values",
             )

@@ -114,7 +114,7 @@ def _matmul(call: OperatorCall) -> SymbolicShape:
 def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicShape:
     """Return the shape of a matrix product."""
     if not left or not right:
-        call.reject("a matrix product of a number")
+        call.reject("a matrix product has an input of rank 0")
         return None
     call.equal(
         left[-1], right[-2] if len(right) > 1 else right[0],
