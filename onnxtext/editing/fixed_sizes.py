@@ -254,9 +254,9 @@ def _lost(now: Bare, names: set[str]) -> Iterator[str]:
                 reached.update(filter(None, node.outputs))
             new = [name for name in node.outputs if name and not now.is_known(scope, name)]
             if new and unknown.isdisjoint(used):
-                yield f"sizes after {_named(node)} are unknown, and may not fit other sizes"
+                yield f"the sizes after {_named(node)} are unknown, and may allow only the old size"
             elif not is_checked(node):
-                yield f"it is not known which sizes {_named(node)} accepts"
+                yield f"{_named(node)} may reject other sizes: its requirements are unknown"
             unknown.update(new)
 
 
