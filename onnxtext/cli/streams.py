@@ -19,7 +19,7 @@ def stdout_buffer() -> BinaryIO:
     """Return standard output for bytes.
 
     Raises:
-        CommandError: it is closed.
+        CommandError: standard output is closed.
     """
     if sys.stdout is None:
         raise CommandError("cannot-write", "standard output is closed")
@@ -30,7 +30,7 @@ def write_stdout(pieces: Iterable[bytes | memoryview]) -> None:
     """Write all pieces to standard output.
 
     Raises:
-        CommandError: it is closed, or cannot be written.
+        CommandError: standard output is closed, or cannot be written.
     """
     buffer = stdout_buffer()
     try:
@@ -51,7 +51,7 @@ def say(text: str, end: str = "\n") -> None:
     """Write a text to standard output in its encoding; unsupported characters are escaped.
 
     Raises:
-        CommandError: it is closed, or cannot be written.
+        CommandError: standard output is closed, or cannot be written.
     """
     encoding = "utf-8" if sys.stdout is None else sys.stdout.encoding
     write_stdout([(text + end).encode(encoding, "backslashreplace")])
@@ -61,7 +61,7 @@ def stdin_buffer() -> BinaryIO:
     """Return standard input for bytes.
 
     Raises:
-        CommandError: it is closed.
+        CommandError: standard input is closed.
     """
     if sys.stdin is None:
         raise CommandError("cannot-read", "standard input is closed")
@@ -72,7 +72,7 @@ def read_stdin() -> bytes:
     """Read all of standard input.
 
     Raises:
-        CommandError: it is closed, or cannot be read.
+        CommandError: standard input is closed, or cannot be read.
     """
     buffer = stdin_buffer()
     with io_errors("read", "standard input"):

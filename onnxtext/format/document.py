@@ -77,14 +77,14 @@ class DocumentWriter(StatementWriter):
     # ---- Headers ----------------------------------------------------------------------------
 
     def header(self, tree: Tree) -> str:
-        """The header of a model: one entry a line."""
+        """Write the header of a model, one entry per line."""
         found = listing(tree)
         assert found is not None
         texts = [self._entry(item.tree) for item in found.items]
         return self.broken(found, texts, "<>", "")
 
     def function(self, tree: Tree) -> str:
-        """A function with its header."""
+        """Write a function with its header."""
         head = self.decorator_lines(tree.child("decorators"), "")
         header = tree.child("header")
         if header is not None:

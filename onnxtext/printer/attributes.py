@@ -51,7 +51,9 @@ def attribute_text(
         return value_text(decorators, "", name, partial(_repeated_text, dialect, value), indent)
     elif kind in _LISTS and not value:
         text = "[]"
-    elif isinstance(value, ast.Graph) or kind is _A.GRAPHS:  # printing twice is exponential
+    elif (
+        isinstance(value, ast.Graph) or kind is _A.GRAPHS
+    ):  # printing each graph twice is exponential in their depth
         head = f"{decorators.inline or decorators.lines}{name} = "
         return head + _graphs_text(value, indent, column(head, len(indent)), graph_text, dialect)
     else:

@@ -49,7 +49,7 @@ def section_parts(
 def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
     if not _in_section(graphs):
         return ()
-    blocks: list[tuple[str, Named | str]] = []  # a text begins or ends a function
+    blocks: list[tuple[str, Named | str]] = []  # a `str` begins or ends a function
     for function, parts in list_parts(model):
         indent = STEP if function is None else STEP * 2
         found = [(indent, named) for named in parts if named.item.metadata]

@@ -53,8 +53,8 @@ class Reader:
         if self.base is None:
             named = ", ".join([f"`{place.path}`" for place in self._places])
             raise BlobError(
-                f"the blob {digest} is in {named}, beside the text, whose directory is unknown "
-                "(base_dir)",
+                f"the blob {digest} is in {named} beside the text, but the directory is unknown: "
+                "pass `base_dir`",
                 MISSING,
             )
         looked = []

@@ -52,7 +52,7 @@ class Store:
             Whether the blob was written, because it was missing or damaged.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the blob cannot be written.
         """
         path = self.directory / digest
         if not path.is_symlink() and holds(path, data):
@@ -75,7 +75,7 @@ class Store:
             Whether the file was removed.
 
         Raises:
-            OSError: it cannot be removed.
+            OSError: the file cannot be removed.
         """
         path = self.directory / name
         with self.locked(exclusive=True):
