@@ -143,7 +143,7 @@ def long_options(context: click.Context) -> list[str]:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_option_of_every_command(shell: str) -> None:
-    """It is offered with its help, and its values are: choices, codes or files."""
+    """Each option is completed with its help, and each value: choices, codes or files."""
     for start, context in lines():
         wanted = long_options(context)
         assert "--help" in wanted
@@ -201,7 +201,7 @@ g (float[1] x, float[1] "a b", bool c) => (float[1] y) <float[1] weight = {1}, f
 
 
 def test_values_of_a_model(tmp_path: Path) -> None:
-    """They are those that a shell takes for one word; a broken text has values, too."""
+    """Only names that a shell reads as one word are completed, also of a text with errors."""
     path = tmp_path / "m.onnxtxt"
     path.write_text(NAMES)
     wanted = ["x", "c", "weight", "xs", "label", "/a/b.0::c", "y", "u", "v"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One file: where the output goes, and what is never overwritten."""
+"""One file: the path of the output, and the files that are never overwritten."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile links in a repository never make a command touch files outside of it (`path_safety`)."""
+"""Commands never follow hostile links in a repository to files outside (`path_safety`)."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def test_no_color(model: Path) -> None:
 
 
 def test_the_reader_quits_the_pager(tmp_path: Path) -> None:
-    """The rest of the text is not made, and nothing is reported."""
+    """The rest of the text is not computed, and no error is reported."""
     path = tmp_path / "long.onnx"
     path.write_bytes(binary(TEXT.replace("  y = Relu (x)", "  z = Tanh (x)\n" * 20000)))
     result = on_terminal("show", path, PAGER="head -n 3")

@@ -153,7 +153,7 @@ def test_what_is_printed_is_compared_with_the_text(tmp_path: Path) -> None:
 
 
 def test_verifying_large_weights_takes_little_more_than_they_do() -> None:
-    """The data, its text, what is read from that and some blocks, but no second text."""
+    """Memory holds the data, its text, the parsed model and some blocks, but no second text."""
     size = 8 << 20
     weight = onnx.helper.make_tensor("w", 1, [4, size // 16], bytes(range(256)) * (size >> 8), True)
     model = onnx.ModelProto.FromString(binary())

@@ -99,7 +99,7 @@ def test_no_model(place: Path) -> None:
 
 
 def browser(place: Path) -> Path:
-    """Return a program that notes what it is asked to open."""
+    """Return a program that stands for the browser and records the addresses to open."""
     program = place / "browser"
     program.write_text(f'#!{sys.executable}\nimport sys\nopen("opened", "w").write(sys.argv[1])\n')
     program.chmod(0o755)

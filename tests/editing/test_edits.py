@@ -328,7 +328,7 @@ def test_extracted_values_get_the_types_that_are_inferred() -> None:
 
 
 def test_initializers_with_value_infos_are_edited_alike() -> None:
-    """The entries of `value_info` that repeat a weight follow it, and go with it."""
+    """`value_info` entries of a weight are renamed and removed with the weight."""
     text = TEXT.replace("\ng (", "\n@value_info(initializers)\ng (")
     array = np.zeros((2, 4), np.float32)
     model = onnxtext.loads(edited(editing.replace_weight, text, name="w", array=array))

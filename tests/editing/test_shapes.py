@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dimensions made symbolic: what follows, what stands against it, and whether it runs."""
+"""Dimensions made symbolic: the changed declarations, the obstacles, and whether models run."""
 
 from __future__ import annotations
 

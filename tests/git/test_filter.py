@@ -441,7 +441,7 @@ def test_source_texts_are_never_converted(filtered: Repository) -> None:
 
 
 def test_other_git_conversions_are_disabled(filtered: Repository) -> None:
-    """Git expands `$Id$` in the text before the filter converts it to a model."""
+    """Git would expand `$Id$` in the text before the filter converts the text to a model."""
     theirs = b"* ident text eol=crlf working-tree-encoding=UTF-16\n"
     filtered.write(".gitattributes", theirs + filtered.read(".gitattributes"))
     model = binary('<onnxtext: 1>\n@doc("$Id$") g () => () {}\n')

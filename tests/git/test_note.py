@@ -233,7 +233,7 @@ def test_weights_that_git_does_not_have_are_reported(conflict: Repository) -> No
 
 
 def test_without_the_filter_weights_stay_in_the_text(tmp_path: Path) -> None:
-    """Nobody would put them back."""
+    """Without the filter, no program would put left-out weights back."""
     texts = [onnxtext.from_binary(weighted(op, 0, 1)).encode() for op in ("Relu", "Elu", "Tanh")]
     for name, text in zip("bot", texts, strict=True):
         (tmp_path / name).write_bytes(text)

@@ -94,7 +94,7 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
 
 
 def test_the_statements_of_exporters_are_plain() -> None:
-    """They are not parsed again, although the printer wraps them."""
+    """Statements that the printer wraps are not parsed again."""
     text = onnxtext.from_binary(next(transformer(200)))
     statements = opened(text).version.index.statements
     chunks = {text[item.at : item.limit]: item.kind for item in statements}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule of the merge, by example. A file has the three versions, and what comes out.
+"""Every rule of the merge, by example. A file has the three versions and the result.
 
 Run `python3 dev.py bless tests/merger` to write the results anew; read the difference
 before it is committed.

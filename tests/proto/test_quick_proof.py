@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One pass finds fields without syntax of their own; the careful pass is for other bytes."""
+"""One pass lifts fields without syntax of their own; only other bytes need the careful pass."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_one_pass(text: str) -> None:
 
 
 def test_without_the_core() -> None:
-    """The lifter in Python says the same, whichever core runs."""
+    """The lifter in Python reports the same, whichever core is enabled."""
     for text in ITEMS.values():
         data = onnxtext.to_binary(HEADER + text + "\n")
         plain = lift._lift(Lifter(careful=False, native=False), data, "ModelProto", None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of onnxruntime's operators: as the installed one gives it, and without wrong alarms."""
+"""The table of onnxruntime's operators equals the installed one, and causes no false findings."""
 
 from __future__ import annotations
 

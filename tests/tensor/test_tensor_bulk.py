@@ -41,7 +41,7 @@ shapes = st.one_of(
 
 @pytest.fixture(autouse=True)
 def small_parts() -> Iterator[None]:
-    """Use parts of a few numbers, so that they end at all kinds of places."""
+    """Use parts of a few numbers, so that the parts end at many different characters."""
     with (
         mock.patch.object(parse, "_LARGE", 0),
         mock.patch.object(parse, "parse_small", return_value=None),
@@ -103,7 +103,7 @@ def test_braces_in_bulk(items: list[str], comma: str, name: str, end: str) -> No
 
 @pytest.mark.parametrize("name", ["float", "float16", "double", "int8", "int64", "uint64"])
 def test_plain_literals_are_read_in_bulk(name: str) -> None:
-    """Otherwise the tests above would compare the general reader with itself."""
+    """The bulk reader accepts them; else the tests above would not test the bulk reader."""
     point = ".25" if ELEMENTS[name].kind == "float" else ""
     rows = [", ".join(f"{17 * at % 100}{point}" for at in range(row, row + 8)) for row in range(9)]
     nested = ",\n  ".join(f"[\n    {row},\n  ]" for row in rows)

@@ -119,7 +119,7 @@ def test_every_code_round_trips_as_bits(element: ElementType) -> None:
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_sixteen_bits_print_the_shortest_decimal(name: str) -> None:
-    """Exactly: no decimal of fewer digits is read as the same code, and none is closer."""
+    """No decimal with fewer digits is read as the same code, and no decimal is closer."""
     top = FORMATS[name].top
     with localcontext(Context(prec=400)):
         exact = [Decimal(float(value)) for value in values_of(name)[: top + 1]]

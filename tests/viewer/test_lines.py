@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of a page are those of the text, apart from what was cut; places move along."""
+"""The lines of a page are those of the text, except shortened ones; positions are adjusted."""
 
 from __future__ import annotations
 

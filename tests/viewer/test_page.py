@@ -337,7 +337,7 @@ def test_broken_texts_are_not_compared() -> None:
     "path", sorted((REPOSITORY / "examples").glob("*.onnxtxt")), ids=lambda p: p.stem
 )
 def test_examples(path: Path) -> None:
-    """Each example can be shown; nothing of it was changed by being converted."""
+    """Each example can be shown, as text and as binary model."""
     found = held(onnxtext.view(path, statistics=False))
     assert not [row for row in found["text"]["findings"] if row[1] == "error"]
     assert found["graph"]["document"]["total"] > 0

@@ -101,7 +101,7 @@ class Inputs:
     # ---- Messages ---------------------------------------------------------------------------
 
     def message(self, name: str, depth: int = 0) -> bytes:
-        """A message of any of its fields."""
+        """Return a message with random fields."""
         rng, spec = self.rng, message_spec(name)
         numbers = sorted(spec.by_number)
         if depth > 6:
@@ -118,7 +118,7 @@ class Inputs:
         return self.joined(parts)
 
     def again(self, name: str, data: bytes) -> bytes:
-        """A message that is there, encoded otherwise."""
+        """Return an existing message with another encoding."""
         spec = message_spec(name)
         values: dict[int, list[bytes]] = {}
         unknown_fields = []
@@ -138,7 +138,7 @@ class Inputs:
         return self.joined([*parts, *unknown_fields])
 
     def joined(self, parts: list[bytes]) -> bytes:
-        """A message of its fields."""
+        """Return a message made of encoded fields."""
         rng = self.rng
         if self._has("order"):
             rng.shuffle(parts)
@@ -147,7 +147,7 @@ class Inputs:
         return b"".join(parts)
 
     def field(self, field: FieldSpec, values: list[bytes]) -> list[bytes]:
-        """The wire fields that give a field its values."""
+        """Return the wire fields that encode the values of a field."""
         rng = self.rng
         if self._has("wire_type"):
             return [self._of_another_type(field.number)]
@@ -217,7 +217,7 @@ class Inputs:
         return rng.choice((-1, -2, -(1 << 31), (1 << 31) - 1, 127, 128, 300))
 
     def number(self, value: int) -> bytes:
-        """A varint, perhaps in more bytes than it needs."""
+        """Return a varint, perhaps in more bytes than necessary."""
         return self._longer(varint(value), 10) if self._has("long_value") else varint(value)
 
     def key(self, number: int, wire_type: int) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corrupt models: an error with its place, and the same judgement as protobuf's."""
+"""Corrupt models: an error with its place exactly for the bytes that protobuf rejects."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_model(data: bytes) -> bool:
 
 
 def assert_located(data: bytes) -> None:
-    """Agree with protobuf: a round trip for what it reads, a place or a code for all else."""
+    """Assert a round trip for bytes that protobuf reads, and a place or code for other bytes."""
     if is_model(data):
         assert find_corruption(data) is None
         assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
@@ -132,14 +132,14 @@ def test_every_truncation_of_more_models(data: bytes) -> None:
 
 
 def in_attribute(data: bytes) -> bytes:
-    """A model, with nothing unusual in it, with a node with an attribute that has these fields."""
+    """Return a small model with an attribute that has these fields."""
     attribute = delimited(b"\x2a", delimited(b"\x0a", b"a") + data)
     graph = delimited(b"\x0a", b"\x22\x01N" + attribute) + b"\x12\x01g"
     return b"\x08\x0a" + delimited(b"\x3a", graph) + b"\x42\x02\x10\x14"
 
 
 def in_tensor(data: bytes) -> bytes:
-    """The same with a tensor of two floats that has these fields, too."""
+    """Return a small model with an attribute that is a tensor of two floats with these fields."""
     tensor = b"\x08\x02\x10\x01" + delimited(b"\x22", bytes(8))
     return in_attribute(delimited(b"\x2a", tensor + data) + b"\xa0\x01\x04")
 

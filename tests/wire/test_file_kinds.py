@@ -201,7 +201,7 @@ def test_other_messages(kind: str) -> None:
 
 
 def test_one_of_each_sort() -> None:
-    """Some of the messages above are models for protobuf, others are not."""
+    """Protobuf reads some of the messages above as models, but not all of them."""
     fits = []
     for data in others().values():
         try:

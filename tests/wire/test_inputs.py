@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L1 and L4 on any bytes: what protobuf reads comes back, what it refuses gets a place."""
+"""L1 and L4 on any bytes: a round trip if protobuf reads them, else an error with a place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def small_models() -> list[bytes]:
 
 
 def is_converted(data: bytes) -> bool:
-    """Whether protobuf reads the bytes; they come back through their text exactly then."""
+    """Whether protobuf reads the bytes; assert that exactly these bytes survive a round trip."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*this looks like")
         try:
