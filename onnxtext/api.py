@@ -203,7 +203,7 @@ def loads(
 
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
-        TypeError: it is no type of message.
+        TypeError: `message_type` is not a type of message.
     """
     import onnx
 
@@ -239,7 +239,7 @@ def dumps(proto: object) -> str:
         The text; `loads` returns an equal message.
 
     Raises:
-        TypeError: it is no message.
+        TypeError: `proto` is not a message.
     """
     from onnxtext.printer import print_fragment
     from onnxtext.proto.decode.lift import LiftError, lift_fragment

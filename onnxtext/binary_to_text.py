@@ -86,7 +86,7 @@ def print_binary(
             text = print_model(model)
             if comments:
                 text = comments.join(text.rpartition("\nresources ")[::2])
-            del model  # before the collector traverses it
+            del model  # before the garbage collector traverses the tree
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
     except ValueError as error:  # LiftError, and numpy's errors on corrupt lists
@@ -141,7 +141,7 @@ def lift_placed(
         from onnxtext.weights.external_data import embed_external
 
         if embed_external(model, embed_from):
-            model.encoding = None  # it was for the unchanged model
+            model.encoding = None  # the patch is only valid for the unchanged model
         move(model, list_graphs(model))
     if metadata == "none":
         leave_metadata_out(model)

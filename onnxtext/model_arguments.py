@@ -38,7 +38,7 @@ class Given:
         """Return this with a model around a graph, function or node on its own.
 
         Raises:
-            TypeError: it is another part of a model.
+            TypeError: the message is another part of a model.
         """
         if isinstance(self.content, str) or self.message == "ModelProto":
             return self
@@ -68,7 +68,7 @@ def read_given(source: object, name: str | None = None) -> Given:
     Raises:
         OnnxTextError: a file is neither a binary model nor UTF-8.
         OSError: the file cannot be read.
-        TypeError: it is something else, or a string with the name of a file.
+        TypeError: the source has another type, or a string with the name of a file.
     """
     match source:
         case str():
@@ -113,7 +113,7 @@ def message_of(source: Any) -> Any:
         source: a message, or an object of `onnx_ir` or `onnxscript`.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the source has another type.
     """
     if hasattr(source, "SerializeToString") and hasattr(source, "DESCRIPTOR"):
         return source
@@ -132,7 +132,7 @@ def message_name(kind: type) -> str:
     """Return the name of a message type as in the schema, such as `TypeProto.Tensor`.
 
     Raises:
-        TypeError: it is no message of ONNX.
+        TypeError: the type is no message of ONNX.
     """
     from onnxtext.proto.schema import message_spec
 

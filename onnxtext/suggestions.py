@@ -14,7 +14,9 @@ _TRANSPOSED = 0.9
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate most similar to a name; None if none is similar, or several equally.
+    """Return the candidate most similar to a name.
+
+    Returns None if no candidate is similar, or if several are equally similar.
 
     Args:
         name: the misspelled name.

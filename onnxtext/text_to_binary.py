@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert text to binary, with weights in the text or in files beside it.
 
-`onnxtext.api` is built on this; the command line uses it directly.
+`onnxtext.api` is built on this module; the command line uses the module directly.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def encode_text(
     with paused_collector():
         model = parse_model(source)
         pieces = encode(model, source, elsewhere=FilesBeside(model, base_dir))
-        del model  # before the collector traverses it
+        del model  # before the garbage collector traverses the tree
     return pieces
 
 
@@ -157,7 +157,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 
     try:
         if embed_external(model, base_dir):
-            model.encoding = None  # it was for the unchanged model
+            model.encoding = None  # the patch is only valid for the unchanged model
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
     check_declared_size(model, source)
@@ -170,7 +170,7 @@ def _externalize(
     from onnxtext.weights.blobs_beside_text import Reader
     from onnxtext.weights.external_data import externalize
 
-    model.encoding = None  # it was for the unchanged model
+    model.encoding = None  # the patch is only valid for the unchanged model
     try:
         externalize(model, external, elsewhere or Reader(None, ()))
     except BlobError as error:

@@ -80,7 +80,7 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
     """Return the arguments of a graph's decorator; None if it has none.
 
     Raises:
-        ValueInfoError: they are invalid.
+        ValueInfoError: the arguments are invalid.
     """
     found = [item for item in graph.decorators if item.name == decorator]
     if not found:

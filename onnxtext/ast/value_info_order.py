@@ -330,7 +330,7 @@ class _Places:
         for name, count in defined.items():
             if count > 1:
                 del self.outputs[name]
-        # Names with several entries, or with one that nothing else says.
+        # Names with several entries, or with an entry that repeats no declaration.
         self._own = {name for name, count in Counter([i.name for i in infos]).items() if count > 1}
         for info in infos:
             known = self._types.get(info.name, info.type)

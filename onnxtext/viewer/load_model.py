@@ -65,7 +65,7 @@ class Read:
         """
         model = self.model
         if model is None or self.document.version.syntax:
-            # Raises for what is no model.
+            # Raises an error unless the text is a valid model.
             return Side.of_text(self.text, label=self.name, base=self.base)
         return Side(model, self.name, self.base, self.document.version.source)
 
