@@ -28,7 +28,7 @@ EVENTS = (
 
 
 def fault(kind: str) -> None:
-    """An error instead of an operation, or a signal right before it."""
+    """A fault: an error instead of a file operation, or a signal right before the operation."""
     number = getattr(errno, kind, None)
     if number is not None:
         raise OSError(number, os.strerror(number))

@@ -112,7 +112,7 @@ def test_codes() -> None:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_value_behind_an_equals_sign(shell: str) -> None:
-    """Bash replaces what follows the sign; the others replace the word."""
+    """Bash replaces the part after the sign; other shells replace the whole word."""
     joined = "json" if shell == "bash" else "--output-format=json"
     assert values("check --output-format=j", shell) == [joined]
     if shell == "bash":
@@ -176,7 +176,7 @@ def test_every_verb_of_every_group() -> None:
 
 
 def test_every_command_has_completions_for_its_arguments() -> None:
-    """An argument that names a file or one of some values says so."""
+    """Every argument that names a file or one of several values is completed."""
     for context, path in commands():
         if context.parent is not None and context.parent.info_name in ("git", "edit"):
             continue  # they take revisions, or parts of a model
@@ -277,7 +277,7 @@ def variables(place: Path, **more: str) -> dict[str, str]:
 
 
 def typed(shell: list[str], setup: str, lines: list[str], place: Path) -> list[str]:
-    """Type lines into a shell, each ended by the tab key; return what is on them then."""
+    """Type lines into a shell, each ended by the tab key; return the completed lines."""
     keys = setup + "".join(f"{line}\t\x01echo @\r" for line in lines) + "exit\r"
     process, terminal = pty.fork()
     if process == 0:

@@ -372,5 +372,5 @@ def _results(name: str, place: Path, *, fresh: bool) -> object:
     ],
 )
 def test_a_forked_process_does_what_a_new_one_does(name: str, place: Path) -> None:
-    """`run` forks processes; what they do must not differ."""
+    """`run` forks processes, which must behave like new processes."""
     assert _results(name, place, fresh=False) == _results(name, place, fresh=True)

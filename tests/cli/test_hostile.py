@@ -59,7 +59,7 @@ def test_a_megabyte(shape: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of 20 MB that is not encoded canonically: it takes protobuf and numpy to read it."""
+    """Return a model of 20 MB that is not canonical, so that protobuf and numpy are needed."""
     weights = onnx.TensorProto(
         name="w", data_type=1, dims=[5_000_000], raw_data=bytes(range(256)) * 78_125
     )

@@ -54,7 +54,7 @@ def view(data: bytes) -> Overview:
 
 
 def graphs(owner: Any) -> Iterator[Any]:
-    """Yield a graph or function of the onnx package, and all graphs in it."""
+    """Yield a graph or function of the onnx package, and all of its nested graphs."""
     yield owner
     for node in owner.node:
         for attribute in node.attribute:

@@ -153,7 +153,7 @@ def test_models_that_the_engine_rejects(files: Path) -> None:
     ],
 )
 def test_outputs_are_inputs(element: str, tmp_path: Path) -> None:
-    """What `--output` writes is read again, also of types that .npy files have no name for."""
+    """`--input` reads the files of `--output`, also of types that .npy files cannot name."""
     header = "<ir_version: 10, opset_import: [21]>"
     text = f'{header} g ({element}[2] "a=b") => ({element}[2] y) {{ y = Identity ("a=b") }}'
     (tmp_path / "m.onnxtxt").write_text(text)

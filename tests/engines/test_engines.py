@@ -132,7 +132,7 @@ def test_time_and_memory_are_limited(engine: str) -> None:
 
 
 def test_a_limit_ends_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not run again without its inner values; the message names the model."""
+    """A model over the limit is not run again without inner values; the message names it."""
     endless = engines.load_model(ENDLESS)
     fine = engines.load_model(ENDLESS.replace("9" + "0" * 18, "9"))
     inputs = engines.random_inputs(endless)

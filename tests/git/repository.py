@@ -131,7 +131,7 @@ class Repository:
         assert self.git("status", "--porcelain").text == ""
 
     def clone(self, name: str, *options: str) -> Repository:
-        """Clone it, next to it."""
+        """Clone the repository into a directory beside it."""
         other = self.path.parent / name
         self.git("clone", "-q", *options, self.path.as_uri(), other)
         return Repository(other, self.home, self.more)

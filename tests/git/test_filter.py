@@ -384,7 +384,7 @@ def test_a_checkout_of_a_thousand_models_starts_python_once(filtered: Repository
 
 
 def models() -> Iterator[bytes]:
-    """The models of the wheel and, where it is, of the shared data."""
+    """Return the models of the wheel and, if there is any, of the shared data."""
     for name in wheel_models():
         yield (onnx_directory() / name).read_bytes()
     for name in shared_models():

@@ -207,7 +207,7 @@ def test_a_driver_that_cannot_be_run_loses_nothing(filtered: Repository, driver:
 
 
 def test_a_conflict_without_the_driver_passes_the_filter(filtered: Repository) -> None:
-    """Git's own merge by lines gives text with markers to smudge, and clean takes it back."""
+    """Git merges by lines: smudge gets text with markers, and clean accepts that text."""
     team = Team(filtered, "filter")
     team.branches(text(TANH), text(("b = Tanh (a)", "b = Elu (a)")))
     filtered.git("config", "--remove-section", "merge.onnxtext")

@@ -104,7 +104,7 @@ BOTH = TEXT.replace("Tanh", "Elu").replace("Sigmoid", "HardSigmoid").encode()
 
 @pytest.mark.parametrize("noted", list(np.ndindex(2, 2, 2)), ids=str)
 def test_merges_ignore_the_comment(noted: tuple[int, int, int], merged: object) -> None:
-    """Whichever versions have it, the models merge, and the comment merges like a line."""
+    """The models merge whichever versions have the comment; the comment merges like a line."""
     base, ours, theirs = map(bool, noted)
     versions = [NOTED[has] + text for has, text in zip((base, ours, theirs), SIDES, strict=True)]
     expected = theirs if ours == base else ours
