@@ -16,10 +16,11 @@ cdef class Values:
         is_plain: whether nothing had metadata, no tensor in an attribute had an empty name, and no
             attribute was long.
     """
-    cdef dict attributes, types, heads
+    cdef dict attributes, types, heads, sparse_types
     cdef Py_ssize_t most
     cdef bint is_plain, is_strict
     cdef object held, name  # of the last tensor
+    cdef object sparse_name  # of the last sparse initializer
     cdef object tensor_type
     cdef tuple decorators
 
@@ -30,4 +31,9 @@ cdef class Values:
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
+    )
+    cdef object _made_tensor(self, name)
+    cdef object sparse_initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef object _sparse(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
     )
