@@ -7,8 +7,9 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
+from onnxtext._core.decode_entries cimport entry_of, is_entry
 from onnxtext._core.decode_types cimport copied, text_of
-from onnxtext._core.decode_values cimport SMALL, Values, entry_of, is_entry
+from onnxtext._core.decode_values cimport SMALL, Values
 from onnxtext._core.decorations cimport doc_decorator
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (

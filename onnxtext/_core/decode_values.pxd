@@ -4,9 +4,6 @@ from onnxtext._core.wire cimport Bytes
 cdef enum:
     SMALL = 4096  # larger data is a view of the model instead of a copy
 
-cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
-cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
-
 cdef class Values:
     """Decodes values; equal attributes and types are the same object.
 

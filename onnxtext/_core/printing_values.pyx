@@ -211,21 +211,31 @@ cdef class ValuePrinter:
     cdef bint _sparse(self, sparse, int indent, Py_ssize_t budget) except -1:
         """Print a sparse tensor without its type; return False if Python must print it."""
         cdef Text out = self.out
-        cdef Py_ssize_t mark = out.begin_trial()
-        cdef bint is_flat = False
+        cdef Py_ssize_t mark
+        if not is_plain_tensor(sparse.values) or not is_plain_tensor(sparse.indices):
+            return False
+        mark = out.begin_trial()
         out.add(b"sparse(", 7)
-        if self._sparse_part(sparse.values, indent):
-            out.add(b", ", 2)
-            if self._sparse_part(sparse.indices, indent):
-                out.character(c")")
-                is_flat = out.is_flat(mark, budget)
-        return out.end_trial(mark, is_flat)
+        if not self._sparse_part(sparse.values, indent):
+            return out.end_trial(mark, False)
+        out.add(b", ", 2)
+        if not self._sparse_part(sparse.indices, indent):
+            return out.end_trial(mark, False)
+        out.character(c")")
+        if out.end_trial(mark, out.is_flat(mark, budget)):
+            return True
+        out.add(b"sparse(", 7)
+        for part in (sparse.values, sparse.indices):
+            out.line(indent + INDENT)
+            self._sparse_part(part, indent)
+            out.character(c",")
+        out.line(indent)
+        out.character(c")")
+        return True
 
     cdef bint _sparse_part(self, tensor, int indent) except -1:
         """Print the values or the indices; return False if Python must print them."""
-        return is_plain_tensor(tensor) and self._tensor(
-            tensor, indent + INDENT, LINE - indent - INDENT - 1
-        )
+        return self._tensor(tensor, indent + INDENT, LINE - indent - INDENT - 1)
 
     cdef int _strings(
         self, tuple values, int indent, Py_ssize_t budget, bint in_braces

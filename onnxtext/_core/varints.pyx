@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode and decode lists of numbers: the compiled parts of `onnxtext.tensor.varints`."""
+"""Encode and decode lists: the compiled parts of `onnxtext.tensor.varints` and `strings`."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
@@ -75,3 +75,30 @@ cdef int add_varints(Buffer out, int key, entries, int width) except -1:
             memcpy(&large, &data[at], 8)
         out.number(key, <uint64_t>large)
     return 0
+
+
+def string_fields(int key, values):
+    """Return a field with this key for each of some strings; with the key 0, only length and data."""
+    cdef Buffer out = Buffer()
+    cdef bytes value
+    for value in values:
+        out.head(key, len(value))
+        out.add_bytes(value)
+    return out.take(0)
+
+
+def split_strings(joined):
+    """Return the same as `onnxtext.tensor.strings.split_strings`."""
+    cdef const unsigned char[::1] data = joined
+    cdef Py_ssize_t at = 0, end = data.shape[0], start
+    cdef uint64_t size
+    cdef list values = []
+    while at < end:
+        start = at
+        if not read_varint(&data[0], &at, end, &size) or at - start > 5:
+            return None
+        if size > <uint64_t>(end - at) or (at - start > 1 and not data[at - 1]):
+            return None
+        values.append(PyBytes_FromStringAndSize(<const char*>&data[0] + at, <Py_ssize_t>size))
+        at += <Py_ssize_t>size
+    return tuple(values)

@@ -24,6 +24,7 @@ from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
 from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.strings import string_fields
 from onnxtext.tensor.text_resources import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
@@ -340,7 +341,7 @@ class ValueLowering(ABC):
         except BlobError as error:
             raise LowerError(str(error), -1, error.code, blob.digest) from None
         if isinstance(held, tuple):
-            return b"".join([delimited(b"\x4a", item) for item in held])
+            return string_fields(b"\x4a", held)
         return self._blob_value(kind, held, blob.digest)
 
     def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:
