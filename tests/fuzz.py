@@ -25,16 +25,15 @@ from tests.proto import test_native
 from tests.syntax.test_dfa import PIECES
 from tests.syntax.texts import mutate
 
-
 PACKED = onnxtext.to_binary('''
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
-@value_info("a", "b")
+@value_info("a", "b", "zz")
 g () => () <int4[3] r = [1, -2, 3], uint4[3] t = {1, 2, 3}, uint2[5] two = [0, 1, 2, 3, 1]> {
   @doc("""
     first line
     second line
     """)
-  float[N] b, map(int64, seq(string[])) a = F ()
+  float[N] zz, map(int64, seq(string[])) a, float b = F ()
 }
 ''')
 """A model with packed elements, ordered value infos and a string of several lines."""

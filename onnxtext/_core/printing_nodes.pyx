@@ -25,6 +25,7 @@ from onnxtext.ast.tensors_and_attributes import (
     Reference,
     SparseTensor,
     Tensor,
+    TypedBlob,
 )
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, operator_text
@@ -298,8 +299,15 @@ cdef class NodePrinter(ValuePrinter):
             out.add(b" = @", 4)
             out.word(value.name)
             return True
+        if cls is TypedBlob and attribute.type is not None:
+            out.add(b": ", 2)
+            out.text(attribute.type.name.lower())
         out.add(b" = ", 3)
-        if cls is int:
+        if cls is TypedBlob:
+            out.add(b'{blob"', 6)
+            out.text(value.digest)
+            out.add(b'"}', 2)
+        elif cls is int:
             out.integer(value)
         elif cls is Float32:
             out.need(LONGEST)
@@ -341,6 +349,8 @@ cdef class NodePrinter(ValuePrinter):
             return is_plain_tensor(value)
         if cls is SparseTensor:
             return not value.decorators
+        if cls is TypedBlob:
+            return True
         if cls in TYPES:
             return not value.decorators
         if cls is Floats:

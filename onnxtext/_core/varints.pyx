@@ -7,6 +7,9 @@ from libc.string cimport memcpy
 from onnxtext._core.buffer cimport Buffer
 from onnxtext._core.wire cimport read_varint
 
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
+
 
 def pack(entries, int width):
     """Return little-endian integers of 4 bytes, with a sign, or of 8 as varints."""
@@ -19,6 +22,36 @@ def int_fields(int key, numbers):
     """Return a field with this key for each of some little-endian 64-bit integers."""
     cdef Buffer out = Buffer()
     add_varints(out, key, numbers, 8)
+    return out.take(0)
+
+
+def pack_integers(tuple values):
+    """Return integers of 64 bits as varints; None if there are other values."""
+    cdef Buffer out = Buffer()
+    cdef int64_t number
+    cdef int overflow
+    out.need(2 * len(values))
+    for value in values:
+        if type(value) is not int:
+            return None
+        number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return None
+        out.number(0, <uint64_t>number)
+    return out.take(0)
+
+
+def fields_of_packed(int key, packed):
+    """Return a field with this key for each of some varints; None if one is invalid."""
+    cdef const unsigned char[::1] data = packed
+    cdef Buffer out = Buffer()
+    cdef Py_ssize_t at = 0, end = data.shape[0]
+    cdef uint64_t number
+    out.need(2 * end)
+    while at < end:
+        if not read_varint(&data[0], &at, end, &number):
+            return None
+        out.number(key, number)
     return out.take(0)
 
 

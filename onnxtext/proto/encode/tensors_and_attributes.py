@@ -336,8 +336,12 @@ class ValueLowering(ABC):
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
         """Return the field of a list from a blob in braces."""
+        raw = self.blob(ast.Blob(blob.digest), -1)
+        fields = varints.fields_of_packed(b"\x40", raw) if kind is _A.INTS else None
+        if fields is not None:
+            return fields
         try:
-            held = list_of_blob(kind, blob, self.blob(ast.Blob(blob.digest), -1))
+            held = list_of_blob(kind, blob, raw)
         except BlobError as error:
             raise LowerError(str(error), -1, error.code, blob.digest) from None
         if isinstance(held, tuple):
