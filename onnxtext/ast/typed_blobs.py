@@ -97,7 +97,7 @@ def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
         case tuple() if kind is AttributeType.INTS:
             return pack_integers(value)
         case tuple() if kind is AttributeType.STRINGS:
-            return join_strings(value) if all(type(item) is bytes for item in value) else None
+            return join_strings(value) if set(map(type, value)) <= {bytes} else None
     return None
 
 
