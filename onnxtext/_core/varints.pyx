@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.buffer cimport Buffer
-from onnxtext._core.wire cimport read_varint
+from onnxtext._core.wire cimport Bytes, read_varint
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
@@ -123,15 +123,39 @@ def string_fields(int key, values):
 def split_strings(joined):
     """Return the same as `onnxtext.tensor.strings.split_strings`."""
     cdef const unsigned char[::1] data = joined
-    cdef Py_ssize_t at = 0, end = data.shape[0], start
-    cdef uint64_t size
+    cdef Py_ssize_t at = 0, end = data.shape[0], size
     cdef list values = []
     while at < end:
-        start = at
-        if not read_varint(&data[0], &at, end, &size) or at - start > 5:
+        if not next_string(&data[0], &at, end, &size):
             return None
-        if size > <uint64_t>(end - at) or (at - start > 1 and not data[at - 1]):
-            return None
-        values.append(PyBytes_FromStringAndSize(<const char*>&data[0] + at, <Py_ssize_t>size))
-        at += <Py_ssize_t>size
+        values.append(PyBytes_FromStringAndSize(<const char*>&data[0] + at, size))
+        at += size
     return tuple(values)
+
+
+def fields_of_strings(int key, joined):
+    """Return a field with this key for each of some joined strings; None if they are invalid."""
+    cdef const unsigned char[::1] data = joined
+    cdef Buffer out = Buffer()
+    cdef Py_ssize_t at = 0, end = data.shape[0], size
+    out.need(2 * end)
+    while at < end:
+        if not next_string(&data[0], &at, end, &size):
+            return None
+        out.head(key, size)
+        out.add(<const char*>&data[0] + at, size)
+        at += size
+    return out.take(0)
+
+
+cdef bint next_string(Bytes data, Py_ssize_t* at, Py_ssize_t end, Py_ssize_t* size) noexcept:
+    """Read a length of at most five bytes; return False if it is invalid or longer than needed."""
+    cdef Py_ssize_t start = at[0], width
+    cdef uint64_t found
+    if not read_varint(data, at, end, &found):
+        return False
+    width = at[0] - start
+    size[0] = <Py_ssize_t>found
+    return width <= 5 and found <= <uint64_t>(end - at[0]) and (
+        width == 1 or data[at[0] - 1] != 0
+    )

@@ -17,12 +17,16 @@ def join_strings(values: Sequence[bytes]) -> bytes:
     return b"".join([part for value in values for part in (varint(len(value)), value)])
 
 
-def string_fields(key: bytes, values: Sequence[bytes]) -> bytes:
-    """Return a field with this key, one byte, for each string."""
+def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
+    """Return a field with this key, one byte, for each string of `join_strings`.
+
+    Return None if these bytes are not its result.
+    """
     if core() == "native":
-        fields: bytes = core_module("varints").string_fields(key[0], values)
+        fields: bytes | None = core_module("varints").fields_of_strings(key[0], data)
         return fields
-    return b"".join([delimited(key, value) for value in values])
+    values = split_strings(data)
+    return None if values is None else b"".join([delimited(key, value) for value in values])
 
 
 def split_strings(data: bytes | memoryview) -> tuple[bytes, ...] | None:

@@ -40,8 +40,8 @@ def test_strings(values: list[bytes]) -> None:
     joined = strings.join_strings(values)
     assert joined == by_python(strings.join_strings, values)
     assert strings.split_strings(joined) == tuple(values)
-    fields = strings.string_fields(b"\x4a", values)
-    assert fields == by_python(strings.string_fields, b"\x4a", values)
+    fields = strings.fields_of_strings(b"\x4a", joined)
+    assert fields == by_python(strings.fields_of_strings, b"\x4a", joined)
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 5, 0x7F, 0x80, 0x81, 0xFF]), max_size=14).map(bytes))
@@ -55,6 +55,8 @@ def test_damaged_strings(data: bytes) -> None:
     wanted = by_python(strings.split_strings, data)
     assert strings.split_strings(data) == wanted
     assert strings.split_strings(memoryview(data)) == wanted
+    fields = by_python(strings.fields_of_strings, b"\x4a", data)
+    assert strings.fields_of_strings(b"\x4a", data) == fields
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300), max_size=40).map(tuple))
