@@ -21,8 +21,22 @@ from onnxtext.proto.encode.lower import LowerError, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import onnx_directory, wheel_models
+from tests.proto import test_native
 from tests.syntax.test_dfa import PIECES
 from tests.syntax.texts import mutate
+
+PACKED = onnxtext.to_binary('''
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+@value_info("a", "b", "zz")
+g () => () <int4[3] r = [1, -2, 3], uint4[3] t = {1, 2, 3}, uint2[5] two = [0, 1, 2, 3, 1]> {
+  @doc("""
+    first line
+    second line
+    """)
+  float[N] zz, map(int64, seq(string[])) a, float b = F ()
+}
+''')
+"""A model with packed elements, ordered value infos and a string of several lines."""
 
 
 def main(seconds: float, seed: int) -> None:
@@ -31,6 +45,8 @@ def main(seconds: float, seed: int) -> None:
     chance = random.Random(seed)
     files = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::9]]
     models = [data for data in files if len(data) < 5000]
+    models += [test_native.METADATA, test_native.TENSORS, test_native.SPARSE] * 3
+    models += [test_native.DECORATED, test_native.TYPES, PACKED] * 3
     texts = [onnxtext.from_binary(data) for data in models]
     end = time.monotonic() + seconds
     counts = {"texts": 0, "noise": 0, "models": 0}

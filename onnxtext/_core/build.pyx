@@ -16,8 +16,13 @@ from onnxtext._core.slots cimport (
 from onnxtext._core.stack cimport Entry, Stack
 
 from onnxtext.ast.model import Graph, OpsetImport
-from onnxtext.ast.types import MapType, OptionalType, SequenceType, TensorType
-from onnxtext.ast.tensors_and_attributes import AttributeType, Float32, Floats, Tensor
+from onnxtext.ast.types import (
+    MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
+)
+from onnxtext.ast.tensors_and_attributes import (
+    AttributeType, Float32, Floats, SparseTensor, StringData, Tensor,
+)
+from onnxtext.syntax.actions.tensor_literals import Call, FieldCalls, TypedLiterals
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -31,6 +36,7 @@ cdef object AN_INT = AttributeType.INT, INTS = AttributeType.INTS
 cdef object A_STRING = AttributeType.STRING, STRINGS = AttributeType.STRINGS
 cdef dict KINDS = {
     bytes: A_STRING, Tensor: AttributeType.TENSOR, Graph: AttributeType.GRAPH,
+    SparseTensor: AttributeType.SPARSE_TENSOR, SparseTensorType: AttributeType.TYPE_PROTO,
     TensorType: AttributeType.TYPE_PROTO, SequenceType: AttributeType.TYPE_PROTO,
     OptionalType: AttributeType.TYPE_PROTO, MapType: AttributeType.TYPE_PROTO,
 }
@@ -69,6 +75,8 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     cdef Layout layout
     cdef Entry* entry = &stack.entries[place]
     cdef const char* start
+    if entry.form == OBJECT:
+        return parsed_data(type, stack.value(place))
     if entry.form < 0 or entry.end < entry.start:  # Python parsed its end
         return None
     key = <Py_ssize_t><void*>type
@@ -91,6 +99,43 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
         made = PyType_GenericAlloc(RAW_DATA, 0)
         put(made, OF_RAW, data)
     return made
+
+
+cdef object parsed_data(type_, data):
+    """Return the data of strings or of a sparse tensor; None for other forms."""
+    cdef list calls
+    if type(type_) is TENSOR_TYPE and type(data) is TypedLiterals:
+        if get(type_, OF_TENSOR_TYPE.element) != "string":
+            return None
+        if not has_dims(get(type_, OF_TENSOR_TYPE.shape)):
+            return None
+        for item in data.items:
+            if type(item) is not bytes:
+                return None
+        return StringData(tuple(data.items))
+    if type(type_) is not SparseTensorType or not has_dims(type_.shape):
+        return None
+    if type(data) is FieldCalls:
+        calls = data.calls
+        data = calls[0] if len(calls) == 1 else None
+    if type(data) is not Call or data.name != "sparse" or len(data.arguments) != 2:
+        return None
+    values, indices = data.arguments
+    if type(values) is not TENSOR or type(indices) is not TENSOR:
+        return None
+    if get(get(values, OF_TENSOR.type), OF_TENSOR_TYPE.element) != type_.element:
+        return None
+    return SparseTensor(type_.shape, values, indices)
+
+
+cdef bint has_dims(shape) except -1:
+    """Whether all dimensions are constant."""
+    if type(shape) is not tuple:
+        return False
+    for dim in <tuple>shape:
+        if type(dim) is not int:
+            return False
+    return True
 
 
 cdef tuple one_name(Stack stack, Py_ssize_t place):
@@ -120,6 +165,8 @@ cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
     data = tensor_data(stack, type, base + rule.take[last], layouts)
     if data is None:
         return None
+    if data.__class__ is SparseTensor:
+        return data if last == 1 else None
     made = PyType_GenericAlloc(TENSOR, 0)
     put(made, OF_TENSOR.type, type)
     put(made, OF_TENSOR.data, data)

@@ -7,8 +7,9 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
+from onnxtext._core.decode_entries cimport entry_of, is_entry
 from onnxtext._core.decode_types cimport copied, text_of
-from onnxtext._core.decode_values cimport SMALL, Values, entry_of, is_entry
+from onnxtext._core.decode_values cimport SMALL, Values
 from onnxtext._core.decorations cimport doc_decorator
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
@@ -23,6 +24,7 @@ from onnxtext.wire.reader import WireField, read_fields
 cdef enum:
     UNINTERRUPTED = 1 << 12
     SHORT = 512  # the maximum size of a cached tail
+    SPARSE_INITIALIZERS = 15  # the number of this field of a graph
     GRAPH_KIND = 5  # `AttributeType.GRAPH`
     DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
 
@@ -145,6 +147,13 @@ cdef class Decoder:
             elif into is initializers:
                 made = self.values.initializer(data, view, field.value, at)
                 into.append(self._rare("initializer", view[field.value:at]) if made is None else made)
+            elif number == SPARSE_INITIALIZERS:
+                made = self.values.sparse_initializer(data, view, field.value, at)
+                if made is not None:
+                    into.append(made)
+                else:
+                    self.values.is_plain = False
+                    into += self.lifter.sparse_initializer(view[field.value:at])
             else:
                 made = self.values.value_info(data, field.value, at)
                 into.append(self._rare("value_info", view[field.value:at]) if made is None else made)
@@ -153,11 +162,16 @@ cdef class Decoder:
     cdef object _graph(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
         """Return a graph that is not empty."""
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], names = []
+        cdef list sparse = []
         cdef list others = self._fields(
             data, view, start, end, depth,
-            {1: nodes, 5: initializers, 11: inputs, 12: outputs, 13: infos},
+            {
+                1: nodes, 5: initializers, 11: inputs, 12: outputs, 13: infos,
+                SPARSE_INITIALIZERS: sparse,
+            },
             nodes, initializers, {2: names},
         )
+        initializers += sparse
         graph = Graph(names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes)
         if others or infos or not names or share_names(initializers, inputs):
             self.values.is_plain = self.values.is_plain and names and not others

@@ -4,9 +4,6 @@ from onnxtext._core.wire cimport Bytes
 cdef enum:
     SMALL = 4096  # larger data is a view of the model instead of a copy
 
-cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept
-cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
-
 cdef class Values:
     """Decodes values; equal attributes and types are the same object.
 
@@ -16,10 +13,11 @@ cdef class Values:
         is_plain: whether nothing had metadata, no tensor in an attribute had an empty name, and no
             string in an attribute was long.
     """
-    cdef dict attributes, types, heads
+    cdef dict attributes, types, heads, sparse_types
     cdef Py_ssize_t most
     cdef bint is_plain, is_strict
     cdef object held, name  # of the last tensor
+    cdef object sparse_name  # of the last sparse initializer
     cdef object tensor_type
     cdef tuple decorators
 
@@ -30,4 +28,9 @@ cdef class Values:
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
+    )
+    cdef object _made_tensor(self, name)
+    cdef object sparse_initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef object _sparse(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
     )

@@ -9,6 +9,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.decorations cimport DEFAULT_LOCATION, doc_decorator
+from onnxtext._core.decode_entries cimport entry_of, is_entry, is_narrow, typed_entries
 from onnxtext._core.decode_types cimport copied, plain_head, text_of, type_of
 from onnxtext._core.keys cimport *
 from onnxtext._core.packing cimport is_packed
@@ -16,10 +17,13 @@ from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR, TYPED_DATA,
     VALUE_INFO, PyType_GenericAlloc, make_float32, put,
 )
-from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
+from onnxtext._core.wire cimport Bytes, Field, read_field
 
 from onnxtext.ast.combine_lists import meta_of
-from onnxtext.ast.tensors_and_attributes import AttributeType, ExternalData, Floats, Reference, StringData
+from onnxtext.ast.tensors_and_attributes import (
+    AttributeType, ExternalData, Floats, Reference, SparseTensor, StringData,
+)
+from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -46,6 +50,7 @@ cdef dict VALUE_KEYS = {
     int(AttributeType.INTS): ATTRIBUTE_INTS,
     int(AttributeType.STRINGS): ATTRIBUTE_STRINGS,
     int(AttributeType.TYPE_PROTO): ATTRIBUTE_TP,
+    int(AttributeType.SPARSE_TENSOR): ATTRIBUTE_SPARSE_TENSOR,
 }
 cdef int[16] KEY_OF_KIND
 for _kind in range(16):
@@ -88,7 +93,7 @@ cdef class Head:
 cdef class Values:
     def __cinit__(self, dict types):
         """Create the caches; `types` has a value info by its encoded type."""
-        self.attributes, self.heads, self.types = {}, {}, types
+        self.attributes, self.heads, self.types, self.sparse_types = {}, {}, types, {}
         self.is_plain = True
 
     # ---- Value infos ----------------------------------------------------------------------------
@@ -332,15 +337,64 @@ cdef class Values:
             )
         if key == ATTRIBUTE_TP:
             return type_of(data, field.value, at, 0)
+        if key == ATTRIBUTE_SPARSE_TENSOR:
+            return self._sparse(data, view, field.value, at, False)
         if not self._tensor(data, view, field.value, at) or DEFAULT_LOCATION in self.decorators:
             return None
         self.is_plain = self.is_plain and self.name != ""
+        return self._made_tensor(self.name)
+
+    cdef object _made_tensor(self, name):
+        """Return the last decoded tensor, with a name."""
         made = PyType_GenericAlloc(TENSOR, 0)
         put(made, OF_TENSOR.type, self.tensor_type)
         put(made, OF_TENSOR.data, self.held)
-        put(made, OF_TENSOR.name, self.name)
+        put(made, OF_TENSOR.name, name)
         put(made, OF_TENSOR.decorators, self.decorators)
         return made
+
+    # ---- Sparse tensors -------------------------------------------------------------------------
+
+    cdef object sparse_initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """Return a sparse initializer, which has the name of its values."""
+        sparse = self._sparse(data, view, start, end, True)
+        if sparse is None:
+            return None
+        key = (sparse.values.type.element, sparse.dims)
+        type = self.sparse_types.get(key)
+        if type is None:
+            type = self.sparse_types[key] = SparseTensorType(*key)
+        return new_value_info(self.sparse_name, type, sparse, ())
+
+    cdef object _sparse(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
+    ):
+        """Return a sparse tensor with its fields in order and no decorators; None for others.
+
+        The name of an initializer's values becomes `sparse_name`.
+        """
+        cdef Field field
+        cdef list dims = []
+        values = None
+        for key in (SPARSE_TENSOR_VALUES, SPARSE_TENSOR_INDICES):
+            if start >= end or not read_field(data, start, end, &field) or field.key != key:
+                return None
+            start = field.end
+            if not self._tensor(data, view, field.value, start) or self.decorators:
+                return None
+            if values is None and is_initializer:
+                if self.name is None:
+                    return None
+                self.sparse_name, self.name = self.name, None
+            self.is_plain = self.is_plain and self.name != ""
+            made = self._made_tensor(self.name)
+            values = made if values is None else values
+        while start < end:
+            if not read_field(data, start, end, &field) or field.key != SPARSE_TENSOR_DIMS:
+                return None
+            dims.append(<int64_t>field.number)
+            start = field.end
+        return SparseTensor(tuple(dims), values, made)
 
 
 cdef object new_value_info(name, type, data, tuple decorators):
@@ -352,49 +406,3 @@ cdef object new_value_info(name, type, data, tuple decorators):
     put(made, OF_VALUE.metadata, ())
     put(made, OF_VALUE.at, -1)
     return made
-
-
-cdef bint is_narrow(int key) noexcept:
-    """Whether the entries of a typed field take 4 bytes, not 8."""
-    return key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA
-
-
-cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
-    """Return the entries of a packed field as 4 or 8 bytes each; None if they are corrupt."""
-    cdef Py_ssize_t at, count = 0
-    cdef int width = 4 if is_narrow(key) else 8
-    cdef uint64_t number
-    cdef bytes made
-    if key == TENSOR_FLOAT_DATA or key == TENSOR_DOUBLE_DATA:
-        return None if (end - start) % width else copied(data, start, end)
-    for at in range(start, end):
-        count += data[at] < 128
-    made = PyBytes_FromStringAndSize(NULL, count * width)
-    at = start
-    count = 0
-    while at < end:
-        if not read_varint(data, &at, end, &number):
-            return None
-        memcpy(PyBytes_AS_STRING(made) + count * width, &number, width)
-        count += 1
-    return made
-
-
-cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Whether an entry has exactly a key and a value."""
-    cdef Field key, value
-    return (
-        read_field(data, start, end, &key)
-        and key.key == STRING_STRING_ENTRY_KEY
-        and read_field(data, key.end, end, &value)
-        and value.key == STRING_STRING_ENTRY_VALUE
-        and value.end == end
-    )
-
-
-cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the key and the value of an entry that has both."""
-    cdef Field key, value
-    read_field(data, start, end, &key)
-    read_field(data, key.end, end, &value)
-    return text_of(data, key.value, key.end), text_of(data, value.value, end)

@@ -76,7 +76,7 @@ cdef class Encoder(ValueEncoder):
 
     cdef int graph_fields(self, graph) except -1:
         cdef Buffer out = self.out
-        cdef Py_ssize_t start = out.size, inside
+        cdef Py_ssize_t start = out.size, inside, before
         cdef list data
         if self.depth == DEEPEST:
             raise RecursionError("graphs are nested too deeply")
@@ -116,6 +116,13 @@ cdef class Encoder(ValueEncoder):
         for is_input, values in data:
             for value in values:
                 if type(value.data) is SPARSE_TENSOR:
+                    self.tick()
+                    before = out.size
+                    inside = out.open(GRAPH_SPARSE_INITIALIZER)
+                    if not value.decorators and self.sparse(value.data, value.name):
+                        out.close(inside)
+                        continue
+                    out.size = before
                     made = self.lowering.initializer(value, is_input=is_input)
                     out.field(GRAPH_SPARSE_INITIALIZER, b"".join(made))
         self.entries(GRAPH_METADATA_PROPS, graph.metadata)

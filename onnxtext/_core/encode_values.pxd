@@ -17,6 +17,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef bytes doc, domain, overload
     # Whether presence defaults add fields to these messages, which Python then encodes.
     cdef bint nodes_in_python, values_in_python, attributes_in_python, tensors_in_python
+    cdef bint sparse_in_python
     cdef bint opsets_in_python
     cdef list pieces, alive
     cdef dict attributes, types, forms
@@ -33,6 +34,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef int initializers(self, list values, bint is_input) except -1
     cdef int large(self, list pieces) except -1
     cdef bint tensor(self, type_, name, data, bytes doc) except -1
+    cdef bint sparse(self, sparse, name) except -1
     cdef TensorForm form(self, type_)
     cdef int varints(self, TensorForm form, bytes data) except -1
 

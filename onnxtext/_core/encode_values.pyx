@@ -32,6 +32,7 @@ cdef enum:
     FLOATS = 6
     INTS = 7
     STRINGS = 8
+    SPARSE_TENSOR = 11
     TYPE_PROTO = 13
 
 cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
@@ -70,6 +71,7 @@ cdef class ValueEncoder(TypeEncoder):
         self.values_in_python = "ValueInfoProto" in others
         self.attributes_in_python = "AttributeProto" in others
         self.tensors_in_python = "TensorProto" in others
+        self.sparse_in_python = "SparseTensorProto" in others
         self.opsets_in_python = "OperatorSetIdProto" in others
         self.types_in_python = "TypeProto" in others
         self.out = Buffer()
@@ -182,6 +184,13 @@ cdef class ValueEncoder(TypeEncoder):
             start = out.open(ATTRIBUTE_G)
             self.graph_fields(value)
             out.close(start)
+        elif kind == SPARSE_TENSOR and held is A_SPARSE:
+            out.number(ATTRIBUTE_TYPE, kind)  # the order of the fields' numbers
+            start = out.open(ATTRIBUTE_SPARSE_TENSOR)
+            if not self.sparse(value, None):
+                return False
+            out.close(start)
+            return True
         elif kind == FLOATS and held is A_FLOATS:
             self.floats(value.data)
         elif (kind == INTS or kind == STRINGS) and held is tuple:
@@ -298,6 +307,33 @@ cdef class ValueEncoder(TypeEncoder):
             self.some_text(TENSOR_NAME, name)
         if doc is not None:
             out.field(TENSOR_DOC_STRING, doc)
+        return True
+
+    cdef bint sparse(self, sparse, name) except -1:
+        """Add the fields of a plain sparse tensor; return False for others.
+
+        A sparse initializer has the name of its values.
+        """
+        cdef Py_ssize_t start
+        if self.sparse_in_python or sparse.decorators:
+            return False
+        for key, part in (
+            (SPARSE_TENSOR_VALUES, sparse.values), (SPARSE_TENSOR_INDICES, sparse.indices)
+        ):
+            if type(part) is not A_TENSOR or part.decorators:
+                return False
+            if name is None:
+                name = self.tensor_name
+            start = self.out.open(key)
+            if not self.tensor(
+                part.type, name if part.name is None else part.name, part.data, None
+            ):
+                return False
+            self.out.close(start)
+            name = None
+        for dim in sparse.dims:
+            if not self.integer(SPARSE_TENSOR_DIMS, dim):
+                return False
         return True
 
     cdef TensorForm form(self, type_):

@@ -10,6 +10,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_float32
 from onnxtext._core.numbers cimport POINT, Elements
+from onnxtext._core.printing_values cimport is_plain_tensor
 from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
 from onnxtext._core.text cimport Text, characters, is_wide
 
@@ -21,16 +22,17 @@ from onnxtext.ast.tensors_and_attributes import (
     AttributeType,
     Float32,
     Floats,
-    RawData,
     Reference,
+    SparseTensor,
     Tensor,
-    TypedData,
+    TypedBlob,
 )
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs import GraphPrinter, operator_text
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_lines
 from onnxtext.printer.statements import ATTRIBUTE_WIDTH
+from onnxtext.printer.types_and_tensors import type_text
 
 cdef frozenset TYPES = frozenset(
     (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
@@ -297,8 +299,15 @@ cdef class NodePrinter(ValuePrinter):
             out.add(b" = @", 4)
             out.word(value.name)
             return True
+        if cls is TypedBlob and attribute.type is not None:
+            out.add(b": ", 2)
+            out.text(attribute.type.name.lower())
         out.add(b" = ", 3)
-        if cls is int:
+        if cls is TypedBlob:
+            out.add(b'{blob"', 6)
+            out.text(value.digest)
+            out.add(b'"}', 2)
+        elif cls is int:
             out.integer(value)
         elif cls is Float32:
             out.need(LONGEST)
@@ -309,6 +318,11 @@ cdef class NodePrinter(ValuePrinter):
             return self._tensor(value, indent, budget)
         elif budget <= 0:
             return False
+        elif cls is SparseTensor:
+            text = type_text(SparseTensorType(value.values.type.element, value.dims))
+            out.text(text)
+            out.character(c" ")
+            return self._sparse(value, indent, budget - len(text) - 1)
         elif cls in TYPES:
             type = self._type(value)
             if type.text_width > budget:
@@ -332,8 +346,11 @@ cdef class NodePrinter(ValuePrinter):
         if cls is int or cls is Float32 or cls is bytes or cls is Reference or cls is Graph:
             return True
         if cls is Tensor:
-            data = value.data.__class__
-            return not value.decorators and (data is RawData or data is TypedData)
+            return is_plain_tensor(value)
+        if cls is SparseTensor:
+            return not value.decorators
+        if cls is TypedBlob:
+            return True
         if cls in TYPES:
             return not value.decorators
         if cls is Floats:

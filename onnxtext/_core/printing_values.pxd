@@ -2,6 +2,8 @@
 from onnxtext._core.numbers cimport Elements, Numbers
 from onnxtext._core.text cimport Text
 
+cdef bint is_plain_tensor(tensor) except -1
+
 cdef class ValuePrinter:
     """Prints values; caches types by id and keeps them alive."""
     cdef Text out
@@ -24,6 +26,8 @@ cdef class ValuePrinter:
         self, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
     ) except -1
     cdef bint _tensor(self, tensor, int indent, Py_ssize_t budget) except -1
+    cdef bint _sparse(self, sparse, int indent, Py_ssize_t budget) except -1
+    cdef bint _sparse_part(self, tensor, int indent) except -1
     cdef int _strings(
         self, tuple values, int indent, Py_ssize_t budget, bint in_braces
     ) except -1

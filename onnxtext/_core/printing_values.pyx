@@ -10,7 +10,9 @@ from onnxtext._core.packing cimport is_packed, unpacked
 from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
 from onnxtext._core.text cimport Text, is_wide
 
-from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, StringData, TypedData
+from onnxtext.ast.tensors_and_attributes import (
+    Blob, RawData, SparseTensor, StringData, TypedBlob, TypedData,
+)
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
@@ -21,6 +23,7 @@ cdef enum:
     UNINTERRUPTED = 1 << 12
     FEW = 16  # with more entries than this, a dictionary is faster
 
+cdef frozenset PLAIN_DATA = frozenset((RawData, TypedData, StringData, Blob, TypedBlob))
 cdef object value_parts = GraphPrinter.value_parts
 cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = DECORATOR_WIDTH
 
@@ -69,7 +72,8 @@ cdef class ValuePrinter:
         elif column + 4 <= LINE:
             out.add(b" = ", 3)
             if isinstance(data, SparseTensor):
-                out.part(sparse_text(data, " " * indent, LINE - column - 4))
+                if not self._sparse(data, indent, LINE - column - 4):
+                    out.part(sparse_text(data, " " * indent, LINE - column - 4))
             else:
                 self._data(type, data, indent, LINE - column - 4)
             if not is_wide(out, line, indent, LINE):
@@ -204,6 +208,35 @@ cdef class ValuePrinter:
         self._data(type, tensor.data, indent, budget)
         return True
 
+    cdef bint _sparse(self, sparse, int indent, Py_ssize_t budget) except -1:
+        """Print a sparse tensor without its type; return False if Python must print it."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark
+        if not is_plain_tensor(sparse.values) or not is_plain_tensor(sparse.indices):
+            return False
+        mark = out.begin_trial()
+        out.add(b"sparse(", 7)
+        if not self._sparse_part(sparse.values, indent):
+            return out.end_trial(mark, False)
+        out.add(b", ", 2)
+        if not self._sparse_part(sparse.indices, indent):
+            return out.end_trial(mark, False)
+        out.character(c")")
+        if out.end_trial(mark, out.is_flat(mark, budget)):
+            return True
+        out.add(b"sparse(", 7)
+        for part in (sparse.values, sparse.indices):
+            out.line(indent + INDENT)
+            self._sparse_part(part, indent)
+            out.character(c",")
+        out.line(indent)
+        out.character(c")")
+        return True
+
+    cdef bint _sparse_part(self, tensor, int indent) except -1:
+        """Print the values or the indices; return False if Python must print them."""
+        return self._tensor(tensor, indent + INDENT, LINE - indent - INDENT - 1)
+
     cdef int _strings(
         self, tuple values, int indent, Py_ssize_t budget, bint in_braces
     ) except -1:
@@ -241,6 +274,11 @@ cdef class ValuePrinter:
             several = long
         out.line(indent)
         return out.character(closing)
+
+
+cdef bint is_plain_tensor(tensor) except -1:
+    """Whether the core can print a tensor in an attribute."""
+    return not tensor.decorators and tensor.data.__class__ in PLAIN_DATA
 
 
 def metadata_blocks(blocks):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode and decode lists of numbers: the compiled parts of `onnxtext.tensor.varints`."""
+"""Encode and decode lists: the compiled parts of `onnxtext.tensor.varints` and `strings`."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.buffer cimport Buffer
-from onnxtext._core.wire cimport read_varint
+from onnxtext._core.wire cimport Bytes, read_varint
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
 
 
 def pack(entries, int width):
@@ -19,6 +22,36 @@ def int_fields(int key, numbers):
     """Return a field with this key for each of some little-endian 64-bit integers."""
     cdef Buffer out = Buffer()
     add_varints(out, key, numbers, 8)
+    return out.take(0)
+
+
+def pack_integers(tuple values):
+    """Return integers of 64 bits as varints; None if there are other values."""
+    cdef Buffer out = Buffer()
+    cdef int64_t number
+    cdef int overflow
+    out.need(2 * len(values))
+    for value in values:
+        if type(value) is not int:
+            return None
+        number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return None
+        out.number(0, <uint64_t>number)
+    return out.take(0)
+
+
+def fields_of_packed(int key, packed):
+    """Return a field with this key for each of some varints; None if one is invalid."""
+    cdef const unsigned char[::1] data = packed
+    cdef Buffer out = Buffer()
+    cdef Py_ssize_t at = 0, end = data.shape[0]
+    cdef uint64_t number
+    out.need(2 * end)
+    while at < end:
+        if not read_varint(&data[0], &at, end, &number):
+            return None
+        out.number(key, number)
     return out.take(0)
 
 
@@ -75,3 +108,54 @@ cdef int add_varints(Buffer out, int key, entries, int width) except -1:
             memcpy(&large, &data[at], 8)
         out.number(key, <uint64_t>large)
     return 0
+
+
+def string_fields(int key, values):
+    """Return a field with this key for each of some strings; with the key 0, only length and data."""
+    cdef Buffer out = Buffer()
+    cdef bytes value
+    for value in values:
+        out.head(key, len(value))
+        out.add_bytes(value)
+    return out.take(0)
+
+
+def split_strings(joined):
+    """Return the same as `onnxtext.tensor.strings.split_strings`."""
+    cdef const unsigned char[::1] data = joined
+    cdef Py_ssize_t at = 0, end = data.shape[0], size
+    cdef list values = []
+    while at < end:
+        if not next_string(&data[0], &at, end, &size):
+            return None
+        values.append(PyBytes_FromStringAndSize(<const char*>&data[0] + at, size))
+        at += size
+    return tuple(values)
+
+
+def fields_of_strings(int key, joined):
+    """Return a field with this key for each of some joined strings; None if they are invalid."""
+    cdef const unsigned char[::1] data = joined
+    cdef Buffer out = Buffer()
+    cdef Py_ssize_t at = 0, end = data.shape[0], size
+    out.need(2 * end)
+    while at < end:
+        if not next_string(&data[0], &at, end, &size):
+            return None
+        out.head(key, size)
+        out.add(<const char*>&data[0] + at, size)
+        at += size
+    return out.take(0)
+
+
+cdef bint next_string(Bytes data, Py_ssize_t* at, Py_ssize_t end, Py_ssize_t* size) noexcept:
+    """Read a length of at most five bytes; return False if it is invalid or longer than needed."""
+    cdef Py_ssize_t start = at[0], width
+    cdef uint64_t found
+    if not read_varint(data, at, end, &found):
+        return False
+    width = at[0] - start
+    size[0] = <Py_ssize_t>found
+    return width <= 5 and found <= <uint64_t>(end - at[0]) and (
+        width == 1 or data[at[0] - 1] != 0
+    )

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from math import prod
 from typing import Any
 
@@ -20,7 +19,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings
 from onnxtext.tensor.text_resources import SIZE, BlobError
-from onnxtext.tensor.varints import pack_entries, unpack_entries
+from onnxtext.tensor.varints import pack_entries, pack_integers, unpack_entries
 
 ENTRY_WIDTHS = {
     "float_data": 4,
@@ -96,9 +95,9 @@ def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
         case Floats(data):
             return data
         case tuple() if kind is AttributeType.INTS:
-            return pack_entries("int64_data", struct.pack(f"<{len(value)}q", *value))
+            return pack_integers(value)
         case tuple() if kind is AttributeType.STRINGS:
-            return join_strings(value) if all(type(item) is bytes for item in value) else None
+            return join_strings(value) if set(map(type, value)) <= {bytes} else None
     return None
 
 

@@ -5,16 +5,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.wire.writer import varint
+from onnxtext.core import core, core_module
+from onnxtext.wire.writer import delimited, varint
 
 
 def join_strings(values: Sequence[bytes]) -> bytes:
     """Return strings as bytes: each after its length, a protobuf varint."""
+    if core() == "native":
+        joined: bytes = core_module("varints").string_fields(0, values)
+        return joined
     return b"".join([part for value in values for part in (varint(len(value)), value)])
+
+
+def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
+    """Return a field with this key, one byte, for each string of `join_strings`.
+
+    Return None if these bytes are not its result.
+    """
+    if core() == "native":
+        fields: bytes | None = core_module("varints").fields_of_strings(key[0], data)
+        return fields
+    values = split_strings(data)
+    return None if values is None else b"".join([delimited(key, value) for value in values])
 
 
 def split_strings(data: bytes | memoryview) -> tuple[bytes, ...] | None:
     """Return the strings that `join_strings` joined; None if these bytes are not its result."""
+    if core() == "native":
+        split: tuple[bytes, ...] | None = core_module("varints").split_strings(data)
+        return split
     data = bytes(data)
     values: list[bytes] = []
     at = 0

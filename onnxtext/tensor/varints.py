@@ -158,6 +158,26 @@ def pack_entries(field: str, entries: bytes) -> bytes:
     return pack_varints(values.astype(np.int64) if kind == "<i4" else values)
 
 
+def pack_integers(values: tuple[int, ...]) -> bytes:
+    """Encode 64-bit integers as a packed field does."""
+    if core() == "native":
+        packed: bytes | None = core_module("varints").pack_integers(values)
+        if packed is not None:
+            return packed
+    return pack_entries("int64_data", struct.pack(f"<{len(values)}q", *values))
+
+
+def fields_of_packed(key: bytes, data: bytes | memoryview) -> bytes | None:
+    """Return the result of `unpack_entries`, then `int_fields`, in one step of the native core.
+
+    Return None without that core, or if these bytes are no list of varints.
+    """
+    if core() == "python":
+        return None
+    fields: bytes | None = core_module("varints").fields_of_packed(key[0], data)
+    return fields
+
+
 def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
     """Decode the result of `pack_entries`.
 

@@ -345,3 +345,32 @@ def test_decorators_in_an_empty_buffer(decorator: str, indent: int) -> None:
         assert "".join(core.value_parts(value, margin)) == python.value_text(value, margin)
         graph = Graph("g", [], [], [], [node])
         assert core.graph_value(graph, margin, 0) == python.graph_value(graph, margin, 0)
+
+
+LONG = "[" + ", ".join(["12345.5"] * 9 + ["1"]) + "]"
+SPARSE = f"""
+<ir_version: 10, opset_import: ["": 20]>
+g () => () <
+  sparse_tensor(float[4]) s = sparse(float[2] [1, 2], int64[2] i = [0, 3]),
+  sparse_tensor(float[40]) b = sparse(float[10] {LONG}, int64[10] i = {LONG.replace(".5", "")}),
+  sparse_tensor(float[4, 4]) t = sparse(float[20] [{"12345678, " * 19} 1], int64[1, 2] [[0, 3]]),
+  sparse_tensor(string[4]) u = sparse(string[1] {{"a\\n"}}, int64[1] [3]),
+  sparse_tensor(float[2]) "{"long" * 30}" = sparse(float[0] [], int64[0] []),
+  sparse_tensor(float[2]) d = sparse(@doc("e") float[1] [1], int64[1] [1]),
+> {{
+  y = A <t = sparse_tensor(float[4]) sparse(float[1] v = [7], int64[1] [2])> ()
+  z = A <
+    t = sparse_tensor(float[40]) sparse(float[10] {LONG}, int64[10] {LONG.replace(".5", "")}),
+    ints = [{"1, 2, " * 30}],
+    strings = [{'"a", "b", ' * 30}],
+  > ()
+}}
+"""
+
+
+@pytest.mark.parametrize("limit", [2, 64])
+def test_sparse_tensors_and_moved_lists(limit: int) -> None:
+    data = onnxtext.to_binary(SPARSE)
+    model = lift_placed(data, inline_limit=limit)
+    assert_same_text(model)
+    assert onnxtext.to_binary(print_model(model)) == data

@@ -62,6 +62,21 @@ g () => () <
 }
 """)
 
+SPARSE = onnxtext.to_binary("""
+<ir_version: 10, opset_import: ["": 20]>
+g (float[2] i) => () <
+  sparse_tensor(float[4]) s = sparse(float[2] [1, 2], int64[2] i = [0, 3]),
+  sparse_tensor(float[4, 4]) t = sparse(float[1] {1.5}, int64[1, 2] i = [[0, 3]]),
+  sparse_tensor(string[4]) u = sparse(string[1] {"a"}, int64[1] [3]),
+  sparse_tensor(int64[9]) long = sparse(int64[3] [1, 2, 3], int64[3] {0, 3, 4}),
+  sparse_tensor(float[2]) i = sparse(float[0] [], int64[0] []),
+  sparse_tensor(float[2]) d = sparse(@doc("e") float[1] [1], int64[1] [1]),
+  float[1] w = [1],
+> {
+  y = A <t = sparse_tensor(float[4]) sparse(float[1] v = [7], int64[1] [2])> ()
+}
+""")
+
 DECORATED = onnxtext.to_binary("""
 <onnxtext: 1, ir_version: 10, opset_import: ["": 20]>
 @doc("g")
@@ -124,6 +139,7 @@ def models() -> list[bytes]:
     return [
         METADATA,
         TENSORS,
+        SPARSE,
         DECORATED,
         TYPES,
         *found,

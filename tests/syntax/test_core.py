@@ -199,6 +199,7 @@ def test_the_keys_are_those_of_the_schema() -> None:
         "SEQUENCE": "TypeProto.Sequence",
         "MAP": "TypeProto.Map",
         "ANNOTATION": "TensorAnnotation",
+        "SPARSE_TENSOR": "SparseTensorProto",
         "SHAPE": "TensorShapeProto",
         "DIM": "TensorShapeProto.Dimension",
         "TENSOR": "TensorProto",

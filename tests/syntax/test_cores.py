@@ -271,3 +271,33 @@ def test_long_tokens(size: int) -> None:
             assert_same_in_both(
                 f"g () => () <float[2, {size // 10}] w = [{flat}, [{half}]], float x> {{}}"
             )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "sparse_tensor(float[4]) w = sparse(float[2] [1, 2], int64[2] i = [0, 3])",
+        "sparse_tensor(float[4]) w = sparse(int32[2] [1, 2], int64[2] i = [0, 3])",
+        "sparse_tensor(float[4]) w = sparse(float[2] [1, 2])",
+        "sparse_tensor(float[4]) w = sparse(float[1] [1], int64[1] [1], int64[1] [1])",
+        "sparse_tensor(float[4]) w = sparse(float[3] [1, 2], int64[2] [0, 3])",
+        "sparse_tensor(float[N]) w = sparse(float[2] [1, 2], int64[2] [0, 3])",
+        "sparse_tensor(float) w = sparse(float[2] [1, 2], int64[2] [0, 3])",
+        "sparse_tensor(float[4]) w = other(float[2] [1, 2], int64[2] [0, 3])",
+        "sparse_tensor(float[4]) w = sparse(1, 2)",
+        'sparse_tensor(float[4]) w = {"a"}',
+        "float[4] w = sparse(float[2] [1, 2], int64[2] [0, 3])",
+        'string[2] w = {"a", "b"}',
+        'string[N] w = {"a", "b"}',
+        'string[2] w = {"a", 1}',
+        'string[2] w = {"a\\x80", """b""",}',
+        'float[2] w = {"a", "b"}',
+        'undefined[1] w = {"a"}',
+        'string w = {"a"}',
+    ],
+)
+def test_sparse_tensors_and_strings(value: str) -> None:
+    assert_same_in_both(f"g () => () <{value}> {{}}")
+    kind, _, data = value.partition(" w = ")
+    for name in ("", " w ="):
+        assert_same_in_both(f"g () => () {{ y = A <a = {kind}{name} {data}> () }}")

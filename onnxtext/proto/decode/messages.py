@@ -149,16 +149,19 @@ class Lifter(NodeLifter):
         graph = ast.Graph("")
         initializers: list[ast.ValueInfo] = []
         infos: list[ast.ValueInfo] = []
+        sparse: list[ast.ValueInfo] = []
         lists: dict[int, list[Any]] = {
             1: graph.nodes,
             5: initializers,
             11: graph.inputs,
             12: graph.outputs,
             13: infos,
+            15: sparse,
         }
         texts: dict[int, list[str]] = {2: []}
         others = self._fields(data, start, end, depth, lists, graph.nodes, initializers, texts)
         graph.name = _last(texts[2]) or ""
+        initializers += sparse
         self.finish_graph(graph, others, initializers, infos, depth, is_named=bool(texts[2]))
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))

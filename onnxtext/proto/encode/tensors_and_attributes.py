@@ -24,6 +24,7 @@ from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
 from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.strings import fields_of_strings
 from onnxtext.tensor.text_resources import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
@@ -335,12 +336,19 @@ class ValueLowering(ABC):
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
         """Return the field of a list from a blob in braces."""
+        raw = self.blob(ast.Blob(blob.digest), -1)
+        fields = None
+        if kind is _A.INTS:
+            fields = varints.fields_of_packed(b"\x40", raw)
+        elif kind is _A.STRINGS:
+            fields = fields_of_strings(b"\x4a", raw)
+        if fields is not None:
+            return fields
         try:
-            held = list_of_blob(kind, blob, self.blob(ast.Blob(blob.digest), -1))
+            held = list_of_blob(kind, blob, raw)
         except BlobError as error:
             raise LowerError(str(error), -1, error.code, blob.digest) from None
-        if isinstance(held, tuple):
-            return b"".join([delimited(b"\x4a", item) for item in held])
+        assert isinstance(held, bytes)  # strings were encoded before, or are invalid
         return self._blob_value(kind, held, blob.digest)
 
     def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:

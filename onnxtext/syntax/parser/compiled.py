@@ -78,6 +78,7 @@ OPERATIONS = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "decorator": actions.decorator,
     "positional_field": actions.positional_field,
+    "string_literal": actions.string_value,
     "string_value": actions.string_value,
     "triple_string": actions.triple,
 }

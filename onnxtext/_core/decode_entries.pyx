@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode entries: pairs of strings, and the numbers of packed fields."""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from onnxtext._core.decode_types cimport copied, text_of
+from onnxtext._core.keys cimport *
+from onnxtext._core.wire cimport Bytes, Field, read_field, read_varint
+
+
+cdef bint is_narrow(int key) noexcept:
+    """Whether the entries of a typed field take 4 bytes, not 8."""
+    return key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA
+
+
+cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
+    """Return the entries of a packed field as 4 or 8 bytes each; None if they are corrupt."""
+    cdef Py_ssize_t at, count = 0
+    cdef int width = 4 if is_narrow(key) else 8
+    cdef uint64_t number
+    cdef bytes made
+    if key == TENSOR_FLOAT_DATA or key == TENSOR_DOUBLE_DATA:
+        return None if (end - start) % width else copied(data, start, end)
+    for at in range(start, end):
+        count += data[at] < 128
+    made = PyBytes_FromStringAndSize(NULL, count * width)
+    at = start
+    count = 0
+    while at < end:
+        if not read_varint(data, &at, end, &number):
+            return None
+        memcpy(PyBytes_AS_STRING(made) + count * width, &number, width)
+        count += 1
+    return made
+
+
+cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Whether an entry has exactly a key and a value."""
+    cdef Field key, value
+    return (
+        read_field(data, start, end, &key)
+        and key.key == STRING_STRING_ENTRY_KEY
+        and read_field(data, key.end, end, &value)
+        and value.key == STRING_STRING_ENTRY_VALUE
+        and value.end == end
+    )
+
+
+cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """Return the key and the value of an entry that has both."""
+    cdef Field key, value
+    read_field(data, start, end, &key)
+    read_field(data, key.end, end, &value)
+    return text_of(data, key.value, key.end), text_of(data, value.value, end)
