@@ -15,9 +15,11 @@ from typing import Any
 from onnxtext import ast
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.tensors_and_attributes import SplatData
+from onnxtext.ast.typed_blobs import blob_of_data
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.writer import Piece, delimited
 
 _MARK = b"\xffdigest\xfe"
@@ -36,41 +38,60 @@ def lower_all(models: Sequence[ast.Model | None]) -> tuple[list[bytes], Known]:
     """
     known: Known = {}
     missing: set[bytes] = set()
+    typed: set[bytes] = set()
     for _ in range(2):
-        found, before = [], len(missing)
+        found, before = [], len(missing) + len(typed)
         for model in models:
             if model is None:
                 found.append(b"")
                 continue
-            lowering = _Lowering(model, known, missing)
+            lowering = _Lowering(model, known, missing, typed)
             found.append(b"".join(lowering.model(model)))
-        if len(missing) == before:
-            break  # else lower again: inline values may equal a missing blob
+        if len(missing) + len(typed) == before:
+            break  # else lower again: inline values may equal a blob of another version
     return found, known
 
 
 def lower_one(model: ast.Model, known: Known) -> bytes:
     """Lower the merge of versions that `lower_all` has lowered."""
     missing = {mark for mark, data in known.items() if isinstance(data, ast.Blob)}
-    return b"".join(_Lowering(model, dict(known), missing).model(model))
+    typed = {mark for mark, data in known.items() if isinstance(data, ast.TypedBlob)}
+    return b"".join(_Lowering(model, dict(known), missing, typed).model(model))
 
 
 class _Lowering(Lowering):
-    """Lowers a model with digests instead of data."""
+    """Lowers a model with digests instead of data.
 
-    def __init__(self, model: ast.Model, known: Known, missing: set[bytes]) -> None:
+    Args:
+        model: the model.
+        known: receives the data of each digest.
+        missing: receives the digests of blobs without bytes.
+        typed: receives the digests of typed blobs.
+    """
+
+    def __init__(
+        self, model: ast.Model, known: Known, missing: set[bytes], typed: set[bytes]
+    ) -> None:
         super().__init__(PresenceDefaults(model.presence), model.resources)
         self._known = known
         self._missing = missing
+        self._typed = typed
 
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace data by its digest, except elements that the text spells out."""
+        """Replace data by its digest, except typed elements that are a blob in no version."""
+        if isinstance(data, (ast.TypedData, ast.StringData)):
+            if not self._typed or type.element not in ELEMENTS:
+                return data
+            mark = _mark_of(ast.TypedBlob(hashlib.sha256(blob_of_data(type, data)).hexdigest()))
+            return ast.RawData(mark) if mark in self._typed else data
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, ast.RawData)):
             return data
         mark = _mark_of(data)
         self._known[mark] = data
+        if isinstance(data, ast.TypedBlob):
+            self._typed.add(mark)
         return ast.RawData(mark)
 
     def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:

@@ -155,6 +155,23 @@ def test_data_is_equal_wherever_it_is_stored() -> None:
         assert onnxtext.parse(result.content.decode()).graph.nodes[0].op_type == "Mul"
 
 
+@pytest.mark.parametrize("typed", ["int8", "float16", "int64", "double", "string"])
+def test_typed_data_is_equal_inline_and_as_a_blob(typed: str) -> None:
+    value = '"a", "b"' if typed == "string" else "1, 2"
+    base = f"g () => () <{typed}[2] w = {{{value}}}> {{}}"
+    blob = onnxtext.from_binary(onnxtext.to_binary(HEAD + base), inline_limit=0, weights="section")
+    assert "{blob" in blob
+    reshaped = HEAD + base.replace("[2]", "[1, 2]")
+    documented = blob.replace(f"{typed}[2] w", f'@doc("d") {typed}[2] w')
+    wanted = reshaped.replace(f"{typed}[1", f'@doc("d") {typed}[1')
+    for ancestor in (HEAD + base, blob):
+        for sides in ((reshaped, documented), (documented, reshaped)):
+            result = merge(*[text.encode() for text in (ancestor, *sides)])
+            assert not result.conflicts
+            merged = onnxtext.to_binary(result.content.decode())
+            assert merged == onnxtext.to_binary(wanted)
+
+
 def test_a_new_call_of_a_renamed_function_is_a_conflict() -> None:
     def model(name: str, *calls: str) -> str:
         nodes = " ".join([f"y{at} = l.{call} (x)" for at, call in enumerate(calls)])
