@@ -51,6 +51,9 @@ def expected(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) ->
     this side has changed.
     """
     found = [apply(model, ours, theirs), apply(model, theirs, ours)]
+    other = [edit for edit in theirs if not _is_among(edit, ours, model)]
+    if len(other) < len(theirs):
+        found = [apply(model, ours, other), apply(model, other, ours)]
     made = {normal(one) for one in found if one is not None}
     apart = by_items(model, ours, theirs)
     return {*(made if len(made) == 1 else ()), *([] if apart is None else [normal(apart)])}
@@ -78,6 +81,13 @@ def _undefined(model: ModelProto) -> Counter[str]:
     for info in model.training_info:
         used += [e.key for e in (*info.initialization_binding, *info.update_binding)]
     return Counter([name for name in used if name not in names])
+
+
+def _is_among(edit: Edit, others: Sequence[Edit], model: ModelProto) -> bool:
+    """Whether an edit does the same to a model as one of the others with the same name."""
+    same = [other for other in others if other.name == edit.name]
+    made = apply(model, [edit]) if same else None
+    return made is not None and any(apply(model, [other]) == made for other in same)
 
 
 def by_items(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> ModelProto | None:

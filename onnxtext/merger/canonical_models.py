@@ -38,60 +38,47 @@ def lower_all(models: Sequence[ast.Model | None]) -> tuple[list[bytes], Known]:
     """
     known: Known = {}
     missing: set[bytes] = set()
-    typed: set[bytes] = set()
     for _ in range(2):
-        found, before = [], len(missing) + len(typed)
+        found, before = [], len(missing)
         for model in models:
             if model is None:
                 found.append(b"")
                 continue
-            lowering = _Lowering(model, known, missing, typed)
+            lowering = _Lowering(model, known, missing)
             found.append(b"".join(lowering.model(model)))
-        if len(missing) + len(typed) == before:
-            break  # else lower again: inline values may equal a blob of another version
+        if len(missing) == before:
+            break  # else lower again: inline values may equal a missing blob
     return found, known
 
 
 def lower_one(model: ast.Model, known: Known) -> bytes:
     """Lower the merge of versions that `lower_all` has lowered."""
     missing = {mark for mark, data in known.items() if isinstance(data, ast.Blob)}
-    typed = {mark for mark, data in known.items() if isinstance(data, ast.TypedBlob)}
-    return b"".join(_Lowering(model, dict(known), missing, typed).model(model))
+    return b"".join(_Lowering(model, dict(known), missing).model(model))
 
 
 class _Lowering(Lowering):
-    """Lowers a model with digests instead of data.
+    """Lowers a model with digests instead of data."""
 
-    Args:
-        model: the model.
-        known: receives the data of each digest.
-        missing: receives the digests of blobs without bytes.
-        typed: receives the digests of typed blobs.
-    """
-
-    def __init__(
-        self, model: ast.Model, known: Known, missing: set[bytes], typed: set[bytes]
-    ) -> None:
+    def __init__(self, model: ast.Model, known: Known, missing: set[bytes]) -> None:
         super().__init__(PresenceDefaults(model.presence), model.resources)
         self._known = known
         self._missing = missing
-        self._typed = typed
+        self._whole = Lowering(self.defaults, model.resources)
 
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace data by its digest, except typed elements that are a blob in no version."""
-        if isinstance(data, (ast.TypedData, ast.StringData)):
-            if not self._typed or type.element not in ELEMENTS:
-                return data
-            mark = _mark_of(ast.TypedBlob(hashlib.sha256(blob_of_data(type, data)).hexdigest()))
-            return ast.RawData(mark) if mark in self._typed else data
-        if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, ast.RawData)):
+        """Replace data by its digest."""
+        if isinstance(data, (ast.TypedData, ast.StringData)) and type.element in ELEMENTS:
+            digest = hashlib.sha256(blob_of_data(type, data)).hexdigest()
+            mark = _mark_of(ast.TypedBlob(digest))
+            self._known.setdefault(mark, data)
+        elif isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, ast.RawData)):
+            mark = _mark_of(data)
+            self._known[mark] = data
+        else:
             return data
-        mark = _mark_of(data)
-        self._known[mark] = data
-        if isinstance(data, ast.TypedBlob):
-            self._typed.add(mark)
         return ast.RawData(mark)
 
     def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:
@@ -99,6 +86,10 @@ class _Lowering(Lowering):
         mark = _digest(data)
         self._known[mark] = ast.RawData(data)
         return super().raw_initializer(type, name, mark)
+
+    def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
+        """Return a `SparseTensorProto` with its data: with a digest, it would become a record."""
+        return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
         """Return the bytes of a blob; its digest if the bytes are missing."""

@@ -172,6 +172,27 @@ def test_typed_data_is_equal_inline_and_as_a_blob(typed: str) -> None:
             assert merged == onnxtext.to_binary(wanted)
 
 
+@pytest.mark.parametrize("data", ["{0.5}", "[0.5]"])
+def test_sparse_data_survives_a_merge_of_other_changes(data: str) -> None:
+    graph = "g (float[1] x) => (float[1] y)"
+    sparse = f"sparse_tensor(float[9]) s = sparse(float[1] {data}, int64[1] i {{3}})"
+    node = "y = Neg (x)"
+    base = f"{graph} {{ {node} }}"
+    ours = f"{graph} <{sparse}> {{ [a] {node} }}"
+    theirs = f'{graph} <{sparse}> {{ @doc("d") {node} }}'
+    found = both(base, ours, theirs)
+    assert_equivalent(found, f'{graph} <{sparse}> {{ @doc("d") [a] {node} }}')
+    blobs = [
+        onnxtext.from_binary(onnxtext.to_binary(HEAD + text), inline_limit=0, weights="section")
+        for text in (ours, theirs)
+    ]
+    for sides in ((blobs[0], HEAD + theirs), (HEAD + ours, blobs[1])):
+        result = merge(*[text.encode() for text in (HEAD + base, *sides)])
+        assert not result.conflicts
+        assert found is not None
+        assert onnxtext.to_binary(result.content.decode()) == onnxtext.to_binary(found)
+
+
 def test_a_new_call_of_a_renamed_function_is_a_conflict() -> None:
     def model(name: str, *calls: str) -> str:
         nodes = " ".join([f"y{at} = l.{call} (x)" for at, call in enumerate(calls)])
