@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from onnxtext import ast
@@ -26,45 +27,61 @@ _MARK = b"\xffdigest\xfe"
 _DIGITS = 16
 """Minimum number of hexadecimal digits of a digest in a text."""
 
-Known = dict[bytes, Any]
-"""The data of each digest, in the spelling of one of the versions."""
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What versions of a model contain.
+
+    Attributes:
+        resources: the bytes of further blobs, by digest.
+        data: the data of each digest, in the spelling of one of the versions.
+        missing: the digests of blobs without bytes.
+    """
+
+    resources: Mapping[str, bytes | memoryview]
+    data: dict[bytes, Any] = field(default_factory=dict)
+    missing: set[bytes] = field(default_factory=set)
 
 
-def lower_all(models: Sequence[ast.Model | None]) -> tuple[list[bytes], Known]:
+def lower_all(
+    models: Sequence[ast.Model | None], resources: Mapping[str, bytes | memoryview]
+) -> tuple[list[bytes], Known]:
     """Lower versions of a model; a missing version gives no bytes.
+
+    Args:
+        models: the versions.
+        resources: blobs that the versions do not contain, by digest.
 
     Raises:
         LowerError: one of the versions cannot be lowered.
     """
-    known: Known = {}
-    missing: set[bytes] = set()
+    known = Known(resources)
     for _ in range(2):
-        found, before = [], len(missing)
-        for model in models:
-            if model is None:
-                found.append(b"")
-                continue
-            lowering = _Lowering(model, known, missing)
-            found.append(b"".join(lowering.model(model)))
-        if len(missing) == before:
+        before = len(known.missing)
+        found = [b"" if model is None else _lower(model, known) for model in models]
+        if len(known.missing) == before:
             break  # else lower again: inline values may equal a missing blob
     return found, known
 
 
 def lower_one(model: ast.Model, known: Known) -> bytes:
     """Lower the merge of versions that `lower_all` has lowered."""
-    missing = {mark for mark, data in known.items() if isinstance(data, ast.Blob)}
-    return b"".join(_Lowering(model, dict(known), missing).model(model))
+    return _lower(model, Known(known.resources, dict(known.data), set(known.missing)))
+
+
+def _lower(model: ast.Model, known: Known) -> bytes:
+    return b"".join(_Lowering(model, known).model(model))
 
 
 class _Lowering(Lowering):
     """Lowers a model with digests instead of data."""
 
-    def __init__(self, model: ast.Model, known: Known, missing: set[bytes]) -> None:
-        super().__init__(PresenceDefaults(model.presence), model.resources)
-        self._known = known
-        self._missing = missing
-        self._whole = Lowering(self.defaults, model.resources)
+    def __init__(self, model: ast.Model, known: Known) -> None:
+        resources = {**known.resources, **model.resources}
+        super().__init__(PresenceDefaults(model.presence), resources)
+        self._known = known.data
+        self._missing = known.missing
+        self._whole = Lowering(self.defaults, resources)
 
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
@@ -164,7 +181,7 @@ class _Restorer(Rewriter):
 
     def __init__(self, known: Known) -> None:
         super().__init__()
-        self._known = known
+        self._known = known.data
         self.used: dict[str, ast.Blob] = {}
 
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:

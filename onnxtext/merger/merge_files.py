@@ -137,8 +137,8 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
 
     versions = [_lift(data, path) if data else _Version("") for data in files]
     base, ours, theirs = [version.text for version in versions]
-    text, conflicts, notes = merge_texts(base, ours, theirs, markers)
     resources = {key: data for version in versions for key, data in version.resources.items()}
+    text, conflicts, notes = merge_texts(base, ours, theirs, markers, resources)
     if not conflicts:
         try:
             return MergeResult(_encode(text, resources, path), 0, tuple(notes), True)

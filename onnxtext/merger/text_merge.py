@@ -8,8 +8,9 @@ model, printed as text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
@@ -34,16 +35,31 @@ from onnxtext.syntax.parse import parse_model
 
 Merged = tuple[str, int, list[str]]
 """A text, its number of conflicts, and warnings for the user."""
+_NONE: Mapping[str, bytes | memoryview] = MappingProxyType({})
 
 
-def merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> Merged:
-    """Merge three texts, as models if they are valid, else line by line."""
+def merge_texts(
+    base: str,
+    ours: str,
+    theirs: str,
+    markers: Markers,
+    resources: Mapping[str, bytes | memoryview] = _NONE,
+) -> Merged:
+    """Merge three texts, as models if they are valid, else line by line.
+
+    Args:
+        base: the common ancestor; empty if there is none.
+        ours: one version.
+        theirs: the other version.
+        markers: format of conflict markers.
+        resources: blobs that are not in the texts, by digest.
+    """
     reason = "a version is nested too deeply"
     named = zip((base, ours, theirs), markers.labels, strict=True)
     try:
         models = [parse_model(Source(text, name)) for text, name in named if text.strip()]
         if len(models) + (not base.strip()) == 3:
-            return _merge_statements(base, ours, theirs, models, markers)
+            return _merge_statements((base, ours, theirs), models, markers, resources)
         reason = "a version is empty"
     except OnnxTextError as error:
         where = error.diagnostics[0].where()
@@ -62,11 +78,14 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers) -> Merged:
 
 
 def _merge_statements(
-    base: str, ours: str, theirs: str, models: Sequence[Model], markers: Markers
+    written: Sequence[str],
+    models: Sequence[Model],
+    markers: Markers,
+    resources: Mapping[str, bytes | memoryview],
 ) -> Merged:
     *before, mine, others = models
     trees = [before[0] if before else None, mine, others]
-    texts = [base, ours, theirs]
+    texts = list(written)
     notes: list[str] = []
     if mine.presence != others.presence:
         notes.append(
@@ -74,12 +93,13 @@ def _merge_statements(
             "which affects the statements of both"
         )
     try:
-        versions, known = lower_all(trees)
+        versions, known = lower_all(trees, resources)
     except (LowerError, RecordError) as error:
         proposal = propose(texts, models, markers, notes, Orders())
         notes.append(f"the merge could not be compared with the models: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
-    if (versions[2], theirs) < (versions[1], ours):  # make the result independent of side order
+    # Make the result independent of the order of the sides.
+    if (versions[2], texts[2]) < (versions[1], texts[1]):
         texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
         markers = replace(markers, swapped=True)
     merge = _Merge(texts, trees, versions, known, markers, notes)
