@@ -164,7 +164,11 @@ cdef class NodePrinter(ValuePrinter):
         out.size = flat.line
         width = span(flat, data, flat.operator, call)
         if not flat.behind and width and (
-            width - 3 > SHORT or indent + 2 + span(flat, data, head + 1, call) > LINE
+            width - 3 > SHORT
+            or indent
+            + span(flat, data, head + 1 if flat.outputs else 0, call)
+            + (2 if flat.inputs else 3)
+            > LINE
         ):
             flat.behind = True
         if flat.behind:

@@ -195,7 +195,8 @@ def command(
         (*select, *profile), ignore, strict, fix, max_findings, infer, targets, target, schemas
     )
     _check_slugs(choice)
-    check_targets(targets)
+    if targets:
+        check_targets(targets)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
             reporter.aside = progress.aside

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report diagnostics on standard error, and determine the exit status."""
+"""Report diagnostics on standard error, and determine the exit status.
+
+Renderers are imported when there is something to report.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import contextlib
 import dataclasses
 import os
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -17,11 +19,6 @@ import click
 
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.diagnostics import concise as concise_renderer
-from onnxtext.diagnostics import full as full_renderer
-from onnxtext.diagnostics import github as github_renderer
-from onnxtext.diagnostics import json as json_renderer
-from onnxtext.diagnostics import sarif as sarif_renderer
 from onnxtext.diagnostics.safe import safe
 from onnxtext.memory import lacks_memory
 from onnxtext.terminal import wants_color
@@ -88,9 +85,13 @@ class Reporter:
     def __exit__(self, *error: object) -> None:
         """Write the collected diagnostics."""
         if self._format == "json":
-            self._say(json_renderer.render(self._collected))
+            from onnxtext.diagnostics import json
+
+            self._say(json.render(self._collected))
         elif self._format == "sarif":
-            self._say(sarif_renderer.render(self._collected, version=__version__))
+            from onnxtext.diagnostics import sarif
+
+            self._say(sarif.render(self._collected, version=__version__))
 
     @contextlib.contextmanager
     def reporting(self, name: str) -> Iterator[None]:
@@ -145,12 +146,17 @@ class Reporter:
         if self._format in _WHOLE:
             self._collected.append(diagnostic)
         elif self._format == "github":
-            self._say(github_renderer.render(diagnostic))
+            from onnxtext.diagnostics import github
+
+            self._say(github.render(diagnostic))
         elif self._format == "concise":
-            self._say(concise_renderer.render(diagnostic))
+            from onnxtext.diagnostics import concise
+
+            self._say(concise.render(diagnostic))
         else:
-            color, columns = self.colored, _columns()
-            self._say(full_renderer.render(diagnostic, color=color, columns=columns))
+            from onnxtext.diagnostics import full
+
+            self._say(full.render(diagnostic, color=self.colored, columns=_columns()))
 
     def _colored(self, text: str, sgr: str) -> str:
         return f"\x1b[{sgr}m{text}\x1b[0m" if self.colored else text
@@ -191,7 +197,9 @@ def internal_error(error: Exception) -> None:
         plain_error(NO_MEMORY)
         _show_traceback()
         return
-    write_stderr(full_renderer.render(_internal(error, "")))
+    from onnxtext.diagnostics import full
+
+    write_stderr(full.render(_internal(error, "")))
     _show_traceback()
 
 
@@ -207,6 +215,8 @@ def _internal(error: Exception, where: str) -> Diagnostic:
 
 def _show_traceback() -> None:
     if os.environ.get("ONNXTEXT_DEBUG", "0") not in ("", "0"):
+        import traceback
+
         write_stderr(traceback.format_exc())
 
 

@@ -79,8 +79,9 @@ def node_lines(
         flat = _joined(head, f"{before} ({', '.join(parts.inputs)})")
         if len(flat) <= room:
             return flat
-        is_short = len(parts.attributes) <= ATTRIBUTE_WIDTH and len(before) + 2 <= room
-        if is_short or not parts.attributes:
+        unbroken = len(before if parts.outputs else _joined(head, before))
+        fits = unbroken + (2 if parts.inputs else 3) <= room
+        if not parts.attributes or (len(parts.attributes) <= ATTRIBUTE_WIDTH and fits):
             return _broken_node(parts, head, before, None, indent, width, comma)
     return _broken_node(parts, head, call, broken_attributes, indent, width, comma)
 

@@ -35,12 +35,14 @@ def test_conversions_without_progress_bar_do_not_import_rich() -> None:
 
 
 @pytest.mark.parametrize("verb", ["check", "to-binary"])
-def test_clean_checks_import_neither_onnx_nor_numpy(verb: str, tmp_path: Path) -> None:
+def test_clean_checks_import_neither_onnx_nor_what_errors_need(verb: str, tmp_path: Path) -> None:
     text = tmp_path / "tiny.onnxtxt"
     text.write_text(TINY, encoding="utf-8")
     modules = imported(verb, text)
     assert "onnxtext.checker.inference.node_kinds" in modules
-    assert not [name for name in modules if f"{name}.".startswith(("onnx.", "numpy.", "google."))]
+    unwanted = ("onnx.", "numpy.", "google.", "tomllib.", "traceback.", "onnxtext.printer.")
+    assert not [name for name in modules if f"{name}.".startswith(unwanted)]
+    assert not [name for name in modules if name.startswith("onnxtext.diagnostics.full")]
 
 
 TINY = """\

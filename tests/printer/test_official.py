@@ -113,7 +113,10 @@ def data_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iter
     gone = {name for name in DATA if f"{path}.{name}" in lost}
     own = {"raw_data", own_field(wanted.data_type)}
     if gone & own:
-        if any([*getattr(wanted, name)] != [*getattr(found, name)] for name in DATA - own - gone):
+        # Without typed elements, those of `raw_data` are read into the typed field.
+        typed = "raw_data" in gone and any(getattr(wanted, name) for name in own - gone if name)
+        rest = DATA - gone if typed else DATA - gone - own
+        if any([*getattr(wanted, name)] != [*getattr(found, name)] for name in rest):
             yield f"{path}:data"
         return
     one, other = type(wanted)(), type(found)()

@@ -11,11 +11,6 @@ from typing import Any
 from onnxtext.checker.context.registry import profiles
 from onnxtext.checker.engine.selection import is_known
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
-
 FILE = "pyproject.toml"
 _KEYS = frozenset(("select", "ignore", "profile", "strict", "max-findings", "schemas"))
 _MOST_SCHEMAS = 100
@@ -64,6 +59,11 @@ def find_settings(directory: Path) -> Settings:
 
 
 def _table(path: Path) -> dict[str, Any] | None:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:  # pragma: no cover
+        import tomli as tomllib
+
     try:
         whole = tomllib.loads(path.read_text("utf-8"))
     except ValueError as error:  # invalid TOML or UTF-8, or a number with thousands of digits

@@ -17,7 +17,6 @@ from onnxtext.ast.types import (
 )
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place, quoted
-from onnxtext.printer.strings import word
 
 Explanation = tuple[str, tuple[Place, ...]]
 _NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
@@ -50,6 +49,8 @@ def _shape(shape: tuple[object, ...] | None) -> str:
 
 def _dim(dim: int | str | None) -> str:
     if isinstance(dim, str):
+        from onnxtext.printer.strings import word  # only for errors, because the import is slow
+
         return word(dim)
     return "?" if dim is None else str(dim)
 
