@@ -7,6 +7,7 @@ from onnxtext._core.slots cimport (
     DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
 )
 
+from onnxtext.syntax.actions.attributes import bare_graph_name as python_graph_name
 from onnxtext.syntax.actions.strings import triple as python_triple
 
 cdef extern from "Python.h":
@@ -14,6 +15,13 @@ cdef extern from "Python.h":
     void* PyUnicode_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     object PyUnicode_DecodeLatin1(const char*, Py_ssize_t, const char*)
+
+
+def bare_graph_name(name):
+    """Return the same as `onnxtext.syntax.actions.attributes.bare_graph_name`."""
+    if name[0] in "iInN":
+        return python_graph_name(name)
+    return str(name)
 
 
 def decorator(opening, fields):

@@ -4,6 +4,7 @@ from onnxtext._core.stack cimport Stack
 
 cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts)
 cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts)
+cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at)
 cdef object make_node(
     Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, int of_attributes, int of_inputs
 )

@@ -11,7 +11,7 @@ from onnxtext._core.literals cimport Layout, read_literal, read_number
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE,
     RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get,
-    make_float32, put,
+    make_float32, make_graph, put,
 )
 from onnxtext._core.stack cimport Entry, Stack
 
@@ -231,6 +231,19 @@ cdef object numbers_of(Stack stack, Entry* entry, kind):
         return Floats(made)
     cdef const unsigned char* raw = made
     return make_float32(raw[0] | raw[1] << 8 | raw[2] << 16 | <uint32_t>raw[3] << 24)
+
+
+cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at):
+    """Build a graph in an attribute; return None if an output has data, which is an error."""
+    cdef list outputs = stack.child(rule, base, 2)
+    for output in outputs:
+        if type(output) is not VALUE_INFO or get(output, OF_VALUE.data) is not None:
+            return None
+    inputs, values = stack.child(rule, base, 1), stack.child(rule, base, 3)
+    return make_graph(
+        stack.child(rule, base, 0), inputs or [], outputs, values or [],
+        stack.child(rule, base, 4), at
+    )
 
 
 cdef object make_node(

@@ -13,11 +13,11 @@ from onnxtext._core.decode_values cimport SMALL, Values
 from onnxtext._core.decorations cimport doc_decorator
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, put, record,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, make_graph, put, record,
 )
 from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
-from onnxtext.ast.model import Annotation, Graph
+from onnxtext.ast.model import Annotation
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.wire.reader import WireField, read_fields
 
@@ -172,7 +172,9 @@ cdef class Decoder:
             nodes, initializers, {2: names},
         )
         initializers += sparse
-        graph = Graph(names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes)
+        graph = make_graph(
+            names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes, -1
+        )
         if others or infos or not names or share_names(initializers, inputs):
             self.values.is_plain = self.values.is_plain and names and not others
             self.lifter.finish_graph(

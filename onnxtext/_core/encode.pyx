@@ -43,8 +43,7 @@ cdef class Encoder(ValueEncoder):
         self._functions(model.functions)
         tail = self.out.take(0)
         self.depth = 0
-        self.graph_fields(graph)
-        cdef list pieces = [*self.pieces, self.out.take(0)]
+        cdef list pieces = self.graph(graph)
         self.some_integer(MODEL_IR_VERSION, model.ir_version)
         self.some_text(MODEL_PRODUCER_NAME, model.producer_name)
         self.some_text(MODEL_PRODUCER_VERSION, model.producer_version)
@@ -59,18 +58,27 @@ cdef class Encoder(ValueEncoder):
     def graph(self, graph):
         """Return a `GraphProto` in pieces."""
         self.graph_fields(graph)
+        self._note_depth()
         return [*self.pieces, self.out.take(0)]
 
     def functions(self, functions):
         """Return functions as fields of their model."""
         self._functions(functions)
+        self._note_depth()
         return self.out.take(0)
 
     def function(self, function):
         """Return a `FunctionProto`."""
         self.depth = 1
         self._function(function)
+        self._note_depth()
         return self.out.take(0)
+
+    cdef int _note_depth(self) except -1:
+        """Tell the lowering the maximum nesting depth of graphs."""
+        if self.deepest > self.lowering.deepest:
+            self.lowering.deepest = self.deepest
+        return 0
 
     # ---- Graphs and functions ---------------------------------------------------------------
 
@@ -81,7 +89,8 @@ cdef class Encoder(ValueEncoder):
         if self.depth == DEEPEST:
             raise RecursionError("graphs are nested too deeply")
         self.depth += 1
-        self.lowering.enter_graph()
+        self.level += 1
+        self.deepest = max(self.deepest, self.level)
         for node in graph.nodes:
             self._node(GRAPH_NODE, node)
         out.text(GRAPH_NAME, graph.name)
@@ -127,7 +136,7 @@ cdef class Encoder(ValueEncoder):
                     out.field(GRAPH_SPARSE_INITIALIZER, b"".join(made))
         self.entries(GRAPH_METADATA_PROPS, graph.metadata)
         self.depth -= 1
-        self.lowering.leave_graph()
+        self.level -= 1
         if self.depth and (graph.decorators or self.lowering.defaults.others):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0

@@ -12,6 +12,8 @@ cdef class ValueEncoder(TypeEncoder):
         forms: by the id of a type, its `TensorForm`.
         alive: the objects that are cached by id.
         depth: the nesting depth of graphs and functions.
+        level: the nesting depth of graphs.
+        deepest: the maximum `level`.
     """
     cdef object node_name, tensor_name
     cdef bytes doc, domain, overload
@@ -21,7 +23,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef bint opsets_in_python
     cdef list pieces, alive
     cdef dict attributes, types, forms
-    cdef int depth, patience
+    cdef int depth, level, deepest, patience
     cdef int graph_fields(self, graph) except -1
     cdef int entries(self, int key, entries) except -1
     cdef int arguments(self, int key, tuple arguments) except -1

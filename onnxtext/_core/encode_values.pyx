@@ -62,6 +62,7 @@ cdef class ValueEncoder(TypeEncoder):
     def __cinit__(self, lowering):
         defaults = lowering.defaults
         self.lowering = lowering
+        self.level = lowering.depth
         self.node_name, self.tensor_name = defaults.node_name, defaults.tensor_name
         self.doc, self.domain, self.overload = (
             defaults.node_doc, defaults.node_domain, defaults.node_overload
@@ -142,6 +143,7 @@ cdef class ValueEncoder(TypeEncoder):
             if self.value(attribute):
                 return out.close(start)
             out.size = before
+        self.lowering.depth = self.level
         return out.field(key, self.lowering.placed_attribute(attribute, at))
 
     cdef bint value(self, attribute) except -1:

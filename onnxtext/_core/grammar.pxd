@@ -36,6 +36,7 @@ cdef enum Op:
     LIST_MORE
     PAIR  # a tuple of the last and the first child
     VALUE  # a `ValueInfo`
+    GRAPH  # a `Graph` in an attribute
     NODE  # a `Node`
     NODE_LAST  # a `Node` with its attributes last
     TENSOR  # a `Tensor`

@@ -23,6 +23,7 @@ OPS = {
     "LIST_MORE": LIST_MORE,
     "PAIR": PAIR,
     "VALUE": VALUE,
+    "GRAPH": GRAPH,
     "NODE": NODE,
     "NODE_LAST": NODE_LAST,
     "TENSOR": TENSOR,

@@ -8,12 +8,12 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.build cimport (
-    integer_of, is_plain_node, is_shareable, make_attribute, make_node, make_opset, make_tensor,
-    make_value_info,
+    integer_of, is_plain_node, is_shareable, make_attribute, make_graph_value, make_node,
+    make_opset, make_tensor, make_value_info,
 )
 from onnxtext._core.grammar cimport (
-    ATTRIBUTE, DECORATED, DEFER, ENTRY, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY, LIST_FIRST,
-    LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS,
+    ATTRIBUTE, DECORATED, DEFER, ENTRY, GRAPH, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY,
+    LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS,
     REMEMBER, STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.memo cimport Memo
@@ -265,13 +265,15 @@ cdef class LalrLoop(Stack):
         elif op == DECORATED:
             if rule.take[0] < 0:
                 return self.child(rule, base, 1)
-        elif op == NODE or op == NODE_LAST or op == VALUE:
+        elif op == NODE or op == NODE_LAST or op == VALUE or op == GRAPH:
             if op == NODE:
                 made = make_node(self, rule, base, start, 5, 6)
             elif op == NODE_LAST:
                 made = make_node(self, rule, base, start, 6, 5)
-            else:
+            elif op == VALUE:
                 made = make_value_info(self, rule, base, start, self.layouts)
+            else:
+                made = make_graph_value(self, rule, base, start)
             self.placed = start
         return self._call(number, base, start) if made is None else made
 

@@ -28,6 +28,18 @@ cdef struct ValueSlots:
     Py_ssize_t metadata
     Py_ssize_t at
 
+cdef struct GraphSlots:
+    Py_ssize_t name
+    Py_ssize_t inputs
+    Py_ssize_t outputs
+    Py_ssize_t values
+    Py_ssize_t nodes
+    Py_ssize_t decorators
+    Py_ssize_t quantization
+    Py_ssize_t metadata
+    Py_ssize_t value_metadata
+    Py_ssize_t at
+
 cdef struct AttributeSlots:
     Py_ssize_t name
     Py_ssize_t type
@@ -55,16 +67,20 @@ cdef struct FieldSlots:
 
 cdef Py_ssize_t slot_of(cls, str name) except -1
 
-cdef type NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
+cdef type GRAPH, NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
 cdef DecoratorSlots OF_DECORATOR
 cdef FieldSlots OF_FIELD
 cdef TensorSlots OF_TENSOR
 cdef TensorTypeSlots OF_TENSOR_TYPE
+cdef GraphSlots OF_GRAPH
 cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE
 cdef Py_ssize_t OF_RAW, OF_TYPED
 
+cdef object make_graph(
+    object name, object inputs, object outputs, object values, object nodes, Py_ssize_t at
+)
 cdef object make_float32(uint32_t bits)
 
 

@@ -210,6 +210,12 @@ def model_of(*lines: str) -> str:
         # Wide nodes.
         *[("q = A (x) <", "  a = 1,", '  b = "s",', ">") * 3],
         ("q = If (x) <", "  then = t () => (float z) {", "    z = Relu (x)", "  },", ">") * 3,
+        # Graphs in attributes.
+        ("q = If <b = t (float[1] i = {1}) => () <float[1] w = {1}, float v> { z = A (i) }> (x)",),
+        ("q = If <b = t () => (float[1] z = {1}) {}, c = t () => (z) {}> (x)",) * 2,
+        *[(f"q = If <b = {name} () => () {{}}> (x)",) for name in ("nan_a", "Inf_", "\"nan_\"")],
+        *[(f"q = If <b = {name} () => () {{}}> (x)",) for name in ("n", "é", "order", '""')],
+        ("q = If <bs = [t () => () {}, u (a) => (b, ) {}], c = @doc(\"d\") t () => () {}> (x)",),
         # Numbers on several lines.
         ("q = C <v = float[2, 2] [", "  [1, 2],", "  [3, 4],", "]> ()") * 3,
         ("q = C <v = float[2, 2] [", "  [1, 2], # a", "  [3, 4],", "]> ()") * 3,

@@ -43,6 +43,7 @@ class ValueLowering(ABC):
     `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.
 
     Attributes:
+        depth: the nesting depth of the graph that is encoded.
         deepest: the maximum nesting depth of graphs.
         deepest_type: the maximum nesting depth of types.
     """
@@ -72,7 +73,7 @@ class ValueLowering(ABC):
         self._elsewhere = elsewhere
         self._guard = guard
         self._omit_weights = omit_weights
-        self.deepest = self.deepest_type = self._depth = 0
+        self.depth = self.deepest = self.deepest_type = 0
         # The caches are keyed by id; `_alive` keeps these ids unique.
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}
@@ -80,12 +81,12 @@ class ValueLowering(ABC):
 
     def enter_graph(self) -> None:
         """Enter a nested graph."""
-        self._depth += 1
-        self.deepest = max(self.deepest, self._depth)
+        self.depth += 1
+        self.deepest = max(self.deepest, self.depth)
 
     def leave_graph(self) -> None:
         """Leave a nested graph."""
-        self._depth -= 1
+        self.depth -= 1
 
     def _call_guard(self) -> None:
         guard, self._guard = self._guard, None

@@ -32,6 +32,7 @@ OPERATIONS = {
     "decorated_element": "DECORATED",
     "element": "STAYS",
     "bare_opset_item": "OPSET",
+    "graph_value": "GRAPH",
     "header_entry": "ENTRY",
     "header_int": "INTEGER",
     "header_list": "PASS",
@@ -76,6 +77,7 @@ OPERATIONS = {
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "bare_graph_name": actions.bare_graph_name,
     "decorator": actions.decorator,
     "positional_field": actions.positional_field,
     "string_literal": actions.string_value,
