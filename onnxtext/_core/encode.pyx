@@ -90,6 +90,7 @@ cdef class Encoder(ValueEncoder):
             raise RecursionError("graphs are nested too deeply")
         self.depth += 1
         self.level += 1
+        self.lowering.depth = self.level
         self.deepest = max(self.deepest, self.level)
         for node in graph.nodes:
             self._node(GRAPH_NODE, node)
@@ -137,6 +138,7 @@ cdef class Encoder(ValueEncoder):
         self.entries(GRAPH_METADATA_PROPS, graph.metadata)
         self.depth -= 1
         self.level -= 1
+        self.lowering.depth = self.level
         if self.depth and (graph.decorators or self.lowering.defaults.others):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0

@@ -143,7 +143,6 @@ cdef class ValueEncoder(TypeEncoder):
             if self.value(attribute):
                 return out.close(start)
             out.size = before
-        self.lowering.depth = self.level
         return out.field(key, self.lowering.placed_attribute(attribute, at))
 
     cdef bint value(self, attribute) except -1:
