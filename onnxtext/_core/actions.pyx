@@ -63,7 +63,7 @@ def triple(token):
     line = <const char*>memchr(data, c"\n", end)
     if line is NULL or not is_blank(data + 3, line):
         return python_triple(token)
-    if memchr(data, c"\\", end) is not NULL or memchr(data, c"\r", end) is not NULL:
+    if memchr(data, c"\r", end) is not NULL:
         return python_triple(token)
     last = data + end
     while last[-1] != c"\n":
@@ -91,9 +91,35 @@ def triple(token):
             at[0] = c"\n"
             at += 1
             line = stop
-        return PyUnicode_DecodeLatin1(made, at - 1 - made, NULL)
+        size = unescape(made, at - 1 - made)
+        return python_triple(token) if size < 0 else PyUnicode_DecodeLatin1(made, size, NULL)
     finally:
         PyMem_Free(made)
+
+
+cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:
+    """Replace the short escapes in a text; return its new size, or -1 if there are others."""
+    cdef Py_ssize_t at = 0, end = 0
+    cdef char found
+    while at < size:
+        found = text[at]
+        at += 1
+        if found == c"\\":
+            if at == size:
+                return -1
+            found = text[at]
+            at += 1
+            if found == c"n":
+                found = c"\n"
+            elif found == c"t":
+                found = c"\t"
+            elif found == c"r":
+                found = c"\r"
+            elif found != c"\\" and found != c'"':
+                return -1
+        text[end] = found
+        end += 1
+    return end
 
 
 cdef inline bint is_blank(const char* at, const char* end) noexcept:

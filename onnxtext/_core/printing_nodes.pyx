@@ -39,6 +39,7 @@ cdef frozenset TYPES = frozenset(
 )
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef object node_text = GraphPrinter.node_text
+cdef dict KINDS = {kind: kind.name.lower() for kind in AttributeType}
 cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH
 
 
@@ -299,13 +300,13 @@ cdef class NodePrinter(ValuePrinter):
         if cls is Reference:
             if attribute.type is not None:
                 out.add(b": ", 2)
-                out.text(attribute.type.name.lower())
+                out.text(KINDS[attribute.type])
             out.add(b" = @", 4)
             out.word(value.name)
             return True
         if cls is TypedBlob and attribute.type is not None:
             out.add(b": ", 2)
-            out.text(attribute.type.name.lower())
+            out.text(KINDS[attribute.type])
         out.add(b" = ", 3)
         if cls is TypedBlob:
             out.add(b'{blob"', 6)

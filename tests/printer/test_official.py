@@ -116,7 +116,9 @@ def data_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iter
         # Without typed elements, those of `raw_data` are read into the typed field.
         typed = "raw_data" in gone and any(getattr(wanted, name) for name in own - gone if name)
         rest = DATA - gone if typed else DATA - gone - own
-        if any([*getattr(wanted, name)] != [*getattr(found, name)] for name in rest):
+        is_lost = wanted.raw_data and "raw_data" not in gone
+        is_lost = is_lost and not any(getattr(found, name) for name in own if name)
+        if is_lost or any([*getattr(wanted, name)] != [*getattr(found, name)] for name in rest):
             yield f"{path}:data"
         return
     one, other = type(wanted)(), type(found)()
