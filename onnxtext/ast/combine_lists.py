@@ -130,7 +130,7 @@ def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
 
 
 def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
-    """Combine value infos again after their metadata is moved to a section, or removed.
+    """Group value infos again once their metadata has been moved to a section or removed.
 
     Args:
         owner: a graph or function with a unique path, by which the section can name its values.

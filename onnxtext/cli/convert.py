@@ -104,7 +104,7 @@ def _check_output(conversion: Conversion, job: Job) -> None:
     if conversion.binary == "out" and _ends_on_terminal(job.target):
         raise CommandError(
             "binary-to-terminal",
-            "a binary model is not written to a terminal",
+            "binary models are not written to a terminal",
             help="redirect standard output, or name a file with -o",
         )
     if job.target is None:

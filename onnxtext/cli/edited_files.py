@@ -91,7 +91,7 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
         if b"\0" in new[:4096] and is_terminal(sys.stdout):
             raise CommandError(
                 "binary-to-terminal",
-                "a binary model is not written to a terminal",
+                "binary models are not written to a terminal",
                 help="redirect standard output, or name a file with -o",
             )
         write_stdout([new])

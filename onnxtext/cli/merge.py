@@ -126,7 +126,7 @@ def _write_stdout(made: MergeResult) -> None:
     if made.is_binary and is_terminal(sys.stdout):
         raise CommandError(
             "binary-to-terminal",
-            "a binary model is not written to a terminal",
+            "binary models are not written to a terminal",
             help="redirect standard output, or name a file with -o",
         )
     write_stdout([made.content])

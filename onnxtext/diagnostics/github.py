@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Render a diagnostic as a GitHub workflow command, which is shown beside the changed lines.
+"""Render diagnostics as GitHub workflow commands; GitHub shows them beside the changed lines.
 
 Source: GitHub Docs, "Workflow commands for GitHub Actions", Setting an error message.
 """

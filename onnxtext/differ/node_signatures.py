@@ -25,7 +25,7 @@ class Interner:
         self._known: dict[Hashable, int] = {}
 
     def of(self, key: Hashable) -> int:
-        """Return the number of a key."""
+        """Return the number of a key; a new key gets the next number."""
         return self._known.setdefault(key, len(self._known))
 
 

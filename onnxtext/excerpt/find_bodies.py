@@ -15,7 +15,7 @@ from onnxtext.excerpt.load_model import Root
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A graph or function with the names that users may give it.
+    """A graph or function, and the names by which users may refer to it.
 
     Attributes:
         graph: the graph or function.

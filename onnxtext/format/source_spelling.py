@@ -64,11 +64,11 @@ class SourceSpellingPrinter(GraphPrinter):
 
 
 def spaced(found: re.Match[str], *, flat: bool) -> str | None:
-    """Format a flat list of numbers on one line; None if it has another layout.
+    """Format a list of numbers on one line; return None if the list is nested or damaged.
 
     Args:
         found: the list: opening bracket, numbers, closing bracket.
-        flat: whether the tensor has at most one dimension.
+        flat: whether the tensor is a scalar or a vector.
     """
     opening, body, closing = found.groups()
     if opening == "[" and not flat:

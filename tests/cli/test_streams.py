@@ -122,7 +122,7 @@ def test_binary_never_goes_to_a_terminal(text: Path) -> None:
         status, seen = terminal(command)
         assert status == 2
         assert seen.splitlines()[0] == (
-            "error[binary-to-terminal]: a binary model is not written to a terminal"
+            "error[binary-to-terminal]: binary models are not written to a terminal"
         )
         assert seen.isascii()
 

@@ -23,3 +23,12 @@ def test_depth(graphs: int, types: int) -> None:
             assert onnx.ModelProto.FromString(onnxtext.to_binary(text)).HasField("graph")
     else:
         assert onnx.ModelProto.FromString(onnxtext.to_binary(text)).HasField("graph")
+
+
+def test_the_limit_of_nested_types() -> None:
+    def graph(levels: int) -> str:
+        return f"g ({'seq(' * levels}float[N]{')' * levels} x) => () {{}}"
+
+    assert onnxtext.parse(graph(49)).graph.inputs[0].name == "x"
+    with pytest.raises(onnxtext.OnnxTextError, match="more than 49 levels"):
+        onnxtext.parse(graph(50))

@@ -121,7 +121,7 @@ class Subject:
         return self._searches < _MOST_SEARCHES
 
     def is_selected(self, slug: str) -> bool:
-        """Whether the user selected a rule; a selected rule reports minor cases, too."""
+        """Whether the user selected a rule explicitly; such a rule also reports minor cases."""
         return slug in self.options.selected
 
     # ---- Building ---------------------------------------------------------------------------

@@ -163,7 +163,7 @@ class TensorUse(NamedTuple):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The dims; all dims of a tensor are numbers."""
+        """The dimensions; those of a tensor are numbers, never symbols."""
         return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
 
     def describe(self) -> str:

@@ -94,7 +94,7 @@ _LONGEST = 80
 
 
 def chain_of(names: list[str]) -> str:
-    """Return names joined by arrows; a long chain is shortened in the middle."""
+    """Join names by arrows; shorten a long chain in the middle."""
     if len(names) > 8:
         shown = [*map(quoted, names[:4]), f"… ({len(names) - 7} more)", *map(quoted, names[-3:])]
     else:

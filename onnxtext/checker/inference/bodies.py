@@ -144,7 +144,7 @@ def loop_outputs(
 
 
 def runs_all_trips(node: Node, body: Scope, made: Outputs, condition: Value | None) -> bool:
-    """Whether no condition ends a loop early."""
+    """Whether a loop runs all its trips: no condition can end it early."""
     if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
         return False
     passed = made.values[0] if made.values else None

@@ -33,12 +33,15 @@ _LEAST_NODES = 200
 
 
 def fits_by_kind(subject: Subject) -> bool:
-    """Whether one node of each kind proves that all types and shapes fit."""
+    """Whether it is enough to infer one node of each kind to prove that all types and shapes fit.
+
+    Nodes of a kind have the same operator, attributes and input types.
+    """
     return _verdict(subject)[0]
 
 
 def sizes_fit_by_kind(subject: Subject) -> bool:
-    """Whether one node of each kind proves that symbolic dimensions are consistent."""
+    """Whether the same proves that symbolic dimensions are consistent."""
     return _verdict(subject)[1]
 
 

@@ -42,7 +42,7 @@ class ShapeRules:
 
 
 def with_shape_of(type: Type | None, other: Type | None) -> Type | None:
-    """Return a type with the shape from a body; the body's type if the type is unknown."""
+    """Return a type with the shape of another type; the other type if the first is unknown."""
     if type is None:
         return other
     if isinstance(type, TensorType) and isinstance(other, TensorType):

@@ -123,7 +123,7 @@ def start() -> Child:
 
 
 def may_fork() -> bool:
-    """Whether this is the process of the command line with a single thread."""
+    """Whether forking is safe: the command `onnxtext` runs, on Linux, with a single thread."""
     if "onnxtext.cli.main" not in sys.modules or sys.platform != "linux":
         return False
     try:

@@ -15,7 +15,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 
 class View(Protocol):
-    """The inferred facts of one visit of a graph or body."""
+    """The facts inferred during one visit to a graph or body."""
 
     @property
     def scope(self) -> Scope:

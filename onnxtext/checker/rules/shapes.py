@@ -63,7 +63,7 @@ def _is_foreign(target: Target) -> bool:
 
 
 def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
-    """Return an error for a negative dimension that onnx rejects; it replaces the warning."""
+    """Turn the warning about a negative dimension into an error if onnx rejects the node for it."""
     if isinstance(objection, Failure) or "(-" not in objection:
         return None
     found = (finding for finding in subject.found if finding.slug == "dim-value-negative")

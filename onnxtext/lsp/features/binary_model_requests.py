@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     server.answer("onnxtext/fromBinary", from_binary)
     server.answer("onnxtext/toBinary", to_binary)
     server.answer("onnxtext/convert", convert)

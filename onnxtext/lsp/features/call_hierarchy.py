@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     server.answer(t.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, prepare)
     server.answer(t.CALL_HIERARCHY_INCOMING_CALLS, incoming)
     server.answer(t.CALL_HIERARCHY_OUTGOING_CALLS, outgoing)

@@ -24,7 +24,7 @@ _MOST = 100
 
 
 def register(server: Server) -> None:
-    """Add the request."""
+    """Register the handler of the request."""
     options = t.CodeActionOptions(
         code_action_kinds=[t.CodeActionKind.QuickFix, KIND, t.CodeActionKind.SourceFixAll],
         resolve_provider=True,

@@ -53,7 +53,7 @@ _SECTIONS = (
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     options = t.CompletionOptions(
         trigger_characters=[".", "@", '"', "<", "(", ",", "=", ":", "["], resolve_provider=True
     )

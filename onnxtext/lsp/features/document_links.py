@@ -31,7 +31,7 @@ _MOST = 5000
 
 
 def register(server: Server) -> None:
-    """Add the request."""
+    """Register the handler of the request."""
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_LINK, links, t.DocumentLinkOptions())
 
 

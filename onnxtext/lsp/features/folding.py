@@ -18,7 +18,7 @@ _MOST = 20_000
 
 
 def register(server: Server) -> None:
-    """Add the request."""
+    """Register the handler of the request."""
     server.answer(t.TEXT_DOCUMENT_FOLDING_RANGE, folding)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     server.answer(t.TEXT_DOCUMENT_FORMATTING, whole)
     server.answer(t.TEXT_DOCUMENT_RANGE_FORMATTING, part)
     server.answer(

@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     server.answer(GRAPH, graph)
     server.answer(GRAPH_PLACE, place)
     server.answer(GRAPH_COMPARE, compare)

@@ -38,7 +38,7 @@ _LONGEST_NODE = 600
 
 
 def register(server: Server) -> None:
-    """Add the request."""
+    """Register the handler of the request."""
     server.answer(t.TEXT_DOCUMENT_HOVER, hover)
 
 

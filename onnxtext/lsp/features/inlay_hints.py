@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    """Add the request."""
+    """Register the handler of the request."""
     server.answer(t.TEXT_DOCUMENT_INLAY_HINT, hints)
 
 

@@ -30,7 +30,7 @@ class Cursor(Protocol):
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     server.answer(t.TEXT_DOCUMENT_DEFINITION, definition)
     server.answer(t.TEXT_DOCUMENT_REFERENCES, references)
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlight)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     server.answer(t.TEXT_DOCUMENT_PREPARE_RENAME, prepare)
     server.answer(t.TEXT_DOCUMENT_RENAME, rename, t.RenameOptions(prepare_provider=True))
 

@@ -39,7 +39,7 @@ the meanings of the tokens."""
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, full, LEGEND)
     server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, part, LEGEND)
     server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, delta)

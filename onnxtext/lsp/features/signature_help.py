@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def register(server: Server) -> None:
-    """Add the request."""
+    """Register the handler of the request."""
     options = t.SignatureHelpOptions(
         trigger_characters=["(", ",", "<"], retrigger_characters=[")", ">"]
     )

@@ -32,7 +32,7 @@ _LATER_MARK = re.compile("\1([0-9]+)\1")
 
 
 def register(server: Server) -> None:
-    """Add the requests."""
+    """Register the handlers of the requests."""
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_SYMBOL, outline)
     server.answer(t.WORKSPACE_SYMBOL, find)
 

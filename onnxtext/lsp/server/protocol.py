@@ -141,7 +141,7 @@ class Protocol(LanguageServerProtocol):
         return self._converter.structure(message, self.get_message_type(message["method"]) or other)
 
     def _state_error(self, method: Any) -> tuple[int, str] | None:
-        """Return the error of a message that is invalid in the current state, if any."""
+        """Return the error to report if a message is not allowed now; None if it is."""
         if not isinstance(method, str):
             return INVALID_REQUEST, "the method of a message must be a string"
         if method == t.EXIT:

@@ -160,7 +160,7 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")
         if any(argument.key is not None for argument in decorator.arguments):
             raise SemanticError(
-                f"the arguments of `@{name}` cannot have names", help="write values only"
+                f"`@{name}` takes positional arguments only", help="write values only"
             )
         found[name] = tuple([argument.value for argument in decorator.arguments])
     return found
@@ -198,7 +198,7 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
     if attribute.type is None:
         raise SemanticError(
             f"the attribute `{attribute.name}` has no type",
-            help=f"write `{attribute.name}: int`, or a default",
+            help=f"give it a type, as in `{attribute.name}: int`, or a default value",
         )
     return _formal_attribute(attribute, required=attribute.value is None)
 

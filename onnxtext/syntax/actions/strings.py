@@ -70,7 +70,7 @@ def triple(token: str) -> str:
     indent = token[last:end]
     if indent.strip(" \t\n"):
         raise SemanticError(
-            'the closing """ must be on their own line',
+            'the closing """ must be on its own line',
             token=token,
             offset=end,
             length=3,

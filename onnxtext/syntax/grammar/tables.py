@@ -90,7 +90,7 @@ class Tables:
 
     @property
     def actions(self) -> tuple[dict[str, int], ...]:
-        """For each state: terminal name to a state to shift to (>= 0) or ~rule to reduce."""
+        """For each state and terminal: the state to shift to (>= 0), or `~rule` to reduce by."""
         return self.action_matrix.rows
 
     @property

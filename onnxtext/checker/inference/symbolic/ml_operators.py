@@ -45,7 +45,7 @@ def _scaled(call: OperatorCall) -> Shapes:
     offsets, scales = count_of(call, "offset"), count_of(call, "scale")
     if offsets and scales and offsets != scales:
         call.reject(
-            f"there are {offsets} offsets and {scales} scales; onnxruntime needs equal numbers",
+            f"there are {offsets} offsets but {scales} scales; onnxruntime needs as many of each",
             certain=False,
         )
     return (shape,)
