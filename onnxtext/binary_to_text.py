@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from onnxtext.api_errors import invalid_model_error, warn_if_suspicious
+from onnxtext.ast.metadata import inline_all_metadata
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.memory import paused_collector, reuse_memory
-from onnxtext.printer.metadata_placement import keep_metadata, leave_metadata_out, place_metadata
+from onnxtext.printer.metadata_placement import leave_metadata_out, place_metadata
 from onnxtext.printer.move_weights import move_weights
 from onnxtext.printer.printer import print_model
 from onnxtext.proto.decode.lift import lift_model
@@ -132,7 +133,7 @@ def lift_placed(
             if metadata in ("auto", "section"):
                 place_metadata(model, graphs, short_too=metadata == "section")
             else:
-                keep_metadata(graphs)
+                inline_all_metadata(graphs)
         if embed_from is None:
             move(model, graphs, largest)
 

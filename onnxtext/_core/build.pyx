@@ -4,6 +4,8 @@
 Each function returns None for rare forms, which Python builds.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint32_t
 
 from onnxtext._core.grammar cimport KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule
@@ -312,6 +314,17 @@ cdef object integer_of(Stack stack, Py_ssize_t place):
         number = number * 10 + <int>PyUnicode_READ(kind, data, at) - c"0"
         at += 1
     return -number if is_negative else number
+
+
+cdef object make_record(Stack stack, Rule* rule, Py_ssize_t base, type kind):
+    """Build a tuple of a class that `Grammar` accepted."""
+    cdef int number
+    made = PyType_GenericAlloc(kind, rule.count)
+    for number in range(rule.count):
+        item = stack.child(rule, base, number)
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(made, number, item)
+    return made
 
 
 cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):

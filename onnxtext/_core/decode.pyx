@@ -215,7 +215,7 @@ cdef class Decoder:
     cdef object _rare(self, str method, data):
         """Return a value that the lifter decodes."""
         made = getattr(self.lifter, method)(data)
-        if made.decorators or made.data is not None:
+        if made.decorators or made.metadata or made.data is not None:
             self.values.is_plain = False
         return made
 

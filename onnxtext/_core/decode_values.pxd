@@ -24,7 +24,6 @@ cdef class Values:
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
-    cdef tuple _meta(self, list entries)
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end

@@ -15,11 +15,11 @@ from onnxtext._core.keys cimport *
 from onnxtext._core.packing cimport is_packed
 from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR, TYPED_DATA,
-    VALUE_INFO, PyType_GenericAlloc, make_float32, put,
+    VALUE_INFO, PyType_GenericAlloc, make_float32, put, replace,
 )
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
-from onnxtext.ast.combine_lists import meta_of
+from onnxtext.ast.metadata import meta_of
 from onnxtext.ast.tensors_and_attributes import (
     AttributeType, ExternalData, Floats, Reference, SparseTensor, StringData,
 )
@@ -134,14 +134,11 @@ cdef class Values:
             docs = known.decorators + docs
         if docs:
             self.is_plain = False
-        return new_value_info(name, known.type, None, docs + self._meta(entries))
-
-    cdef tuple _meta(self, list entries):
-        """Return the decorators of a value with metadata."""
-        if not entries:
-            return ()
-        self.is_plain = False
-        return (meta_of(tuple(entries)),)
+        made = new_value_info(name, known.type, None, docs)
+        if entries:
+            self.is_plain = False
+            replace(made, OF_VALUE.metadata, tuple(entries))
+        return made
 
     # ---- Tensors --------------------------------------------------------------------------------
 
@@ -238,7 +235,9 @@ cdef class Values:
                 self.held = ExternalData(tuple(external))
                 is_located = False
         self.tensor_type = head.type
-        self.decorators = docs + self._meta(metadata)
+        self.decorators = docs
+        if metadata:
+            self.decorators += (meta_of(tuple(metadata)),)
         if is_located:
             self.decorators += (DEFAULT_LOCATION,)
         if self.decorators:

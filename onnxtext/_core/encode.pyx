@@ -110,14 +110,14 @@ cdef class Encoder(ValueEncoder):
             self._value(GRAPH_OUTPUT, value)
         if self._ordered(graph):
             pass
-        elif self.values_in_python or graph.value_metadata or graph.decorators:
+        elif self.values_in_python or graph.decorators:
             for value in self.lowering.listed_infos(graph):
                 self._value(GRAPH_VALUE_INFO, value)
         else:
             for value in graph.values:
                 if value.data is None:
                     self._value(GRAPH_VALUE_INFO, value)
-            self._typed_outputs(GRAPH_VALUE_INFO, graph.nodes)
+            self._typed_outputs(GRAPH_VALUE_INFO, graph)
         for item in graph.quantization:
             inside = out.open(GRAPH_QUANTIZATION_ANNOTATION)
             out.text(ANNOTATION_TENSOR_NAME, item.tensor_name)
@@ -190,11 +190,11 @@ cdef class Encoder(ValueEncoder):
                     self._value(FUNCTION_VALUE_INFO, value)
         for value in function.values:
             self._value(FUNCTION_VALUE_INFO, value)
-        if self.values_in_python or function.value_metadata:
+        if self.values_in_python:
             for made in self.lowering.typed_outputs(function, dict(function.value_metadata)):
                 out.field(FUNCTION_VALUE_INFO, made)
         else:
-            self._typed_outputs(FUNCTION_VALUE_INFO, function.nodes)
+            self._typed_outputs(FUNCTION_VALUE_INFO, function)
         self.some_text(FUNCTION_OVERLOAD, function.overload)
         self.entries(FUNCTION_METADATA_PROPS, function.metadata)
         if function.decorators or self.lowering.defaults.others:
@@ -268,10 +268,11 @@ cdef class Encoder(ValueEncoder):
             self.entries(NODE_METADATA_PROPS, metadata)
         return out.close(start)
 
-    cdef int _typed_outputs(self, int key, nodes) except -1:
+    cdef int _typed_outputs(self, int key, owner) except -1:
         """Add the types of nodes' outputs as value infos."""
         cdef Py_ssize_t index
-        for node in nodes:
+        cdef dict metadata = dict(owner.value_metadata)
+        for node in owner.nodes:
             types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
             if types:
                 self.tick()
@@ -280,7 +281,11 @@ cdef class Encoder(ValueEncoder):
                     raise ValueError("outputs and their types differ in number")
                 for index in range(len(types)):
                     if types[index] is not None:
-                        self._typed(key, outputs[index], types[index], (), node.at, None)
+                        name = outputs[index]
+                        entries = metadata.pop(name, ()) if metadata else ()
+                        self._typed(key, name, types[index], entries, node.at, None)
+        if metadata:
+            self.lowering.check_used(metadata, owner)
         return 0
 
     cdef int _value(self, int key, value) except -1:

@@ -45,6 +45,7 @@ cdef enum Op:
     ENTRY  # a tuple of the offset and the two children
     INTEGER  # the integer of a token, if it is short; otherwise like CALL
     OPSET  # an `OpsetImport` of an optional domain and a version
+    RECORD  # a tuple of the rule's class, of all children
 
 cdef struct Rule:
     int size

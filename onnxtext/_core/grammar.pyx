@@ -32,6 +32,7 @@ OPS = {
     "ENTRY": ENTRY,
     "INTEGER": INTEGER,
     "OPSET": OPSET,
+    "RECORD": RECORD,
 }
 
 
@@ -161,6 +162,7 @@ cdef class Grammar:
             for at, child in enumerate(take):
                 check(-1 <= child < size)
                 rule.take[<int>at] = child
+            check(op != RECORD or is_record(function, rule.count))
             check(rule.op not in (UNIT, KEEP, STAYS, ITSELF) or (size == 1 and list(take) == [0]))
             self.functions.append(function)
             self.reductions.append(reduction)
@@ -170,6 +172,14 @@ cdef class Grammar:
         PyMem_Free(self.gotos)
         PyMem_Free(self.jumps)
         PyMem_Free(self.rules)
+
+
+cdef bint is_record(kind, int count) except -1:
+    """Whether a class is that of tuples of `count` fields, without other attributes."""
+    return (
+        isinstance(kind, type) and issubclass(kind, tuple) and len(kind._fields) == count
+        and kind.__basicsize__ == tuple.__basicsize__
+    )
 
 
 cdef inline int check(bint right) except -1:

@@ -9,12 +9,12 @@ from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.build cimport (
     integer_of, is_plain_node, is_shareable, make_attribute, make_graph_value, make_node,
-    make_opset, make_tensor, make_value_info,
+    make_opset, make_record, make_tensor, make_value_info,
 )
 from onnxtext._core.grammar cimport (
     ATTRIBUTE, DECORATED, DEFER, ENTRY, GRAPH, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY,
     LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS,
-    REMEMBER, STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
+    RECORD, REMEMBER, STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.memo cimport Memo
 from onnxtext._core.scanner cimport END, LONG
@@ -258,6 +258,8 @@ cdef class LalrLoop(Stack):
             return (start, self.child(rule, base, 0), self.child(rule, base, 1))
         elif op == INTEGER:
             made = integer_of(self, base + rule.take[0])
+        elif op == RECORD:
+            return make_record(self, rule, base, self.grammar.functions[number])
         elif op == OPSET:
             made = make_opset(self, rule, base)
         elif op == TENSOR:

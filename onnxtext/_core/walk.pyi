@@ -3,7 +3,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.paths import Named, Step
 from onnxtext.ast.tensors_and_attributes import Attribute
 
 T = TypeVar("T")
@@ -17,11 +16,8 @@ def list_graphs(stack: list[Graph | Function]) -> list[Graph | Function]: ...
 def has_sections(model: Model) -> bool: ...
 def large_values(values: Iterable[ValueInfo], most: int) -> list[ValueInfo]: ...
 def place_all_types(
-    nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo]
+    nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo], with_metadata: bool
 ) -> bool: ...
-def named_nodes(
-    nodes: list[Node], prefix: tuple[Step, ...], tied: bool, named: type[Named], step: type[Step]
-) -> list[Named]: ...
 def attribute_forms(
     nodes: Sequence[Node], operators: Sequence[T], known: set[tuple[object, ...]]
 ) -> Iterator[tuple[Node, T, tuple[object, ...]]]: ...

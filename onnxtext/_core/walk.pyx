@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk over nodes: the compiled `onnxtext.ast.visit`."""
 from onnxtext._core.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, VALUE_INFO, get, replace,
 )
 
 from onnxtext.ast.model import Function, Graph
@@ -167,14 +167,15 @@ def large_values(values, Py_ssize_t most):
     return found
 
 
-def place_all_types(list nodes, list infos, taken):
+def place_all_types(list nodes, list infos, taken, bint with_metadata):
     """Return the same as `onnxtext.ast.inline_output_types.place_all_types`."""
     cdef Py_ssize_t left = len(infos), index
     cdef set names = {value.name for value in taken}
     for value in infos:
         if (
             type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
-            or get(value, OF_VALUE.decorators) or get(value, OF_VALUE.metadata)
+            or get(value, OF_VALUE.decorators)
+            or (get(value, OF_VALUE.metadata) and not with_metadata)
             or (names and get(value, OF_VALUE.name) in names)
         ):
             return False
@@ -205,35 +206,6 @@ def place_all_types(list nodes, list infos, taken):
             last, made = kind, (kind,)
         replace(place, OF_NODE.output_types, made)
     return True
-
-
-def named_nodes(nodes, tuple prefix, bint tied, type named, type step):
-    """Return the same as `onnxtext.ast.paths.named_nodes`, made of `named` and `step`."""
-    cdef dict counts = {}, labels = {}
-    cdef list names = [], made = []
-    cdef str name
-    cdef bint fits
-    for node in nodes:
-        name = ""
-        for output in get(node, OF_NODE.outputs) if type(node) is NODE else node.outputs:
-            if output:
-                name = output
-                break
-        names.append(name)
-        counts[name] = counts.get(name, 0) + 1
-        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
-        if label is not None:
-            labels[label] = label not in labels
-    for node, name in zip(nodes, names):
-        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
-        if label and labels[label] is True:
-            path = prefix + (record(step, (label, None, True)),)
-            fits = tied
-        else:
-            path = prefix + (record(step, (name, None, False)),)
-            fits = tied and bool(name) and <object>counts[name] == 1
-        made.append(record(named, ("node", path, node, fits)))
-    return made
 
 
 def attribute_forms(nodes, operators, set known):

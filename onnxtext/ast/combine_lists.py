@@ -11,11 +11,10 @@ from collections import Counter
 
 from onnxtext.ast.inline_output_types import place_all_types, place_types
 from onnxtext.ast.list_order import INITIALIZERS, Order, decorator_of, is_dense, order_of
-from onnxtext.ast.model import Function, Graph, Node, ValueInfo
-from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.metadata import Pairs, decorator_entries
+from onnxtext.ast.model import Function, Graph, ValueInfo
+from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.value_info_order import place_infos
-
-Pairs = tuple[tuple[str, str], ...]
 
 
 def assemble_graph(
@@ -36,7 +35,7 @@ def assemble_graph(
     graph.decorators = order
     if not order and infos and place_all_types(graph.nodes, infos, (*graph.inputs, *rest)):
         return []
-    described = {i.name for i in infos for item in i.decorators if item.name == "meta"}
+    described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
         graph.values = rest + place_types(graph.nodes, infos)  # `regroup` does the others
@@ -55,6 +54,7 @@ def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
             if info.name == value.name and info.type is not None:
                 value.type = info.type
                 value.decorators = info.decorators
+                value.metadata = info.metadata
                 taken += 1
     function.values = place_types(function.nodes, infos[taken:])
 
@@ -143,8 +143,14 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
     if not described and not removed:
         return  # they were combined when they were lifted
     entries = _sole_metadata(owner, infos)
-    plain = [ValueInfo(i.name, i.type) if i.name in entries else i for i in infos]
     order = order_of(owner) if isinstance(owner, Graph) else None
+    data = [value for value in owner.values if value.data is not None]
+    if order is None and len(entries) == len(infos):
+        taken = (*data, *owner.inputs) if isinstance(owner, Graph) else ()
+        if place_all_types(owner.nodes, infos, taken, with_metadata=True):
+            owner.values, owner.value_metadata = data, entries
+            return
+    plain = [ValueInfo(i.name, i.type) if i.name in entries else i for i in infos]
     if isinstance(owner, Graph) and order is None:
         decorator, rest = place_infos(owner, plain)
         if decorator is not None:
@@ -160,7 +166,7 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
             kept.append(info)
         elif info.name in entries:
             owner.value_metadata[info.name] = entries[info.name]
-    owner.values = [v for v in owner.values if v.data is not None] + kept
+    owner.values = data + kept
 
 
 def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
@@ -175,34 +181,3 @@ def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str,
         elif len(info.decorators) == 1 and info.decorators[0].name == "meta" and not info.metadata:
             entries[info.name] = decorator_entries(info.decorators[0])
     return entries
-
-
-def decorator_entries(meta: Decorator) -> Pairs:
-    """Return the entries of a `@meta` decorator."""
-    return tuple(
-        [
-            (str(field.key), field.value.decode("utf-8", "surrogateescape"))
-            for field in meta.arguments
-            if isinstance(field.value, bytes)
-        ]
-    )
-
-
-def inline_metadata(node: Node) -> None:
-    """Convert a node's metadata to a `@meta` decorator."""
-    places = [at for at, item in enumerate(node.decorators) if item.name in _BEHIND_METADATA]
-    at = places[0] if places else len(node.decorators)
-    meta = meta_of(node.metadata)
-    node.decorators = (*node.decorators[:at], meta, *node.decorators[at:])
-    node.metadata = ()
-
-
-def meta_of(entries: Pairs) -> Decorator:
-    """Create the `@meta` decorator of some entries."""
-    return Decorator(
-        "meta",
-        tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in entries]),
-    )
-
-
-_BEHIND_METADATA = ("device", "set", "unset")

@@ -27,14 +27,29 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
     return infos[:left]
 
 
-def place_all_types(nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo]) -> bool:
+def place_all_types(
+    nodes: list[Node],
+    infos: list[ValueInfo],
+    taken: Iterable[ValueInfo],
+    *,
+    with_metadata: bool = False,
+) -> bool:
     """Move types to their outputs if the list has nothing else, in order; fast for long lists.
+
+    Args:
+        nodes: the nodes of a graph or function.
+        infos: the list.
+        taken: values that are not outputs of nodes.
+        with_metadata: whether the entries may have metadata, which the caller moves.
 
     Returns:
         Whether the types were moved; always False in pure Python, or if `taken` contains one of
         the names.
     """
-    return core() == "native" and core_module("walk").place_all_types(nodes, infos, taken) is True
+    if core() != "native":
+        return False
+    moved: bool = core_module("walk").place_all_types(nodes, infos, taken, with_metadata)
+    return moved
 
 
 def place_named_types(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from onnxtext.ast.list_order import ValueInfoError, entries, order_of
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
-from onnxtext.ast.visit import nested_graphs
+from onnxtext.ast.visit import attribute_graphs
 from onnxtext.core import core, core_module
 
 
@@ -55,91 +55,102 @@ def first_output(node: Node) -> str:
     return outputs[0] if outputs and outputs[0] else next((name for name in outputs if name), "")
 
 
-def generated_values(owner: Graph | Function) -> Iterator[str]:
+def generated_values(owner: Graph | Function) -> list[str]:
     """Return the names of the `value_info` entries without a statement, in order."""
     if isinstance(owner, Graph) and owner.decorators:
         try:
             found = list(entries(owner, order_of(owner)))
         except ValueInfoError:
             found = list(entries(owner, None))
-        yield from [entry.name for entry in found if entry.statement is None]
-        return
-    for node in owner.nodes:
-        if node.output_types:
-            for name, type in zip(node.outputs, node.output_types, strict=True):
-                if type is not None:
-                    yield name
+        return [entry.name for entry in found if entry.statement is None]
+    return [
+        name
+        for node in owner.nodes
+        if node.output_types
+        for name, type in zip(node.outputs, node.output_types, strict=True)
+        if type is not None
+    ]
 
 
-def walk_named(
+def described_parts(
     owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
 ) -> list[Named]:
-    """Return all parts inside of a graph or function, in the order of the sections.
+    """Return the parts with metadata or decorators, and all graphs, inside a graph or function.
+
+    They are in the order of the sections.
 
     Args:
         owner: the graph or function.
         prefix: its path.
         tied: whether that path identifies it.
     """
-    found = _named_values(owner, prefix, tied)
+    found = _described_values(owner, prefix, tied)
     seen: set[str] = set()
     for value in owner.values:
         if value.data is not None:
-            fits = tied and value.name not in seen and not isinstance(value.data, SparseTensor)
-            found.append(Named("tensor", (*prefix, Step(value.name)), value, fits))
+            if value.metadata or value.decorators:
+                is_sparse = isinstance(value.data, SparseTensor)
+                fits = tied and value.name not in seen and not is_sparse
+                found.append(Named("tensor", (*prefix, Step(value.name)), value, fits))
             seen.add(value.name)
-    nodes = named_nodes(owner.nodes, prefix, tied)
-    if not nested_graphs(owner.nodes):
-        return found + nodes
-    for named in nodes:
-        found.append(named)
-        if named.item.attributes:  # type: ignore[union-attr]
-            found += _inside(named.item, named.path, named.tied)  # type: ignore[arg-type]
+    for named in _described_nodes(owner.nodes, prefix, tied):
+        node = named.item
+        if node.metadata or node.decorators:
+            found.append(named)
+        if node.attributes:  # type: ignore[union-attr]
+            found += _inside(node, named.path, named.tied)  # type: ignore[arg-type]
     return found
 
 
-def _named_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: bool) -> list[Named]:
-    """Return the inputs, outputs and value infos of a graph or function.
+def _described_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: bool) -> list[Named]:
+    """Return the inputs, outputs and value infos with metadata or decorators.
 
     Of several entries with one name, the first has the kind `value`, the others `output` or
     `value_info`.
     """
-    found: list[Named] = []
     declared = [value for value in owner.values if value.data is None]
-    generated = [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
-    lists = (
-        ("value", owner.inputs),
-        ("output", owner.outputs),
-        ("value_info", declared + generated),
-    )
-    named: set[str] = set()
+    declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
+    lists = (("value", owner.inputs), ("output", owner.outputs), ("value_info", declared))
+    if core() == "native":
+        found: list[Named] = core_module("paths").described_values(lists, prefix, tied)
+        return found
+    made: list[Named] = []
+    earlier: set[str] = set()
     for kind, values in lists:
-        earlier, seen = frozenset(named), set[str]()
+        seen = set[str]()
         for value in values:
             name = value.name
-            fits = tied and name not in seen
+            if value.metadata or value.decorators:
+                own = kind if name in earlier else "value"
+                fits = tied and name not in seen
+                made.append(Named(own, (*prefix, Step(name)), value, fits))
             seen.add(name)
-            own = kind if name in earlier else "value"
-            found.append(Named(own, (*prefix, Step(name)), value, fits))
-        named |= seen
-    return found
+        earlier |= seen
+    return made
 
 
-def named_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list[Named]:
-    """Return the nodes of a graph or function with their paths.
+def _described_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list[Named]:
+    """Return the nodes with metadata, decorators or graphs, and their paths.
 
     Args:
-        nodes: the nodes.
+        nodes: the nodes of a graph or function.
         prefix: the path of the graph or function.
         tied: whether that path identifies it.
     """
     if core() == "native":
-        found: list[Named] = core_module("walk").named_nodes(nodes, prefix, tied, Named, Step)
+        found: list[Named] = core_module("paths").described_nodes(nodes, prefix, tied)
         return found
+    wanted = [
+        node
+        for node in nodes
+        if node.metadata or node.decorators or any(attribute_graphs(node.attributes))
+    ]
+    if not wanted:
+        return []
     counts = Counter(map(first_output, nodes))
     labels = Counter([node.name for node in nodes])
     named = []
-    for node in nodes:
+    for node in wanted:
         if node.name and labels[node.name] == 1:
             step, fits = Step(node.name, None, True), tied
         else:
@@ -166,25 +177,28 @@ def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> list[Named]:
 
 
 def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
-    return [Named("graph", path, graph, tied), *walk_named(graph, path, tied)]
+    return [Named("graph", path, graph, tied), *described_parts(graph, path, tied)]
 
 
 def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
-    """Return all parts of a model, each with the function that contains it, None if no function."""
+    """Yield the parts that `list_parts` returns, each with its function or None."""
     for function, parts in list_parts(model):
         for named in parts:
             yield function, named
 
 
 def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
-    """Return the parts of the main graph (with None) and of each function; the owner is first."""
+    """Return the parts of the main graph (with None) and of each function; the owner is first.
+
+    Of nodes and values, only those with metadata or decorators are returned.
+    """
     found: list[tuple[Function | None, list[Named]]] = [(None, _graph(model.graph, (), True))]
     keys = list(map(function_key, model.functions))
     counts = Counter(keys)
     for function, key in zip(model.functions, keys, strict=True):
         tied = counts[key] == 1
         owner = Named("function", (Step(function.name),), function, tied)
-        found.append((function, [owner, *walk_named(function, (), tied)]))
+        found.append((function, [owner, *described_parts(function, (), tied)]))
     return found
 
 

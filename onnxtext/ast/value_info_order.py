@@ -66,8 +66,8 @@ def place_infos(
     Returns:
         The decorator, if one is needed, and the entries that stay in `<…>`.
     """
-    if not infos:
-        return None, []
+    if not any(map(is_plain, infos)):  # no entry can move or repeat a declaration
+        return None, infos
     data = with_data(graph)
     found = _by_default(graph, infos, data)
     if found is not None:

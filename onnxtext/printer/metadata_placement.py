@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from itertools import chain
 
-from onnxtext.ast.combine_lists import (
+from onnxtext.ast.combine_lists import regroup
+from onnxtext.ast.list_order import place_order
+from onnxtext.ast.metadata import (
     Pairs,
     decorator_entries,
+    inline_all_metadata,
     inline_metadata,
     meta_of,
-    regroup,
 )
-from onnxtext.ast.list_order import place_order
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import list_parts
 from onnxtext.ast.visit import METADATA, list_graphs
@@ -37,55 +38,38 @@ def place_metadata(
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
         return
-    owners: list[Graph | Function] = []
-    moved: set[int] = set()
     repeated: frozenset[str] | None = None
 
     def is_short(entries: Pairs) -> bool:
         nonlocal repeated
-        if short_too or not _is_short(entries):
+        if short_too or len(entries) != 1 or entries[0][0].startswith("pkg."):
             return False
         if repeated is None:
             repeated = _repeated_keys(graphs)
-        return entries[0][0] not in repeated
+        return entries[0][0] not in repeated and _fits_on_a_line(entries)
 
+    owners: list[Graph | Function] = []
+    listed: set[int] = set()
     for _, parts in list_parts(model):
-        for kind, _, item, is_bound in parts:
-            if kind == "node":
-                if item.metadata and is_bound and not is_short(item.metadata):
-                    moved.add(id(item))
-                if item.metadata:
-                    continue
-            elif is_bound and isinstance(item, (Graph, Function)):
-                owners.append(item)
-            if not item.decorators:
+        for _, _, item, is_bound in parts:
+            if isinstance(item, (Graph, Function)):
+                listed.add(id(item))
+                if is_bound:
+                    owners.append(item)
+            if item.metadata:
+                if not is_bound or is_short(item.metadata):
+                    inline_metadata(item)
                 continue
             inline = [d for d in item.decorators if d.name == "meta"]
             if is_bound and len(inline) == 1:
                 entries = decorator_entries(inline[0])
                 if not is_short(entries):
                     item.metadata = entries
-                    moved.add(id(item))
                     item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
-    keep_metadata(graphs, moved)
+    inline_all_metadata([graph for graph in graphs if id(graph) not in listed])
     for owner in owners:
         regroup(owner)
     place_order(model)
-
-
-def keep_metadata(
-    graphs: list[Graph | Function], moved: Collection[int] = frozenset[int]()
-) -> None:
-    """Convert the metadata of freshly lifted nodes to decorators.
-
-    Args:
-        graphs: all graphs and functions of a model.
-        moved: the ids of nodes whose metadata goes to the section.
-    """
-    for graph in graphs:
-        for node in graph.nodes:
-            if node.metadata and id(node) not in moved:
-                inline_metadata(node)
 
 
 def leave_metadata_out(model: Model) -> None:
@@ -101,8 +85,7 @@ def leave_metadata_out(model: Model) -> None:
     model.encoding = None  # it applies only to the complete model
     for graph in graphs:
         removed = any(d.name == "meta" for value in graph.values for d in value.decorators)
-        items: list[Graph | Function | Node | ValueInfo] = [graph, *graph.nodes]
-        for item in (*items, *graph.inputs, *graph.outputs, *graph.values):
+        for item in _items(graph):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
         regroup(graph, removed=removed)
     place_order(model)
@@ -112,17 +95,25 @@ _META = ("meta", "data.meta")
 
 
 def has_metadata(graphs: list[Graph | Function]) -> bool:
-    """Whether freshly lifted graphs, or their items, have metadata."""
-    items: list[Graph | Function | Node | ValueInfo] = [*graphs]
+    """Whether graphs, or their nodes and values, have metadata."""
     for graph in graphs:
-        items += graph.nodes
-        items += graph.inputs
-        items += graph.outputs
-        items += graph.values
-    if any(any(map(METADATA, graph.nodes)) for graph in graphs):
-        return True
-    decorated = [item for item in items if item.decorators]
-    return any(d.name == "meta" for item in decorated for d in item.decorators)
+        lists = (graph.nodes, graph.inputs, graph.outputs, graph.values)
+        if any(any(map(METADATA, items)) for items in lists):
+            return True
+    return any(_meta_entries(item) for graph in graphs for item in _items(graph))
+
+
+def _items(graph: Graph | Function) -> list[Graph | Function | Node | ValueInfo]:
+    """Return a graph and its nodes and values."""
+    return [graph, *graph.nodes, *graph.inputs, *graph.outputs, *graph.values]
+
+
+def _meta_entries(item: Graph | Function | Node | ValueInfo) -> Pairs:
+    """Return the entries of an item's `@meta` decorators."""
+    if not item.decorators:
+        return ()
+    inline = [decorator_entries(one) for one in item.decorators if one.name == "meta"]
+    return tuple(chain.from_iterable(inline))
 
 
 MANY = 8
@@ -133,18 +124,12 @@ def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
     """Return the keys of metadata that more than `MANY` items have."""
     counts: Counter[str] = Counter()
     for graph in graphs:
-        for node in graph.nodes:
-            counts.update([key for key, _ in node.metadata])
-        for item in (graph, *graph.inputs, *graph.outputs, *graph.values):
-            for decorator in item.decorators:
-                if decorator.name == "meta":
-                    counts.update([key for key, _ in decorator_entries(decorator)])
+        for item in _items(graph):
+            counts.update({key for key, _ in (*item.metadata, *_meta_entries(item))})
     return frozenset([key for key, count in counts.items() if count > MANY])
 
 
-def _is_short(entries: Pairs) -> bool:
-    """Whether metadata is a single entry that fits on one line, without the prefix `pkg.`."""
-    if len(entries) != 1 or entries[0][0].startswith("pkg."):
-        return False
+def _fits_on_a_line(entries: Pairs) -> bool:
+    """Whether the `@meta` decorator of some entries fits on one line."""
     text = decorator_text(meta_of(entries), STEP)
     return "\n" not in text and len(text) <= WIDTH - len(STEP)

@@ -12,10 +12,10 @@ import hashlib
 from collections.abc import Callable
 from operator import attrgetter
 
-from onnxtext.ast.combine_lists import inline_metadata
 from onnxtext.ast.list_order import place_order
-from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model
-from onnxtext.ast.visit import list_graphs, walk_nodes
+from onnxtext.ast.metadata import inline_all_metadata, inline_metadata
+from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
@@ -192,9 +192,10 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     if finish is not None and isinstance(made, Model):
         finish(made, graphs, -1)
         return made
-    for node in walk_nodes(made):
-        if node.metadata:
-            inline_metadata(node)
+    inline_all_metadata(graphs)
+    item = made.item if isinstance(made, Fragment) else None
+    if isinstance(item, (Node, ValueInfo)) and item.metadata:
+        inline_metadata(item)
     return made
 
 

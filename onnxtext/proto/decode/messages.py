@@ -322,8 +322,7 @@ class Lifter(NodeLifter):
                     entries.append(inside)
                 case _:
                     is_whole = False
-        if entries:
-            decorators.append(meta_decorator(entries))
+        value.metadata = tuple(map(lift_entry, entries))
         value.decorators = tuple(decorators)
         if self.careful or not is_whole:
             lowered = self._lowering.value_info(value)

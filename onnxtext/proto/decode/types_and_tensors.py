@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import prod
 
 from onnxtext import ast
-from onnxtext.ast.combine_lists import meta_of
+from onnxtext.ast.metadata import meta_of
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.print_elements import is_expressible, is_typed_expressible

@@ -121,7 +121,7 @@ class Lowering(ValueLowering):
                 yield ast.ValueInfo(name, type, None, (), found, at)
         except list_order.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
-        self._all_used(metadata, graph)
+        self.check_used(metadata, graph)
 
     def typed_outputs(
         self, owner: ast.Graph | ast.Function, metadata: dict[str, tuple[tuple[str, str], ...]]
@@ -138,9 +138,10 @@ class Lowering(ValueLowering):
                     if type is not None:
                         entries = metadata.pop(name, ())
                         yield self.value_info(ast.ValueInfo(name, type, None, (), entries, node.at))
-        self._all_used(metadata, owner)
+        self.check_used(metadata, owner)
 
-    def _all_used(self, metadata: Collection[str], owner: ast.Graph | ast.Function) -> None:
+    def check_used(self, metadata: Collection[str], owner: ast.Graph | ast.Function) -> None:
+        """Raise an error if metadata of values without a value info is left."""
         if metadata:
             name = next(iter(metadata))
             raise LowerError(f"no value info for the metadata of `{name}`", owner.at)

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from onnxtext.ast.list_order import order_first
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.paths import Step, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
-from onnxtext.syntax.actions.sections import Block, Pairs, Sections
+from onnxtext.core import core, core_module
+from onnxtext.syntax.actions.sections import Block, Entry, Pairs, Repeated, Sections
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
@@ -83,8 +85,8 @@ def attach_sections(model: Model, sections: Sections) -> None:
         model.graph.decorators = order_first([*sections.order, *model.graph.decorators])
     binding = SectionBinding()
     model.metadata_left_out = sections.metadata is True
-    for block in sections.metadata if isinstance(sections.metadata, list) else ():
-        binding.attach_any(model, block)
+    if isinstance(sections.metadata, list):
+        binding.attach_all(model.graph, sections.metadata, partial(binding.attach_any, model))
     for at, path, pairs in sections.quantization:
         binding.annotate(model.graph, at, path, pairs)
     if binding.semantic_errors:
@@ -111,6 +113,16 @@ class SectionBinding:
         if names is None:
             names = self._names[id(owner)] = _Names(owner)
         return names
+
+    def attach_all(
+        self, owner: Graph | Function, blocks: list[Any], attach: Callable[[Any], None]
+    ) -> None:
+        """Bind the blocks in the items of the main graph or a function; `attach` binds one item."""
+        if core() == "native":
+            core_module("sections").bind_blocks(blocks, self._of(owner), attach)
+            return
+        for block in blocks:
+            attach(block)
 
     def attach_any(self, model: Model, block: Block) -> None:
         """Bind a metadata block of a model; collect an error if its path names nothing."""
@@ -147,14 +159,16 @@ class SectionBinding:
             name = ".".join(names)
             raise self._dangling(block.kind, name, known, block.kind, len(names) - 1)
         function.metadata = block.entries()
-        for item in block.items:
-            if isinstance(item, Block):
-                try:
-                    if item.kind == "function":
-                        raise SemanticError("functions cannot contain functions", token=item.kind)
-                    self._attach(function, item)
-                except SemanticError as error:
-                    self._collect(error)
+        self.attach_all(function, block.items, partial(self._attach_inside, function))
+
+    def _attach_inside(self, function: Function, item: Entry | Repeated | Block) -> None:
+        if isinstance(item, Block):
+            try:
+                if item.kind == "function":
+                    raise SemanticError("functions cannot contain functions", token=item.kind)
+                self._attach(function, item)
+            except SemanticError as error:
+                self._collect(error)
 
     def _attach(self, root: Graph | Function, block: Block) -> None:
         """Bind metadata to the part of a graph or function that its path names.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from onnxtext._core import actions
+from onnxtext._core import actions, sections
 from onnxtext._core.grammar import OPS, Grammar
 from onnxtext._core.literals import Layout
 from onnxtext._core.parser import LalrLoop
@@ -45,6 +45,7 @@ OPERATIONS = {
     "list_more_comma": "LIST_MORE",
     "list_of": "PASS",
     "literal": "ITSELF",
+    "metadata_entry": "RECORD",
     "more_nodes": "NODES",
     "named_tensor": "TENSOR",
     "node": "NODE",
@@ -79,6 +80,10 @@ OPERATIONS = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "bare_graph_name": actions.bare_graph_name,
     "decorator": actions.decorator,
+    "label_step": sections.label_step,
+    "metadata_block": sections.metadata_block,
+    "metadata_section": sections.metadata_section,
+    "plain_step": sections.plain_step,
     "positional_field": actions.positional_field,
     "string_literal": actions.string_value,
     "string_value": actions.string_value,

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Callable
+from typing import Any
+
+from onnxtext.ast.paths import Step
+from onnxtext.syntax.actions.sections import Block, Entry, Repeated
+
+def plain_step(name: str) -> Step: ...
+def label_step(label: str) -> Step: ...
+def metadata_block(
+    kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Repeated | Block]
+) -> Block: ...
+def metadata_section(
+    word: str, items: list[Entry | Repeated | Block]
+) -> tuple[str, list[Block]]: ...
+def bind_blocks(blocks: list[Any], names: Any, bind: Callable[[Any], None]) -> None: ...

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+cdef bint has_graph(attributes) except -1
