@@ -2,6 +2,9 @@
 from onnxtext._core.decode_values cimport Values
 from onnxtext._core.wire cimport Bytes
 
+cdef enum:
+    UNINTERRUPTED = 1 << 12  # the fields between two checks for signals
+
 cdef class Tail:
     """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
     cdef object op_type, domain, overload

@@ -22,7 +22,6 @@ from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
-    UNINTERRUPTED = 1 << 12
     SHORT = 512  # the maximum size of a cached tail
     SPARSE_INITIALIZERS = 15  # the number of this field of a graph
     GRAPH_KIND = 5  # `AttributeType.GRAPH`

@@ -396,10 +396,10 @@ cdef class Values:
         return SparseTensor(tuple(dims), values, made)
 
 
-cdef object new_value_info(name, type, data, tuple decorators):
+cdef object new_value_info(object name, object kind, object data, tuple decorators):
     made = PyType_GenericAlloc(VALUE_INFO, 0)
     put(made, OF_VALUE.name, name)
-    put(made, OF_VALUE.type, type)
+    put(made, OF_VALUE.type, kind)
     put(made, OF_VALUE.data, data)
     put(made, OF_VALUE.decorators, decorators)
     put(made, OF_VALUE.metadata, ())

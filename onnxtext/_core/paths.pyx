@@ -5,6 +5,7 @@ from onnxtext._core.walk cimport has_graph
 
 from onnxtext.ast.paths import Named, Step
 
+cdef str EXPORTED = "pkg."
 cdef type NAMED = Named, STEP = Step
 
 
@@ -57,6 +58,56 @@ def described_nodes(list nodes, tuple prefix, bint tied):
             fits = tied and bool(name) and counts[name] is True
         made.append(record(NAMED, ("node", path, node, fits)))
     return made
+
+
+def parts_to_place(list parts):
+    """Return the same as `onnxtext.printer.metadata_placement.parts_to_place`."""
+    return [part for part in parts if not is_moved(part)]
+
+
+cdef bint is_moved(part) except -1:
+    """Whether the metadata of a node or value certainly moves to the section."""
+    if type(part) is not NAMED or not (<tuple>part)[3]:
+        return False
+    item = (<tuple>part)[2]
+    if type(item) is NODE:
+        metadata = get(item, OF_NODE.metadata)
+    elif type(item) is VALUE_INFO:
+        metadata = get(item, OF_VALUE.metadata)
+    else:
+        metadata = item.metadata
+    return bool(metadata) and (
+        len(metadata) != 1 or (<str>(<tuple>(<tuple>metadata)[0])[0]).startswith(EXPORTED)
+    )
+
+
+def has_metadata(graphs):
+    """Return the same as `onnxtext.printer.metadata_placement.has_metadata`."""
+    for graph in graphs:
+        if graph.metadata or has_meta(graph.decorators):
+            return True
+        for node in graph.nodes:
+            if type(node) is not NODE:
+                if node.metadata or has_meta(node.decorators):
+                    return True
+            elif get(node, OF_NODE.metadata) or has_meta(get(node, OF_NODE.decorators)):
+                return True
+        for values in (graph.inputs, graph.outputs, graph.values):
+            for value in values:
+                if type(value) is not VALUE_INFO:
+                    if value.metadata or has_meta(value.decorators):
+                        return True
+                elif get(value, OF_VALUE.metadata) or has_meta(get(value, OF_VALUE.decorators)):
+                    return True
+    return False
+
+
+cdef inline bint has_meta(decorators) except -1:
+    """Whether one of the decorators is `@meta(…)` with entries."""
+    for decorator in decorators or ():
+        if decorator.name == "meta" and decorator.arguments:
+            return True
+    return False
 
 
 cdef bint is_described(node) except -1:

@@ -282,7 +282,7 @@ cdef bint is_plain_tensor(tensor) except -1:
 
 
 def metadata_blocks(blocks):
-    """Return the blocks of the metadata section, like `onnxtext.printer.sections`."""
+    """Return the blocks of the metadata section in parts, like `onnxtext.printer.sections`."""
     cdef Text out = Text(None)
     cdef int indent
     cdef bint is_first = True
@@ -309,7 +309,8 @@ def metadata_blocks(blocks):
             above = entries
             out.line(indent)
             out.character(c"}")
-    return "".join(out.take())
+        out.settle()
+    return out.take()
 
 
 cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from onnxtext.ast.list_order import ValueInfoError, entries, order_of
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
-from onnxtext.ast.visit import attribute_graphs
+from onnxtext.ast.visit import attribute_graphs, nested_graphs
 from onnxtext.core import core, core_module
 
 
@@ -93,7 +93,10 @@ def described_parts(
                 fits = tied and value.name not in seen and not is_sparse
                 found.append(Named("tensor", (*prefix, Step(value.name)), value, fits))
             seen.add(value.name)
-    for named in _described_nodes(owner.nodes, prefix, tied):
+    nodes = _described_nodes(owner.nodes, prefix, tied)
+    if not nested_graphs(owner.nodes):
+        return found + nodes
+    for named in nodes:
         node = named.item
         if node.metadata or node.decorators:
             found.append(named)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import chain
 
 from onnxtext.ast.combine_lists import regroup
@@ -16,8 +17,9 @@ from onnxtext.ast.metadata import (
     meta_of,
 )
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.paths import list_parts
-from onnxtext.ast.visit import METADATA, list_graphs
+from onnxtext.ast.paths import Named, list_parts
+from onnxtext.ast.visit import list_graphs
+from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_text
 
@@ -42,7 +44,7 @@ def place_metadata(
 
     def is_short(entries: Pairs) -> bool:
         nonlocal repeated
-        if short_too or len(entries) != 1 or entries[0][0].startswith("pkg."):
+        if short_too or len(entries) != 1 or entries[0][0].startswith(EXPORTED):
             return False
         if repeated is None:
             repeated = _repeated_keys(graphs)
@@ -51,7 +53,7 @@ def place_metadata(
     owners: list[Graph | Function] = []
     listed: set[int] = set()
     for _, parts in list_parts(model):
-        for _, _, item, is_bound in parts:
+        for _, _, item, is_bound in parts_to_place(parts):
             if isinstance(item, (Graph, Function)):
                 listed.add(id(item))
                 if is_bound:
@@ -70,6 +72,27 @@ def place_metadata(
     for owner in owners:
         regroup(owner)
     place_order(model)
+
+
+def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
+    """Return the parts except nodes and value infos whose metadata certainly moves to the section.
+
+    These are bound and have several entries, or a key of an exporter.
+    """
+    if core() == "native":
+        found: list[Named] = core_module("paths").parts_to_place(parts)
+        return found
+    return [
+        named
+        for named in parts
+        if not named.item.metadata
+        or not named.tied
+        or (len(named.item.metadata) == 1 and not named.item.metadata[0][0].startswith(EXPORTED))
+    ]
+
+
+EXPORTED = "pkg."
+"""How the keys begin that exporters write."""
 
 
 def leave_metadata_out(model: Model) -> None:
@@ -96,11 +119,10 @@ _META = ("meta", "data.meta")
 
 def has_metadata(graphs: list[Graph | Function]) -> bool:
     """Whether graphs, or their nodes and values, have metadata."""
-    for graph in graphs:
-        lists = (graph.nodes, graph.inputs, graph.outputs, graph.values)
-        if any(any(map(METADATA, items)) for items in lists):
-            return True
-    return any(_meta_entries(item) for graph in graphs for item in _items(graph))
+    if core() == "native":
+        found: bool = core_module("paths").has_metadata(graphs)
+        return found
+    return any(i.metadata or _meta_entries(i) for graph in graphs for i in _items(graph))
 
 
 def _items(graph: Graph | Function) -> list[Graph | Function | Node | ValueInfo]:

@@ -59,14 +59,18 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
             blocks.append((STEP, f"function {_function_path(function)} {{"))
             blocks += found
             blocks.append((STEP, "}"))
-    return ("metadata {\n", _blocks_text(blocks), "\n}") if blocks else ()
+    return ("metadata {\n", *_blocks_text(blocks), "\n}") if blocks else ()
 
 
-def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
-    """Return the text of metadata blocks and other lines, each given with its indentation."""
+def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
+    """Return the text of metadata blocks and other lines in parts.
+
+    Args:
+        blocks: the indentation and the content of each.
+    """
     if core() == "native":
-        text: str = core_module("printing_values").metadata_blocks(blocks)
-        return text
+        parts: list[str] = core_module("printing_values").metadata_blocks(blocks)
+        return parts
     lines: list[str] = []
     above: dict[str, str] = {}  # the entries of the block directly above
     for indent, block in blocks:
@@ -82,7 +86,7 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> str:
             above = dict(block.item.metadata)
             continue
         above = {}
-    return "\n".join(lines)
+    return ("\n".join(lines),)
 
 
 def _in_section(graphs: Sequence[Graph | Function]) -> bool:
