@@ -12,6 +12,7 @@ from onnxtext.printer.strings import SPECIAL_WORDS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import shared_model
+from tests.laws.test_models import check_default
 
 TEXT = """\
 <
@@ -354,3 +355,13 @@ def test_steps_named_like_types_are_quoted_before_an_index(name: str) -> None:
     text = onnxtext.from_binary(data, metadata="section")
     assert onnxtext.to_binary(text) == data
     assert onnxtext.format_text(text) == text
+
+
+def test_keys_are_counted_once_per_item() -> None:
+    nodes = [onnx.helper.make_node("Op", [], [f"y{at}"]) for at in range(6)]
+    for node in nodes[1:]:
+        for _ in range(2):
+            node.metadata_props.add(key="k", value="")
+    nodes[0].metadata_props.add(key="k", value="v")
+    model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", [], []))
+    assert '@meta("k": "v")' in check_default(model.SerializeToString())

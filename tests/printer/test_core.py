@@ -302,8 +302,8 @@ def test_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
             blocks.insert(chance.randint(0, 5), ("    ", "}"))
             with monkeypatch.context() as patch:
                 patch.setattr(sections, "core", lambda: "python")
-                wanted = sections._blocks_text(blocks)
-            assert metadata_blocks(blocks) == wanted
+                wanted = "".join(sections._blocks_text(blocks))
+            assert "".join(metadata_blocks(blocks)) == wanted
 
 
 # ---- Safety -----------------------------------------------------------------------------------

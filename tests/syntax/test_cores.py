@@ -236,6 +236,36 @@ def test_statements(lines: tuple[str, ...]) -> None:
     assert_same_in_both(model_of(*lines)[:-1])  # the last bracket is missing
 
 
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        'node [a] { k: "v" } node y { l: "w" } value x { k: "v" } value y { m: "" } graph { n: "" }',
+        'node [a] { k: "v" } node y { k: above } node [b] { k: above m: "" }',
+        'node [a] { k: "v" } node y { l: above }',
+        "node [a] { k: above }",
+        "node [a] { k: 1 }",
+        'node [a] { k: "v" node y { k: "v" } }',
+        'function d.f { node [a] { k: "v" } } node [b] { k: above }',
+        'function d.f { k: "v" node z { k: "w" } value z { k: above } output z { k: "" } }',
+        "function d.f { k: above }",
+        'function d.f { function d.f { k: "v" } } function e.f { k: "v" }',
+        'output y { k: "v" } value_info y { k: "v" } value_info u { k: "v" } tensor w { k: "v" }',
+        'value u { k: "v" } value z { k: "v" } value [a] { k: "v" } node [z] { k: "v" }',
+        'node [c].body.[i] { k: "v" } value [c].body.j { k: "v" } graph [c].body { k: "v" }',
+        'node [c].body[0] { k: "v" } node y[0] { k: "v" } graph { k: "v" } graph y { k: "v" }',
+        'what y { k: "v" } node { k: "v" } node:o y { k: "v" } k: "v"',
+    ],
+)
+def test_metadata_blocks(blocks: str) -> None:
+    body = "[a] t = A (x) [b] float[1] u, v = B (t) y = C (u)"
+    nested = "[c] w = D <body = g () => (j) { [i] float j = E () }> ()"
+    function = '<domain: "d"> f (x) => (z) { [a] float z = A (x) }'
+    frame = f"g (x) => (y) {{ {body} {nested} }} {function} metadata {{ %s }}"
+    assert_same_in_both(frame % blocks)
+    assert_same_in_both(frame % f"{blocks} {blocks}")
+    assert_same_in_both(frame % blocks[:-1])
+
+
 def test_the_core_continues_after_an_error() -> None:
     lines = [f'  ["n{at}"] "v{at + 1}" = Relu <a = {at % 3}> ("v{at}")' for at in range(300)]
     for at in (0, 17, 150, 299):
