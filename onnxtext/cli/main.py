@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,8 @@ def main() -> None:
     # The linear algebra library of numpy, which we do not use, would start threads. They cost time
     # and memory, and abort the process if memory is short.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Imports create many objects that stay alive; the default of 700 traverses them repeatedly.
+    gc.set_threshold(100_000)
     try:
         status = _run(sys.argv[1:])
     except KeyboardInterrupt:

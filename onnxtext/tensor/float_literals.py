@@ -13,8 +13,7 @@ import functools
 import math
 import re
 import struct
-from decimal import Decimal
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -22,6 +21,9 @@ from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.float_formats import FORMATS, Format, round_double, values_of
 from onnxtext.tensor.lazy_numpy import np
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 FLOAT_PATTERN = (
     r"(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
@@ -191,6 +193,9 @@ def _double(size: str, text: str, name: str) -> float:
 
 def _settle(form: Format, size: str, value: float) -> int:
     """Round a number by its digits, if its double is exactly between two codes."""
+    from decimal import Decimal
+    from fractions import Fraction
+
     exact = _exact_hex(size) if "x" in size else Decimal(size)
     middle = Fraction(value) if "x" in size else Decimal(value)
     even = round_double(form, value)[0]
@@ -203,6 +208,8 @@ def _settle(form: Format, size: str, value: float) -> int:
 
 def _exact_hex(size: str) -> Fraction:
     """Return the exact value of a hexadecimal float with a moderate exponent."""
+    from fractions import Fraction
+
     match = _HEX.fullmatch(size)
     assert match is not None
     whole, fraction, exponent = match[1], match[2] or "", match[3]
