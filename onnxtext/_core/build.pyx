@@ -11,9 +11,9 @@ from libc.stdint cimport int64_t, uint32_t
 from onnxtext._core.grammar cimport KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule
 from onnxtext._core.literals cimport Layout, read_literal, read_number
 from onnxtext._core.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE,
-    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get,
-    make_float32, make_graph, put,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED,
+    OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO,
+    PyType_GenericAlloc, get, make_data, make_float32, make_graph, put,
 )
 from onnxtext._core.stack cimport Entry, Stack
 
@@ -22,7 +22,7 @@ from onnxtext.ast.types import (
     MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
 )
 from onnxtext.ast.tensors_and_attributes import (
-    AttributeType, Float32, Floats, SparseTensor, StringData, Tensor,
+    AttributeType, Float32, Floats, SparseTensor, Tensor,
 )
 from onnxtext.syntax.actions.tensor_literals import Call, FieldCalls, TypedLiterals
 
@@ -95,12 +95,8 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     if data is None:
         return None
     if start[0] == c"{":
-        made = PyType_GenericAlloc(TYPED_DATA, 0)
-        put(made, OF_TYPED, data)
-    else:
-        made = PyType_GenericAlloc(RAW_DATA, 0)
-        put(made, OF_RAW, data)
-    return made
+        return make_data(TYPED_DATA, OF_TYPED, data)
+    return make_data(RAW_DATA, OF_RAW, data)
 
 
 cdef object parsed_data(type_, data):
@@ -114,7 +110,7 @@ cdef object parsed_data(type_, data):
         for item in data.items:
             if type(item) is not bytes:
                 return None
-        return StringData(tuple(data.items))
+        return make_data(STRING_DATA, OF_STRINGS, tuple(data.items))
     if type(type_) is not SparseTensorType or not has_dims(type_.shape):
         return None
     if type(data) is FieldCalls:

@@ -14,14 +14,15 @@ from onnxtext._core.decode_types cimport copied, plain_head, text_of, type_of
 from onnxtext._core.keys cimport *
 from onnxtext._core.packing cimport is_packed
 from onnxtext._core.slots cimport (
-    ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA, TENSOR, TYPED_DATA,
-    VALUE_INFO, PyType_GenericAlloc, make_float32, put, replace,
+    ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
+    STRING_DATA, TENSOR, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, make_data, make_float32, put,
+    replace,
 )
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
 from onnxtext.ast.metadata import meta_of
 from onnxtext.ast.tensors_and_attributes import (
-    AttributeType, ExternalData, Floats, Reference, SparseTensor, StringData,
+    AttributeType, ExternalData, Floats, Reference, SparseTensor,
 )
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
@@ -208,9 +209,8 @@ cdef class Values:
                         if data[index] > 1:
                             return False
                 self.most = max(self.most, head.count)
-                self.held = PyType_GenericAlloc(RAW_DATA, 0)
                 held = view[field.value:at] if head.size > SMALL else copied(data, field.value, at)
-                put(self.held, OF_RAW, held)
+                self.held = make_data(RAW_DATA, OF_RAW, held)
             elif field.key == head.typed_key and head.size:
                 entries = typed_entries(data, field.value, at, field.key)
                 if entries is None:
@@ -221,8 +221,7 @@ cdef class Values:
                     return False
                 size = len(entries) // (4 if is_narrow(field.key) else 8)
                 self.most = max(self.most, size, head.count if head.bits < 8 else 0)
-                self.held = PyType_GenericAlloc(TYPED_DATA, 0)
-                put(self.held, OF_TYPED, entries)
+                self.held = make_data(TYPED_DATA, OF_TYPED, entries)
             else:
                 return False
         if external or strings or location:
@@ -230,7 +229,7 @@ cdef class Values:
                 return False
             if strings:
                 self.most = max(self.most, len(strings))
-                self.held = StringData(tuple(strings))
+                self.held = make_data(STRING_DATA, OF_STRINGS, tuple(strings))
             elif external and location == 1:
                 self.held = ExternalData(tuple(external))
                 is_located = False

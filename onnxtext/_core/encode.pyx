@@ -11,7 +11,7 @@ from onnxtext._core.decorations cimport Decorations, decorations_of, text_argume
 from onnxtext._core.encode_types cimport identity, is_denoted
 from onnxtext._core.encode_values cimport ValueEncoder
 from onnxtext._core.keys cimport *
-from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get
+from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get
 
 from onnxtext._core.ordering import ordered_types
 from onnxtext.ast.tensors_and_attributes import SparseTensor
@@ -99,8 +99,8 @@ cdef class Encoder(ValueEncoder):
             data = [(is_input, [value]) for value, is_input in self.lowering.initializers(graph)]
         else:
             data = [
-                (True, [value for value in graph.inputs if value.data is not None]),
-                (False, [value for value in graph.values if value.data is not None]),
+                (True, [value for value in graph.inputs if data_of(value) is not None]),
+                (False, [value for value in graph.values if data_of(value) is not None]),
             ]
         for is_input, values in data:
             self.initializers(values, is_input)
@@ -115,7 +115,7 @@ cdef class Encoder(ValueEncoder):
                 self._value(GRAPH_VALUE_INFO, value)
         else:
             for value in graph.values:
-                if value.data is None:
+                if data_of(value) is None:
                     self._value(GRAPH_VALUE_INFO, value)
             self._typed_outputs(GRAPH_VALUE_INFO, graph)
         for item in graph.quantization:
@@ -125,7 +125,7 @@ cdef class Encoder(ValueEncoder):
             out.close(inside)
         for is_input, values in data:
             for value in values:
-                if type(value.data) is SPARSE_TENSOR:
+                if type(data_of(value)) is SPARSE_TENSOR:
                     self.tick()
                     before = out.size
                     inside = out.open(GRAPH_SPARSE_INITIALIZER)

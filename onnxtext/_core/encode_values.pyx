@@ -10,12 +10,13 @@ from onnxtext._core.decorations cimport Decorations, decorations_of
 from onnxtext._core.encode_types cimport identity
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
-    OF_NODE, OF_RAW, OF_TYPED, OF_VALUE, RAW_DATA, TYPED_DATA, VALUE_INFO, get,
+    OF_NODE, OF_RAW, OF_STRINGS, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TYPED_DATA, VALUE_INFO,
+    data_of, get,
 )
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import (
-    Attribute, ExternalData, Float32, Floats, Reference, SparseTensor, StringData, Tensor,
+    Attribute, ExternalData, Float32, Floats, Reference, SparseTensor, Tensor,
 )
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
@@ -228,22 +229,25 @@ cdef class ValueEncoder(TypeEncoder):
         for value in values:
             self.tick()
             before = out.size
-            data = value.data
+            data = data_of(value)
             if type(data) is A_SPARSE:
                 continue
-            added = PLAIN
-            if value.decorators:
-                added = None if is_input else decorations_of(value.decorators)
+            added = None
+            if type(value) is VALUE_INFO:
+                added, decorators = PLAIN, get(value, OF_VALUE.decorators)
+                if decorators:
+                    added = None if is_input else decorations_of(decorators)
             if (
-                type(value) is VALUE_INFO and added is not None and added.denotation is None
+                added is not None and added.denotation is None
                 and not (added.is_located and type(data) is ExternalData)
             ):
                 start = out.open(GRAPH_INITIALIZER)
-                if self.tensor(value.type, get(value, OF_VALUE.name), data, added.doc):
+                kind = get(value, OF_VALUE.type)
+                if self.tensor(kind, get(value, OF_VALUE.name), data, added.doc):
                     if added.is_located:
                         out.number(TENSOR_DATA_LOCATION, 0)
                     if not is_input:
-                        self.entries(TENSOR_METADATA_PROPS, value.metadata)
+                        self.entries(TENSOR_METADATA_PROPS, get(value, OF_VALUE.metadata))
                     if added.entries is not None:
                         self.arguments(TENSOR_METADATA_PROPS, added.entries)
                     out.close(start)
@@ -275,16 +279,16 @@ cdef class ValueEncoder(TypeEncoder):
             held = get(data, OF_RAW if raw else OF_TYPED)
             if len(held) > SMALL:
                 return False
-        elif kind is not StringData and kind is not ExternalData:
+        elif kind is not STRING_DATA and kind is not ExternalData:
             return False
         form = self.forms.get(identity(type_))
         if form is None:
             form = self.forms[identity(type_)] = self.form(type_)
             self.alive.append(type_)
-        if kind is StringData or kind is ExternalData:
+        if kind is STRING_DATA or kind is ExternalData:
             out.add_bytes(form.head)
-            if kind is StringData:
-                for item in data.values:
+            if kind is STRING_DATA:
+                for item in get(data, OF_STRINGS):
                     out.field(TENSOR_STRING_DATA, item)
             self.some_text(TENSOR_NAME, name)
             if doc is not None:

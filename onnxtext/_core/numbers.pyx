@@ -74,7 +74,7 @@ cdef class Elements:
 @cython.final
 cdef class Numbers:
     def __cinit__(self):
-        self.items = Text(None)
+        self.items = Text()
 
     def __dealloc__(self):
         PyMem_Free(self.ends)

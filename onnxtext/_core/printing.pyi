@@ -5,7 +5,6 @@ from onnxtext.ast.model import Function, Graph, ValueInfo
 from onnxtext.printer.graphs import GraphPrinter
 
 class Printer:
-    def __init__(self, names: dict[str, str]) -> None: ...
     def statement(self, owner: GraphPrinter, graph: Graph) -> list[str]: ...
     def rest(
         self, owner: GraphPrinter, graph: Graph | Function, indent: str, start: int

@@ -58,7 +58,7 @@ cdef class Printer(NodePrinter):
     cdef list _print(self, owner, thing, int indent, int what, Py_ssize_t start):
         cdef Text outer = self.out
         caller = self.owner
-        self.out, self.owner = Text(self.names), owner
+        self.out, self.owner = Text(), owner
         self.out.start = start
         try:
             if what == REST:

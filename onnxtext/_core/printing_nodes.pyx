@@ -47,7 +47,7 @@ cdef class NodePrinter(ValuePrinter):
     def __cinit__(self):
         """Create the caches."""
         self.texts = {}
-        self.flat = Text(None)
+        self.flat = Text()
 
     def __dealloc__(self):
         PyMem_Free(self.ends)

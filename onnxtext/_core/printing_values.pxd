@@ -9,7 +9,6 @@ cdef class ValuePrinter:
     cdef Text out
     cdef Numbers numbers
     cdef object owner  # the `GraphPrinter` for rare forms
-    cdef object names
     cdef dict types
     cdef int patience
 
@@ -17,7 +16,7 @@ cdef class ValuePrinter:
     cdef int _value(self, value, int indent) except -1
     cdef bint _short_decorators(self, decorators, int indent) except -1
     cdef Elements _type(self, kind)
-    cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1
+    cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1
     cdef bint _packed(
         self, Elements type, Py_buffer* held, bint is_raw, int indent, Py_ssize_t budget
     ) except -1

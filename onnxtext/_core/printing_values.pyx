@@ -7,12 +7,12 @@ from libc.string cimport memcmp
 from onnxtext._core.decorations cimport text_argument
 from onnxtext._core.numbers cimport BOOL, INTEGER, OTHER, Elements, Numbers
 from onnxtext._core.packing cimport is_packed, unpacked
-from onnxtext._core.slots cimport OF_VALUE, VALUE_INFO, get
+from onnxtext._core.slots cimport (
+    OF_RAW, OF_STRINGS, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TYPED_DATA, VALUE_INFO, get,
+)
 from onnxtext._core.text cimport Text, is_wide
 
-from onnxtext.ast.tensors_and_attributes import (
-    Blob, RawData, SparseTensor, StringData, TypedBlob, TypedData,
-)
+from onnxtext.ast.tensors_and_attributes import Blob, SparseTensor, TypedBlob
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
@@ -23,15 +23,13 @@ cdef enum:
     UNINTERRUPTED = 1 << 12
     FEW = 16  # with more entries than this, a dictionary is faster
 
-cdef frozenset PLAIN_DATA = frozenset((RawData, TypedData, StringData, Blob, TypedBlob))
+cdef frozenset PLAIN_DATA = frozenset((RAW_DATA, TYPED_DATA, STRING_DATA, Blob, TypedBlob))
 cdef object value_parts = GraphPrinter.value_parts
 cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = DECORATOR_WIDTH
 
 
 cdef class ValuePrinter:
-    def __cinit__(self, names):
-        """Create the caches; `names` maps value names to their texts."""
-        self.names = names
+    def __cinit__(self):
         self.numbers = Numbers()
         self.types = {}
         self.patience = UNINTERRUPTED
@@ -104,29 +102,30 @@ cdef class ValuePrinter:
             known = self.types[<size_t><void*>kind] = Elements(kind, type_text(kind))
         return <Elements>known
 
-    cdef int _data(self, Elements type, data, int indent, Py_ssize_t budget) except -1:
+    cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1:
         """Print the literal of a tensor's data; if there is none, remove the space before it."""
         cdef Text out = self.out
         cdef Py_buffer held
-        cdef bint is_raw = data.__class__ is RawData
-        if is_raw or data.__class__ is TypedData:
-            PyObject_GetBuffer(data.data if is_raw else data.entries, &held, PyBUF_SIMPLE)
+        cdef bint is_raw = type(data) is RAW_DATA
+        if is_raw or type(data) is TYPED_DATA:
+            content = get(data, OF_RAW if is_raw else OF_TYPED)
+            PyObject_GetBuffer(content, &held, PyBUF_SIMPLE)
             try:
-                if type.bits and type.bits < 8:
-                    if self._packed(type, &held, is_raw, indent, budget):
+                if elements.bits and elements.bits < 8:
+                    if self._packed(elements, &held, is_raw, indent, budget):
                         return 0
                 elif is_raw:
-                    if self._fits(type, <const char*>held.buf, held.len):
-                        return self._raw(type, <const char*>held.buf, held.len, indent, budget)
-                elif type.typed != OTHER and held.len % type.typed_width == 0:
+                    if self._fits(elements, <const char*>held.buf, held.len):
+                        return self._raw(elements, <const char*>held.buf, held.len, indent, budget)
+                elif elements.typed != OTHER and held.len % elements.typed_width == 0:
                     return self.numbers.typed_list(
-                        out, type, <const char*>held.buf, held.len, indent, budget
+                        out, elements, <const char*>held.buf, held.len, indent, budget
                     )
             finally:
                 PyBuffer_Release(&held)
-        if data.__class__ is StringData:
-            return self._strings(data.values, indent, budget, True)
-        parts = data_parts(type.type, data, " " * indent, budget)
+        if type(data) is STRING_DATA:
+            return self._strings(get(data, OF_STRINGS), indent, budget, True)
+        parts = data_parts(elements.type, data, " " * indent, budget)
         out.size -= not parts[0]
         for part in parts:
             out.part(part)
@@ -190,7 +189,7 @@ cdef class ValuePrinter:
         """Print a tensor in an attribute; return False if it must be printed in Python."""
         cdef Text out = self.out
         cdef Elements type = self._type(tensor.type)
-        cdef bint is_number = type.is_scalar and tensor.data.__class__ is RawData
+        cdef bint is_number = type.is_scalar and tensor.data.__class__ is RAW_DATA
         cdef Py_ssize_t mark = out.here()
         out.text(tensor.type.element if is_number else type.text)
         if tensor.name is not None:
@@ -283,7 +282,7 @@ cdef bint is_plain_tensor(tensor) except -1:
 
 def metadata_blocks(blocks):
     """Return the blocks of the metadata section in parts, like `onnxtext.printer.sections`."""
-    cdef Text out = Text(None)
+    cdef Text out = Text()
     cdef int indent
     cdef bint is_first = True
     cdef tuple above = ()

@@ -67,7 +67,8 @@ cdef struct FieldSlots:
 
 cdef Py_ssize_t slot_of(cls, str name) except -1
 
-cdef type GRAPH, NODE, VALUE_INFO, ATTRIBUTE, RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
+cdef type GRAPH, NODE, VALUE_INFO, ATTRIBUTE, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
+cdef type RAW_DATA, TYPED_DATA, STRING_DATA
 cdef DecoratorSlots OF_DECORATOR
 cdef FieldSlots OF_FIELD
 cdef TensorSlots OF_TENSOR
@@ -76,12 +77,13 @@ cdef GraphSlots OF_GRAPH
 cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE
-cdef Py_ssize_t OF_RAW, OF_TYPED
+cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS
 
 cdef object make_graph(
     object name, object inputs, object outputs, object values, object nodes, Py_ssize_t at
 )
 cdef object make_float32(uint32_t bits)
+cdef object make_data(type kind, Py_ssize_t slot, content)
 
 
 cdef inline void put(object made, Py_ssize_t slot, object value) noexcept:
@@ -116,3 +118,8 @@ cdef inline object record(type kind, tuple items):
         Py_INCREF(item)
         PyTuple_SET_ITEM(made, at, item)
     return made
+
+
+cdef inline object data_of(value):
+    """Return the data of a value; None if it has none."""
+    return get(value, OF_VALUE.data) if type(value) is VALUE_INFO else value.data

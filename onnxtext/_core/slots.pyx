@@ -8,7 +8,9 @@ from types import MemberDescriptorType
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.tensors_and_attributes import Attribute, Float32, RawData, Tensor, TypedData
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute, Float32, RawData, StringData, Tensor, TypedData,
+)
 
 cdef extern from "structmember.h":
     cdef enum:
@@ -40,7 +42,8 @@ def slots_of(cls):
 
 
 GRAPH, NODE, VALUE_INFO, ATTRIBUTE = Graph, Node, ValueInfo, Attribute
-RAW_DATA, TYPED_DATA, TENSOR, TENSOR_TYPE = RawData, TypedData, Tensor, TensorType
+TENSOR, TENSOR_TYPE = Tensor, TensorType
+RAW_DATA, TYPED_DATA, STRING_DATA = RawData, TypedData, StringData
 DECORATOR, FIELD = Decorator, Field
 OF_DECORATOR = slots_of(Decorator)
 OF_FIELD = slots_of(Field)
@@ -52,6 +55,7 @@ OF_VALUE = slots_of(ValueInfo)
 OF_ATTRIBUTE = slots_of(Attribute)
 OF_RAW = slot_of(RawData, "data")
 OF_TYPED = slot_of(TypedData, "entries")
+OF_STRINGS = slot_of(StringData, "values")
 cdef type FLOAT32 = Float32
 cdef Py_ssize_t OF_FLOAT32 = slot_of(Float32, "bits")
 
@@ -78,4 +82,11 @@ cdef object make_float32(uint32_t bits):
     """Return a `Float32`."""
     made = PyType_GenericAlloc(FLOAT32, 0)
     put(made, OF_FLOAT32, bits)
+    return made
+
+
+cdef object make_data(type kind, Py_ssize_t slot, content):
+    """Return a `RawData`, `TypedData` or `StringData`."""
+    made = PyType_GenericAlloc(kind, 0)
+    put(made, slot, content)
     return made

@@ -10,7 +10,6 @@ cdef class Text:
     cdef Py_ssize_t before  # the bytes of these parts
     cdef int trying  # the number of active trials
     cdef Py_ssize_t start  # the column of `data`
-    cdef object names  # maps value names to their texts
     cdef object quoted, string_value  # functions of `onnxtext.printer.strings`
 
     cdef int need(self, Py_ssize_t more) except -1

@@ -49,13 +49,7 @@ for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)
 
 @cython.final
 cdef class Text:
-    def __cinit__(self, names):
-        """Create an empty text.
-
-        Args:
-            names: maps value names to their texts; computes missing ones.
-        """
-        self.names = names
+    def __cinit__(self):
         self.quoted, self.string_value = quoted, string_value
         self.parts = []
         self.room = 1 << 10
@@ -150,13 +144,13 @@ cdef class Text:
     cdef int name(self, text) except -1:
         """Add the name of a value, graph or function."""
         if not self._plain(text, False):
-            self.text(self.names[text])
+            self._quoted(text)
         return 0
 
     cdef bint _plain(self, text, bint anywhere) except -1:
         """Add a printable ASCII name, quoted if necessary; return False for others.
 
-        Also return False for words that may be special, unless `anywhere`.
+        Special words are quoted, unless `anywhere`.
         """
         cdef const char* data
         cdef Py_ssize_t size, at
@@ -175,10 +169,12 @@ cdef class Text:
                     return False
                 least = PRINTABLE
         if least == LETTER:
-            if not anywhere and size < 64 and LENGTHS[<uint8_t>data[0]] >> size & 1:
-                return False
-            self.add(data, size)
-            return True
+            if (
+                anywhere or size >= 64 or not LENGTHS[<uint8_t>data[0]] >> size & 1
+                or (text not in SPECIAL_WORDS and text.lower() not in SPECIAL_NUMBERS)
+            ):
+                self.add(data, size)
+                return True
         return self._quote(data, size)
 
     cdef bint _quote(self, const char* data, Py_ssize_t size) except -1:

@@ -15,7 +15,7 @@ class CorePrinter(GraphPrinter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._core = Printer(self._names)
+        self._core = Printer()
 
     def graph_statement(self, graph: Graph) -> list[str]:
         """Return the main graph in parts, one input or output per line if there are several."""
