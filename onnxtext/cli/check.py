@@ -227,7 +227,7 @@ def _check_slugs(choice: CheckOptions) -> None:
 
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
-    from onnxtext.checker.context.schema_tables import use_tables
+    from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.isolation.pool import start_worker
 
     start_worker()

@@ -107,11 +107,11 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
 
 
 def _parsed(path: Path) -> SchemaFile:
-    from onnxtext.checker.engine.schema_files import parse, read_bytes
+    from onnxtext.schemas.reading import parse_schema_file, read_bytes
 
     with io_errors("read", path):
         data = read_bytes(path)
-    return parse(data, str(path))
+    return parse_schema_file(data, str(path))
 
 
 @command.command("check")
@@ -123,7 +123,8 @@ def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) 
     with Reporter(output_format, color) as reporter:
         for name in dict.fromkeys(files):
             with reporter.reporting(name):
-                from onnxtext.checker.engine.schema_files import check_schemas, read_bytes
+                from onnxtext.checker.engine.project_schemas import check_schemas
+                from onnxtext.schemas.reading import read_bytes
 
                 with io_errors("read", name):
                     data = read_bytes(Path(name))

@@ -46,8 +46,8 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
     Raises:
         CommandError: a schema file cannot be read, or has errors.
     """
+    from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import SettingsError
-    from onnxtext.checker.engine.schema_files import tables_of
     from onnxtext.diagnostics import OnnxTextError
 
     try:
@@ -75,7 +75,7 @@ def schemas_of_project(path: Path | None) -> Iterator[None]:
     Raises:
         CommandError: the settings or a schema file cannot be read, or are invalid.
     """
-    from onnxtext.checker.context.schema_tables import use_tables
+    from onnxtext.checker.context.operator_tables import use_tables
 
     with use_tables(read_schema_tables(read_settings(path))):
         yield

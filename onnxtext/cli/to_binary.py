@@ -78,7 +78,7 @@ def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
 ) -> None:
     """Raise an error if a model violates rules of the ONNX IR."""
-    from onnxtext.checker.context.schema_tables import use_tables
+    from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.settings_errors import read_schema_tables, read_settings

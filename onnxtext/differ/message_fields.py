@@ -12,7 +12,7 @@ from onnxtext.differ.result import Category
 from onnxtext.differ.statement_encoding import record_of
 from onnxtext.printer.records import value_text
 from onnxtext.printer.strings import quoted
-from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 
 KEYS = {
     "StringStringEntryProto": "key",

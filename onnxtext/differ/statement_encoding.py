@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from onnxtext import ast
+from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import lift_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.proto.schema import message_spec
 from onnxtext.wire.writer import delimited
 
 LARGE = 4096

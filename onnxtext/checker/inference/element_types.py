@@ -17,10 +17,10 @@ from onnxtext.checker.context.finding import Finding, Place, according_to, quote
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature, allows_any
-from onnxtext.checker.context.type_strings import element_of, shown, type_text
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk
+from onnxtext.schemas.type_strings import element_of, shown, type_text
 
 
 class Mismatch(NamedTuple):

@@ -13,7 +13,6 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.type_strings import type_text
 from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.call_memo import CallMemo
 from onnxtext.checker.inference.element_types import bind
@@ -49,6 +48,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
 from onnxtext.checker.inference.type_merging import TypeMerger
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
+from onnxtext.schemas.type_strings import type_text
 
 _LEAST_REPEATS = 4
 """The propagation stops if kinds have fewer nodes on average, except if kinds are few."""

@@ -10,7 +10,7 @@ from onnxtext.ast.tensors_and_attributes import (
     Tensor,
     attribute_value,
 )
-from onnxtext.checker.context.type_strings import element_of, type_text
+from onnxtext.schemas.type_strings import element_of, type_text
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
 Texts = tuple[str | None, ...]

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.type_strings import shown
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.node_kinds import is_full, types_by_kind
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.schemas.type_strings import shown
 
 
 def known_types(subject: Subject) -> dict[int, dict[str, Type]]:

@@ -17,7 +17,7 @@ from lsprotocol import types as t
 from onnxtext.ast.model import Model, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.schema_tables import use_tables
+from onnxtext.checker.context.operator_tables import use_tables
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.edits import minimal_edits, text_edits, workspace_edit
 from onnxtext.lsp.features.opset_actions import conversions

@@ -7,10 +7,10 @@ import contextlib
 from functools import lru_cache
 from pathlib import Path
 
-from onnxtext.checker.context.schema_tables import bundled_table
+from onnxtext.checker.context.operator_tables import bundled_table
 from onnxtext.checker.context.signatures import Schemas, Table
+from onnxtext.checker.engine.project_schemas import tables_of
 from onnxtext.checker.engine.project_settings import SettingsError, find_settings
-from onnxtext.checker.engine.schema_files import tables_of
 from onnxtext.diagnostics import OnnxTextError
 
 

@@ -11,10 +11,10 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Float32, Floats
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import AttributeParameter, Parameter, Signature
-from onnxtext.checker.context.type_strings import shown
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.lsp.index.operator_details import details
 from onnxtext.printer.strings import quoted, word
+from onnxtext.schemas.type_strings import shown
 from onnxtext.tensor.float_literals import float32_text
 
 _QUOTED = re.compile(r"(?<![\w'])'([A-Za-z0-9_]+)[,.]?'(?!\w)|\"([A-Za-z0-9_]+)[,.]?\"")

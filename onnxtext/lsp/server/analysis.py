@@ -94,11 +94,11 @@ def _check(
     broken: bool,
     answers: Answers | None,
 ) -> tuple[Subject, list[Diagnostic]]:
-    from onnxtext.checker.context.schema_tables import default_tables, use_tables
+    from onnxtext.checker.context.operator_tables import default_tables, use_tables
     from onnxtext.checker.engine.check_input import encoded_for_checks
+    from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import Settings, SettingsError, find_settings
     from onnxtext.checker.engine.run import diagnose, find_in
-    from onnxtext.checker.engine.schema_files import tables_of
 
     found: list[Diagnostic] = []
     settings, tables = Settings(), default_tables()

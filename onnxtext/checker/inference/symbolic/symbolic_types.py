@@ -12,7 +12,6 @@ from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.type_strings import type_of, type_text
 from onnxtext.checker.inference.element_types import bind, with_special
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
@@ -22,6 +21,7 @@ from onnxtext.checker.inference.symbolic.sizes import Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.inference.symbolic.spelling import read
 from onnxtext.checker.inference.type_merging import without_shape
+from onnxtext.schemas.type_strings import type_of, type_text
 
 Types = tuple[Type | None, ...]
 Values = tuple[Value | None, ...]

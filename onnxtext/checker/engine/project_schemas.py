@@ -7,21 +7,15 @@ size.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment
-from onnxtext.ast.schemas import SchemaFile
-from onnxtext.checker.context.schema_tables import (
-    MOST_BYTES,
-    SUFFIX,
+from onnxtext.checker.context.operator_tables import (
     FileTable,
     bundled_table,
     imports_of,
-    read_schemas,
     rule_of,
     use_tables,
 )
@@ -30,6 +24,7 @@ from onnxtext.checker.engine.project_settings import Settings, SettingsError
 from onnxtext.checker.engine.run import check_tree
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.filetype import decode_text
+from onnxtext.schemas.reading import SUFFIX, parse_schema_file, read_bytes, read_schemas
 from onnxtext.source import Source
 
 BUNDLED = "onnxruntime"
@@ -95,35 +90,10 @@ def load_table(path: Path, name: str) -> FileTable:
     return _table(read_bytes(path), name)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a schema file.
-
-    Raises:
-        OSError: the file cannot be read, is not a regular file, or is too large.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "not a regular file", str(path))
-        if status.st_size > MOST_BYTES:
-            raise OSError(0, f"larger than {MOST_BYTES >> 20} MiB", str(path))
-        return file.read(MOST_BYTES + 1)
-
-
 @lru_cache(maxsize=16)
 def _table(data: bytes, name: str) -> FileTable:
     """Return the table of a file's content; cached, because the editor asks repeatedly."""
-    return FileTable(parse(data, name), name)
-
-
-def parse(data: bytes, name: str) -> SchemaFile:
-    """Parse the content of a schema file.
-
-    Raises:
-        OnnxTextError: the file has errors.
-    """
-    return read_schemas(Source(decode_text(data, name), name))
+    return FileTable(parse_schema_file(data, name), name)
 
 
 def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
