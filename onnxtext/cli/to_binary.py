@@ -38,7 +38,7 @@ Examples:
 def conversion(
     *, checked: bool, embed_external: bool = False, externalize: bool = False
 ) -> Conversion:
-    """Create the conversion with these options."""
+    """Return the conversion of texts to binary models with the options of the command line."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.filetype import decode_text
