@@ -30,13 +30,14 @@ class SectionName:
         at: the offset of its section.
         name: the name.
         span: its span.
-        path: the path from the main graph, or the function, to its graph: pairs of a node and an
-            attribute, with the index of a graph in a list.
-        within: the function of the block; None for the main graph.
-        function: the named function; None for the name of a value.
-        training: the index of the training section, and the attribute of the named graph.
+        path: the path from the main graph, or the function, to the graph of the name: pairs of a
+            node and an attribute, which has the index of the graph in a list.
+        within: the key of the function around the block; None for the main graph.
+        function: the key of the function that is named; None for the name of a value or node.
+        training: for an output of a training graph, the index of the training section, and
+            `initialization` or `algorithm`.
         is_label: whether the name is the label of a node.
-        is_parameter: whether the name is that of a scale or zero point, maybe of an outer graph.
+        is_parameter: whether the name is a scale or zero point, which an outer graph may define.
     """
 
     at: int
@@ -51,7 +52,7 @@ class SectionName:
 
 
 def section_names(text: str) -> list[SectionName]:
-    """Return the names of values and functions in all sections."""
+    """Return the names of values, nodes and functions in all sections."""
     found: list[SectionName] = []
     # Searching words is ten times as fast as the regular expression; most texts have none.
     if not any(f"\n{word}" in text or text.startswith(word) for word in _SECTIONS):
@@ -163,7 +164,7 @@ class _Reader:
         within: tuple[str, str, str] | None,
         found: list[SectionName],
     ) -> tuple[str, str, str] | None:
-        """Read the path of a block; return the key of the function if the block is a function's."""
+        """Read the path of a block; return the key of the function for a block `function`."""
         if not tokens or tokens[0] not in BLOCKS:
             return None
         if tokens[0] != "function":
@@ -187,7 +188,7 @@ class _Reader:
         within: tuple[str, str, str] | None,
         found: list[SectionName],
     ) -> tuple[tuple[Step, Step], ...]:
-        """Read a path `[label].attribute[1].output`; each output is the name of a value.
+        """Read a path such as `[label].attribute[1].output`, and add its labels and outputs.
 
         Returns:
             The path to the graph of the last name.
