@@ -50,7 +50,7 @@ Exit status:
 def _categories(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Parse the categories of `--ignore a,b --ignore c`."""
+    """Split `--ignore a,b --ignore c` into the categories `("a", "b", "c")`."""
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     for name in names:
         if name not in CATEGORIES:

@@ -137,7 +137,7 @@ class _Limit:
         self._limit = given
 
     def bytes(self) -> int:
-        """Return the limit."""
+        """Return the limit in bytes."""
         if self._limit is None:
             from onnxtext.git.clean_smudge import DEFAULT_LIMIT
             from onnxtext.git.repository import configured_limit

@@ -75,7 +75,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _handle_signals() -> None:
-    """Make signals end the process as usual for commands."""
+    """Let signals end the process: SIGPIPE quietly, others after removing temporary files."""
     # End quietly if the reader closes our pipe.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -26,7 +26,7 @@ With several files, the highest status of any file; every file is tried."""
 
 
 class FileName(click.Path):
-    """The type of a file name; shells complete only names with the suffixes, but any is accepted.
+    """The type of file name parameters; shells complete names with the suffixes, any is valid.
 
     Click does not check whether files are readable: an unreadable file must not stop the command
     before it processes the other files.

@@ -77,7 +77,7 @@ def conversion(
 def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
 ) -> None:
-    """Raise an error if a model violates rules of the ONNX IR."""
+    """Raise an OnnxTextError if a model violates rules of the ONNX IR."""
     from onnxtext.checker.context.schema_tables import use_tables
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
