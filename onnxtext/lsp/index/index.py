@@ -296,7 +296,7 @@ class Index:
 
     @cached_property
     def places(self) -> TextPlaces:
-        """Spans outside of statements: headers, graphs, functions."""
+        """Finds spans outside of statements: of headers, graphs, functions."""
         assert self.subject is not None
         return TextPlaces(self.source, self.subject, budget=10_000)
 

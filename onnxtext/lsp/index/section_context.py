@@ -98,7 +98,7 @@ class SectionContext:
 
 
 def section_context(text: str, offset: int) -> SectionContext | None:
-    """Return the context at an offset; None outside of sections and in graphs of training."""
+    """Return the context at an offset; None outside of sections, or in a graph in `training`."""
     start = _start(text, offset)
     if start < 0 or offset - start > _MOST_CHARACTERS:
         return None

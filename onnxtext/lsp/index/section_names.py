@@ -84,7 +84,7 @@ class _Reader:
         return token
 
     def read(self, found: list[SectionName]) -> None:
-        """Read to the brace that closes the section."""
+        """Add the names of the section to `found`, up to its closing brace."""
         quantization = self.next() == "quantization"
         self.next()
         depth, within = 1, None
@@ -137,7 +137,7 @@ class _Reader:
         return list(zip(inside[::2], inside[1::2], strict=False))
 
     def read_training(self, found: list[SectionName], number: int) -> None:
-        """Read a training section, which binds initializers to outputs of its graphs."""
+        """Add the names of a training section: initializers, and graph outputs bound to them."""
         depth = 0
         key = ""
         for _ in range(_MOST):
@@ -223,7 +223,7 @@ class _Reader:
 
 
 def name_of(token: str) -> str:
-    """Return the name that a token spells."""
+    """Return the name in a token: the content of a string literal, or the token itself."""
     try:
         if token.startswith('b"'):
             return byte_string(token)

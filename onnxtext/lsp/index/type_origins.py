@@ -77,7 +77,7 @@ class EditorView:
         return None
 
     def outer(self) -> View | None:
-        """Return the view of the outer graph."""
+        """Return the view of the outer graph; None if there is none."""
         scope = self._scope.parent or self._scope.main_graph
         return None if scope is None else EditorView(self._document, scope)
 
@@ -86,7 +86,7 @@ class EditorView:
         return EditorView(self._document, scope)
 
     def call(self, node: Node) -> View | None:
-        """Return the view of the function that a node calls."""
+        """Return the view of the function that a node calls; None for an operator."""
         subject = self._document.version.index.subject
         if subject is None:
             return None

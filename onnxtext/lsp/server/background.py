@@ -83,7 +83,7 @@ class Checker:
         self._pump()
 
     def close(self) -> None:
-        """Stop everything."""
+        """Cancel all checks and end the process."""
         self._closed = True
         for handle in (*self._delays.values(), *([self._kill] if self._kill else [])):
             handle.cancel()

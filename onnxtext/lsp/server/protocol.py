@@ -199,7 +199,7 @@ class Protocol(LanguageServerProtocol):
 
     @property
     def server(self) -> Server:
-        """Our server."""
+        """The server, with its own type."""
         return self._server  # type: ignore[return-value]
 
     async def _work(self) -> None:
