@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read arrays from arguments of the command line: `@x.npy`, or numbers."""
+"""Read arrays from command-line arguments: `@x.npy`, or numbers such as `[1.5, 2]`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def read_array(text: str) -> np.ndarray[Any, Any]:
-    """Return the array that an argument names: `@x.npy`, a number, or numbers in brackets.
+    """Return the array of an argument: of the file in `@x.npy`, or of a JSON number or list.
 
     Raises:
-        CommandError: the file cannot be read, or the argument is no array.
+        CommandError: the file cannot be read, or the argument is not an array.
     """
     import numpy as np
 

@@ -180,7 +180,13 @@ def _size(name: str, text: str) -> int:
 
 
 def _split(name: str, value: str, known: list[str]) -> tuple[str, str]:
-    """Split `NAME=VALUE` behind a known name; names may contain equals signs."""
+    """Split `NAME=VALUE` after the longest known name, since names may contain equals signs.
+
+    Args:
+        name: the argument before its first equals sign.
+        value: the rest of the argument.
+        known: the names of the model's inputs.
+    """
     whole = f"{name}={value}"
     fitting = [each for each in known if whole.startswith(f"{each}=")]
     longest = max(fitting, key=len, default=name)
@@ -195,7 +201,7 @@ def _load(file: str, name: str) -> onnx.ModelProto:
 
 
 def _write(values: Values, files: Iterable[str]) -> None:
-    """Write outputs to .npy files.
+    """Write outputs to the .npy files given as `[NAME=]FILE`.
 
     Raises:
         CommandError: the model has no such output, or the output is no array.
@@ -220,13 +226,13 @@ def _write(values: Values, files: Iterable[str]) -> None:
 
 
 def _plain(array: Any) -> Any:
-    """Convert an array for a .npy file: strings, and types of ml_dtypes to their bits."""
+    """Return an array that .npy can store: objects as strings, types of ml_dtypes as raw bytes."""
     if array.dtype.kind == "O":
         return array.astype(str)
     return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
 
 
-# ---- What is shown --------------------------------------------------------------------------
+# ---- Output ---------------------------------------------------------------------------------
 
 
 def _shown(values: Values) -> str:
@@ -291,14 +297,14 @@ def _as_object(values: Values) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """Replace infinities and NaNs, which JSON does not have, by their names."""
+    """Replace infinities and NaNs, which JSON lacks, by strings such as `inf`, also in lists."""
     if isinstance(value, list):
         return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def _differences(found: list[Difference], first: str, second: str) -> str:
-    """Return a table of the values that differ, outputs first."""
+    """Return a table of all outputs, and of the inner values that differ."""
     outputs = [one for one in found if one.is_output]
     inner = [one for one in found if not one.is_output and one.differs]
     lines = [f"{first} and {second}: {len(found)} values of both compared"]

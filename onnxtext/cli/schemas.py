@@ -46,12 +46,12 @@ Exit status:
 
 
 def _domains() -> list[str]:
-    """Return the known domains, for shells."""
+    """Return the known domains, for shell completion."""
     return [name or "ai.onnx" for name in _known(()).domains()]
 
 
 def _operators() -> list[str]:
-    """Return the names of operators in schema files, for shells."""
+    """Return the full names of the operators in schema files, for shell completion."""
     schemas = _known(())
     domains = [name for name in schemas.domains() if not schemas.knows(name)]
     return [f"{domain}.{name}" for domain in domains for name in sorted(schemas.names(domain))]
@@ -139,7 +139,7 @@ def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) 
 
 
 def _known(files: tuple[str, ...]) -> Schemas:
-    """Return the known operators for the project of the current directory."""
+    """Return the operators of onnx, of `files`, and of the project in the current directory."""
     from onnxtext.checker.context.signatures import Schemas
 
     return Schemas(read_schema_tables(read_settings(None), files))
@@ -168,8 +168,8 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
                 shown = name or "ai.onnx"
                 say(f"{shown} {version}: {operators} operators, from {', '.join(origins)}")
         else:
-            place = "" if domain == "ai.onnx" else domain
-            names = schemas.names(place)
+            plain_domain = "" if domain == "ai.onnx" else domain
+            names = schemas.names(plain_domain)
             if not names:
                 raise CommandError(
                     "unknown-operator",
@@ -177,7 +177,7 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
                     help="`onnxtext schemas list` shows the known domains",
                 )
             for name in sorted(names):
-                say(f"{place}.{name}" if place else name)
+                say(f"{plain_domain}.{name}" if plain_domain else name)
     return reporter.status
 
 
@@ -216,7 +216,7 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
 
 
 def _onnx_schema(signature: object) -> object:
-    import onnx.defs  # noqa: F401  (its schemas have default values only with the whole package)
+    import onnx.defs  # noqa: F401  (loads the whole package: without it, schemas lack defaults)
 
     from onnxtext.checker.context.signatures import schema_of
 

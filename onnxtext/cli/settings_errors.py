@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the project settings for a file."""
+"""Read project settings and schema files; convert their errors to `CommandError`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
 
     Args:
         settings: the settings of the project.
-        files: schema files that the user names.
+        files: further schema files, named on the command line.
 
     Raises:
         CommandError: a schema file cannot be read, or has errors.
@@ -67,7 +67,7 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
 
 @contextmanager
 def schemas_of_project(path: Path | None) -> Iterator[None]:
-    """Use the schema files of a file's project in all checks inside of a `with` statement.
+    """Use the schema files of a file's project for all checks in the `with` block.
 
     Args:
         path: the file; None for standard input.
