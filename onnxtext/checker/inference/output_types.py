@@ -14,7 +14,7 @@ from onnxtext.checker.context.type_strings import element_of, type_text
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
 Texts = tuple[str | None, ...]
-"""Types, None where unknown."""
+"""Types as strings of schemas, such as `tensor(float)`; None where unknown."""
 
 
 def _numbered(node: Node, name: str, default: str | None) -> str | None:
@@ -115,5 +115,5 @@ OUTPUT_TYPES = {
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }
-"""For each such operator of the standard or `ai.onnx.ml`, a function that returns the type of its
-first output, or None."""
+"""For each operator whose first output has such a type, a function that returns the type; None if
+unknown. The operators are in the standard domain and in `ai.onnx.ml`."""
