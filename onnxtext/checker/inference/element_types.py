@@ -25,7 +25,7 @@ from onnxtext.checker.inference.scope_walk import ScopeWalk
 
 
 class Mismatch(NamedTuple):
-    """An error in the input types of a node, found with the schema of its operator.
+    """Input types of a node that the schema of its operator does not allow.
 
     Attributes:
         message: the problem.
@@ -100,7 +100,7 @@ class TypeInference(ScopeWalk[Types]):
                     if found is not None and found != own:
                         place = Place(node, ("output_types", number))
                         self._differs(node, number, found, own, place, resolved[index])
-                    # Either may be wrong, so the type is unknown to later nodes.
+                    # Either type may be wrong, so later nodes see an unknown type.
                     found = own if found in (None, own) else None
                 elif name in declared:
                     own, value = declared[name]
@@ -114,7 +114,7 @@ class TypeInference(ScopeWalk[Types]):
     def _set_input_type(
         self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
     ) -> None:
-        """Set the type that a node passes to an input of its body; report a declared other type."""
+        """Give a body's input the type that the node passes; report a contradictory declaration."""
         own = types.get(value.name)
         if own is None:
             types[value.name] = given
@@ -313,9 +313,10 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Return output types; that of the first output may depend on more than the schema.
+    """Return output types; replace the first for operators of which the schema does not give it.
 
-    For some operators (`OUTPUT_TYPES`), it depends on attributes or on the elements of a sequence.
+    The first output type of these operators (`OUTPUT_TYPES`) depends on attributes or on the
+    element type of a sequence.
 
     Args:
         signature: the schema of the node's operator.
@@ -333,7 +334,7 @@ def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -
 
 
 def _quantized_product(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `QGemm`: that of the input `y_zero_point`, float without it."""
+    """Return the output type of `QGemm`: that of `y_zero_point`; float without this input."""
     quantized = len(node.inputs) > 8 and bool(node.inputs[8])
     return inputs[8] if quantized else "tensor(float)"
 

@@ -31,7 +31,7 @@ def call_attributes(
 
 
 def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
-    """Replace a node's attribute references by the call's values; drop references without one."""
+    """Replace attribute references in a node by the call's values; drop unset attributes."""
     if not any(type(attribute.value) is Reference for attribute in node.attributes):
         return node
     attributes = []

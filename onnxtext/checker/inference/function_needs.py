@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
 Parameter = tuple[int, Literal["input", "attribute"], str]
-"""A parameter of a function: the function (by id), the kind, the name."""
+"""A parameter of a function: `(id(function), kind, name)`."""
 
 
 class TypedUse(NamedTuple):
@@ -147,7 +147,7 @@ class Needs:
 
 
 def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
-    """Whether a node needs an optional attribute because it has no alternative to it.
+    """Whether a node needs an optional attribute because it has none of the alternatives.
 
     Example: `Split` without the input `split` needs `num_outputs`.
     """

@@ -110,7 +110,7 @@ class Reads:
 
 NOTHING = Reads(values=False)
 TENSOR = Reads(values=False)
-"""The entry of `Constant`, recognized by identity: the elements are in an attribute."""
+"""The entry of `Constant`, whose elements are in an attribute; compared with `is`."""
 _EVERYTHING = Reads(values=True, constants=0)
 
 

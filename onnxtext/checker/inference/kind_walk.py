@@ -51,10 +51,10 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
 _LEAST_REPEATS = 4
-"""Propagation stops if there are fewer nodes per kind on average, and more kinds than allowed."""
+"""The minimum of nodes per kind on average; with fewer, propagation stops (`_check_count`)."""
 _FEW_KINDS = 50
 _NODES_PER_FURTHER_KIND = 40
-"""Always allowed are `_FEW_KINDS` kinds, plus one per `_NODES_PER_FURTHER_KIND` nodes."""
+"""Propagation never stops below `_FEW_KINDS` kinds, plus one for each so many nodes."""
 
 Tensors = tuple[Tensor | None, ...]
 
@@ -157,7 +157,7 @@ class Kinds:
         self._fitting.add((id(declared), id(found)))
 
     def _add_constants(self, scope: Scope) -> None:
-        # A default of an input is no constant. Before IR version 4, all initializers are inputs.
+        # From IR version 4 on, callers can replace an initializer that is also an input.
         inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
             fact, constant = self._types[value.name], LARGE
@@ -241,7 +241,7 @@ class Kinds:
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
-        """Return the type and value of a `Constant`; all with the same tensor type are one kind."""
+        """Return the type and value of a `Constant`; its kind depends on the type of its tensor."""
         tensor = node.attributes[0].value if len(node.attributes) == 1 else None
         constant = LARGE
         if isinstance(tensor, Tensor) and not tensor.decorators and len(node.outputs) == 1:

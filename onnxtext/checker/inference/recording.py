@@ -89,7 +89,7 @@ class RecordedInference(ShapeInference):
         return found  # type: ignore[no-any-return]
 
     def scope_of(self, facts: Shapes) -> Scope | None:
-        """Return the scope that a visit with this environment has visited; None if unknown."""
+        """Return the scope whose visit has this environment; None if unknown."""
         return self._owners.get(id(facts))
 
     def caller(self, facts: Shapes) -> tuple[Scope, Shapes, Node] | None:

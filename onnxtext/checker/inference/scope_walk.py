@@ -19,7 +19,7 @@ W = TypeVar("W", bound="ScopeWalk[Any]")
 def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E]) -> None:
     """Call `visit(scope, outer environment)` for all top-level graphs.
 
-    A training algorithm has the main graph's environment as its outer one, other graphs None.
+    The outer environment is that of the main graph for a training algorithm, else None.
     """
     main: E | None = None
     for scope in scopes:
@@ -59,7 +59,7 @@ class ScopeWalk(Generic[E]):
         return self.findings
 
     def _scope(self, scope: Scope, given: tuple[Any, ...], outer: E | None) -> E:
-        """Visit a graph or function body.
+        """Visit a graph or function body; return its environment.
 
         Args:
             scope: the graph or body.

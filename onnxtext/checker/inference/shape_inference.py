@@ -97,7 +97,7 @@ class ShapeInference(ScopeWalk[Shapes]):
                 types[value.name] = type
             elif own is not None and type is not None:
                 types[value.name] = self._merger.merge(own, type)[1]
-        # A default of an input is no constant. Before IR version 4, all initializers are inputs.
+        # From IR version 4 on, callers can replace an initializer that is also an input.
         inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
             small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
@@ -338,7 +338,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         rule = self._rules.scope(signature, self._targets)
         if rule is None or rule in self._active:
             return types, ()
-        before, self._quiet = self._quiet, True  # the body describes shapes only
+        before, self._quiet = self._quiet, True  # the body is only a shape rule: no findings
         self._active.append(rule)
         made, _ = self._call(node, rule, inputs, environment)
         self._active.pop()

@@ -40,7 +40,7 @@ def _broadcast_inputs(call: OperatorCall) -> list[Value] | None:
 
 
 def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
-    """Return the inference function of an operator that combines its inputs by elements."""
+    """Return the inference function of an operator that combines its inputs element by element."""
 
     def follow(call: OperatorCall) -> Value | None:
         values = _broadcast_inputs(call)
@@ -152,7 +152,7 @@ def _either(left: Extent, right: Extent) -> Extent:
 
 
 def where(call: OperatorCall) -> Value | None:
-    """Compute `Where`; if a condition is unknown, both choices must be equal."""
+    """Compute `Where`; under an unknown condition, only equal choices give a known element."""
     known = [value for value in call.values if value is not None]
     shape = joint_shape([value.shape for value in known])
     if len(known) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:

@@ -120,7 +120,7 @@ def _groups(call: OperatorCall) -> int:
 def _cache(
     call: OperatorCall, index: int, batch: Extent, groups: int, size: Extent
 ) -> Extents | None:
-    """Return the shape (B, K, tokens, H) of a cache; None for quantized ones, often packed."""
+    """Return the shape (B, K, tokens, H) of a cache; None if quantized: it may be packed."""
     packed = call.attribute("k_quant_type") or call.attribute("v_quant_type")
     if packed not in (None, b"NONE") or call.has_input(12):
         return None

@@ -132,7 +132,7 @@ def one_hot(call: OperatorCall) -> SymbolicShape:
 
 
 def resized(call: OperatorCall) -> SymbolicShape:
-    """Infer `Resize` and `Upsample`: an input has the new sizes, or factors of the old ones."""
+    """Infer `Resize` and `Upsample`: an input gives the new sizes, or scale factors."""
     shape = call.shape(0)
     if shape is None:
         return None

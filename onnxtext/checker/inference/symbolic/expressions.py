@@ -23,7 +23,7 @@ class Term(NamedTuple):
     Attributes:
         kind: `//`, `min` or `max`.
         parts: dividend and divisor, or the compared sizes in order.
-        weight: the number of symbols and terms in this term, itself included.
+        weight: the number of symbols and `Term`s in this term, including itself.
     """
 
     kind: str
@@ -37,7 +37,7 @@ Monomial = tuple[Factor, ...]
 
 
 class Size(NamedTuple):
-    """A symbolic size that is not a number.
+    """A size that contains symbols; other sizes are plain integers.
 
     Attributes:
         terms: pairs of a product and its coefficient, in order. The constant term is last: it has
@@ -105,7 +105,7 @@ def made_of(terms: Mapping[Monomial, int]) -> Extent:
 
 
 def _bounded(number: int) -> int | None:
-    """Return a number, or None if int64 cannot hold it; this also stops repeated squaring."""
+    """Return a number; None if int64 cannot hold it, so that numbers cannot grow without end."""
     return number if abs(number) < _LARGEST else None
 
 

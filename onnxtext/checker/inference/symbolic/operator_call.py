@@ -59,7 +59,7 @@ class OperatorCall:
         return None
 
     def integers(self, name: str, index: int) -> tuple[int, ...] | None:
-        """Return a list that is an attribute in old versions and an input in new ones; or None."""
+        """Return a list that is an attribute or, in newer versions, an input; None if unknown."""
         if self.attribute(name) is not None:
             return self._list(name)
         value = self.value(index)
@@ -127,7 +127,7 @@ class OperatorCall:
         self.sizes.reject(self.node, message, self.shapes, certain=certain)
 
     def has_rank(self, index: int, *ranks: int) -> bool:
-        """Require an input to have one of these ranks; return False if it has another."""
+        """Require an input to have one of these ranks; return False only if its rank is another."""
         rank = self.rank(index)
         if rank is None or rank in ranks:
             return True

@@ -46,7 +46,7 @@ def _require_broadcast(call: OperatorCall, extents: list[Extent], back: int) -> 
 
 
 def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> None:
-    """Require that an input can be broadcast to a shape; the shape itself stays the same."""
+    """Require that an input can be broadcast to `target` (unidirectional broadcasting)."""
     shape = call.shape(index)
     if shape is None:
         return
@@ -63,7 +63,7 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
 
 
 def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
-    """Return the size to which aligned dimensions are broadcast; restrict their symbols."""
+    """Return the size to which aligned dimensions are broadcast; restrict symbols accordingly."""
     number = call.sizes.number
     known = [extent for extent in extents if number(extent) not in (None, 1)]
     size = next((extent for extent in known if isinstance(extent, int)), None)

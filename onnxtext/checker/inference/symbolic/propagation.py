@@ -140,12 +140,12 @@ class SymbolicShapes:
             own = shapes[value.name]
             shapes[value.name] = shape if own is None else own
             equate(sizes, own, shape, Place(value, ("name",)))
-        # A default of an input is no constant. Before IR version 4, all initializers are inputs.
+        # From IR version 4 on, callers can replace an initializer that is also an input.
         inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
             stored = stored_value(value.type, value.data) if value.name not in inputs else None
             if stored is not None:
-                environment.values[value.name] = self._interned(stored)
+                environment.values[value.name] = self._intern(stored)
         self._nodes(scope, declared, environment, instance)
 
     def _nodes(
@@ -172,7 +172,7 @@ class SymbolicShapes:
                 found = unified(node, wanted, bodies, sizes)
                 results = self._results(sizes, instance)
             else:
-                # Most nodes repeat earlier ones; they add equations only if equations have changed.
+                # Most nodes repeat earlier ones, whose results hold until the equations change.
                 inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
                 typed = node.output_types
                 types = (*typed, *map(declared.get, outputs)) if made_here else typed
@@ -194,8 +194,7 @@ class SymbolicShapes:
                     before, rejected = sizes.learned, len(sizes.mismatches)
                     wanted = self._declared(node, declared, environment, instance)
                     found, made = self._node(node, target, environment, wanted, inputs, values)
-                    found = tuple(map(self._interned, found))
-                    made = tuple(map(self._interned, made))
+                    found, made = tuple(map(self._intern, found)), tuple(map(self._intern, made))
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
                     elif (
@@ -212,7 +211,7 @@ class SymbolicShapes:
                 if name and number is not None:
                     environment.values.setdefault(name, number)
 
-    def _interned(self, fact: F) -> F:
+    def _intern(self, fact: F) -> F:
         """Return one object for all equal shapes and values, so that keys can use ids."""
         found: F = self._equal.setdefault(fact, fact)
         return found

@@ -29,7 +29,7 @@ _HEAVIEST = 60
 
 
 def exact(left: Extent, right: Extent) -> Extent:
-    """Return the exact quotient of two sizes; None if there is a remainder or it is unknown."""
+    """Return the quotient of two sizes if there is no remainder; None otherwise."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -65,7 +65,7 @@ def _shared(size: int | Size) -> tuple[Counter[Factor], int]:
 
 
 def quotient(left: Extent, right: Extent) -> Extent:
-    """Return a quotient rounded down; None if unknown, such as by a possibly negative divisor."""
+    """Return a quotient rounded down; None if unknown, as for divisors that may be negative."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -111,7 +111,7 @@ def _nested(rest: Size, divisor: int) -> Extent:
 
 
 def simplified(size: Size) -> Size:
-    """Divide a sum by the symbols that all its terms contain, as if these symbols were not 0."""
+    """Divide a sum by the symbols that all its terms contain; assume that these are not 0."""
     shared = [factor for factor in _shared(size)[0].elements() if isinstance(factor, str)]
     rest = exact(size, made_of({tuple(shared): 1}))
     return rest if isinstance(rest, Size) else size

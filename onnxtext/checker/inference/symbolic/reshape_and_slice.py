@@ -171,7 +171,7 @@ def _named(shape: Extents) -> Extents:
 
 
 def _unnamed(size: Extent) -> Extent:
-    """Return None for a size that depends on unknown dimensions."""
+    """Return a size; None if it contains the temporary name of an unknown dimension."""
     return None if any(name.startswith(_UNKNOWN) for name in symbols(size)) else size
 
 

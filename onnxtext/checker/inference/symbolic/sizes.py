@@ -31,7 +31,7 @@ _Shifted = tuple[str, int]
 
 
 class Conflict(NamedTuple):
-    """A symbol that would have to be two different numbers.
+    """Two contradictory restrictions of a symbol.
 
     Attributes:
         name: the symbol.
@@ -168,7 +168,7 @@ class Sizes:
         return next(iter(choice.numbers)) + more
 
     def forced(self, name: str) -> Forced | None:
-        """Return the restriction of a symbol to one or two numbers; None if several combine."""
+        """Return the restriction that limits a symbol to one or two numbers; None without one."""
         root, more, joined = self._find(name)
         choice = self._choice(root)
         if choice is None or root in self._reported:

@@ -140,7 +140,7 @@ class Trace:
             if isinstance(needed, Size) and self._is(needed, symbol, number, size):
                 if copies and index < len(shape) and shape[index] == needed:
                     return index, "0"
-                # Prefer the number that stands for the symbol itself.
+                # Prefer the number at the position of the symbol itself.
                 found.insert(0 if needed == read_symbol(symbol) else len(found), (index, "-1"))
         return found[0] if found else None
 
