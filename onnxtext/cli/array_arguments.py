@@ -24,11 +24,16 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
         import json
 
         try:
-            return np.asarray(json.loads(text))
+            made = np.asarray(json.loads(text))
+            if made.dtype.kind in "biufU" and not isinstance(made.tolist(), str):
+                return made
         except (ValueError, TypeError, RecursionError):
-            raise CommandError(
-                "no-input", f"{text!r} is no array", help="write @x.npy, 3 or [1.5, 2]"
-            ) from None
+            pass
+        raise CommandError(
+            "no-input",
+            f"{text!r} is neither a number nor a list",
+            help="write @x.npy, 3 or [1.5, 2]",
+        )
     path = Path(text[1:])
     with io_errors("read", path):
         try:

@@ -110,16 +110,14 @@ def grouped_attention(call: OperatorCall) -> Shapes:
         return ()
     size = exact(query[2], heads if call.has_input(1) else heads + 2 * groups)
     width = query[2] if call.has_input(1) else times(heads, size)
-    return (*query[:2], width), *[_cache(call, index, query[0], groups, size) for index in (3, 4)]
+    return (*query[:2], width), *[_cache(call, query[0], groups, size)] * 2
 
 
 def _groups(call: OperatorCall) -> int:
     return call.integer("kv_num_heads", 0)
 
 
-def _cache(
-    call: OperatorCall, index: int, batch: Extent, groups: int, size: Extent
-) -> Extents | None:
+def _cache(call: OperatorCall, batch: Extent, groups: int, size: Extent) -> Extents | None:
     """Return the shape (B, K, tokens, H) of a cache; None if quantized: it may be packed."""
     packed = call.attribute("k_quant_type") or call.attribute("v_quant_type")
     if packed not in (None, b"NONE") or call.has_input(12):

@@ -88,12 +88,13 @@ def _packed_product(call: OperatorCall) -> SymbolicShape:
 
 
 def _quantized_gemm(call: OperatorCall) -> SymbolicShape:
-    return _standard("Gemm")(replace(call, shapes=[call.shape(0), call.shape(3)]))
+    """Infer `QGemm`: each input has a scale and a zero point."""
+    return _standard("Gemm")(call.with_inputs((0, 3)))
 
 
 def _concat(call: OperatorCall) -> SymbolicShape:
     """Infer `QLinearConcat`: each input has a scale and a zero point."""
-    return _standard("Concat")(replace(call, shapes=call.shapes[2::3]))
+    return _standard("Concat")(call.with_inputs(range(2, len(call.shapes), 3)))
 
 
 def _halved(call: OperatorCall) -> SymbolicShape:

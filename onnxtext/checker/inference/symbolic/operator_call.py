@@ -26,6 +26,8 @@ class OperatorCall:
         values: the known small integer values of its inputs.
         sizes: the known equations between symbols.
         since: the version of the operator's schema.
+        origin: the call of which this one has only some inputs; None if it has all.
+        indices: the indices of these inputs in the origin.
     """
 
     node: Node
@@ -33,6 +35,21 @@ class OperatorCall:
     values: list[Value | None]
     sizes: Sizes
     since: int
+    origin: OperatorCall | None = None
+    indices: tuple[int, ...] = ()
+
+    def with_inputs(self, indices: Iterable[int]) -> OperatorCall:
+        """Return the call of a node with some of the inputs; messages name the inputs as before."""
+        chosen = tuple(indices)
+        return OperatorCall(
+            self.node,
+            [self.shape(index) for index in chosen],
+            [self.value(index) for index in chosen],
+            self.sizes,
+            self.since,
+            self,
+            chosen,
+        )
 
     def attribute(self, name: str) -> object:
         """Return the value of an attribute; None if missing."""
@@ -87,6 +104,8 @@ class OperatorCall:
 
     def has_input(self, index: int) -> bool:
         """Whether an optional input is passed."""
+        if self.origin is not None:
+            return index < len(self.indices) and self.origin.has_input(self.indices[index])
         return index < len(self.node.inputs) and bool(self.node.inputs[index])
 
     def shape(self, index: int) -> SymbolicShape:
@@ -124,7 +143,11 @@ class OperatorCall:
             message: the mismatch; `{0}` stands for the first input.
             certain: whether the specification forbids the inputs; False if only runtimes do.
         """
-        self.sizes.reject(self.node, message, self.shapes, certain=certain)
+        if self.origin is None:
+            self.sizes.reject(self.node, message, self.shapes, certain=certain)
+            return
+        named = [f"{{{index}}}" for index in self.indices]
+        self.origin.reject(message.format(*named), certain=certain)
 
     def has_rank(self, index: int, *ranks: int) -> bool:
         """Require an input to have one of these ranks; return False only if its rank is another."""
