@@ -107,7 +107,7 @@ class Collector:
 
 
 def field_changes(differences: Iterable[Difference], prefix: str = "") -> list[FieldChange]:
-    """Convert differences of messages to field changes; their paths get the prefix."""
+    """Convert differences to field changes; `prefix` is put before each path."""
     return [FieldChange(prefix + d.path, d.category, d.old, d.new) for d in differences]
 
 
@@ -115,7 +115,7 @@ class NameMap:
     """Maps old value names to new ones, in a graph and its enclosing graphs.
 
     Attributes:
-        any: whether any mapped name is changed.
+        any: whether any name is mapped to another name.
     """
 
     def __init__(self, outer: NameMap | None = None) -> None:

@@ -68,7 +68,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Convert an error of encoding to one with the position in its text, old or new."""
+    """Convert an encoding error to one with its position in the text that caused it."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)
@@ -213,7 +213,7 @@ def _function_name(function: Function) -> str:
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:
-    """Return a key of the interface and nodes of a function, which finds renamed functions."""
+    """Return a key of a function's interface and nodes; a rename does not change it."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 

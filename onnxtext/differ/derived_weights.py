@@ -34,7 +34,7 @@ _MOST_RANK = 4
 
 
 def shape_of(type: TensorType) -> tuple[int, ...]:
-    """Return the dimensions of a tensor type that are integers."""
+    """Return the integer dimensions of a tensor type; other dimensions are left out."""
     return tuple([dim for dim in type.shape or () if isinstance(dim, int)])
 
 
@@ -69,7 +69,7 @@ def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether arrays have the same bits; compares row by row, since most differ in the first."""
+    """Whether arrays are bitwise equal; the first rows are compared first, as most differ there."""
     return all(
         np.array_equal(_bits(left), _bits(right)) for left, right in zip(one, other, strict=True)
     )

@@ -78,7 +78,7 @@ class _Operators:
         return after or before or ""
 
     def rewritings(self, match: GraphMatch) -> Iterator[list[ItemKey]]:
-        """Yield each rewriting: connected nodes that were removed, added or got another operator."""
+        """Yield each rewriting: connected nodes that were removed, added or replaced."""
         old = self._nodes(match.old.path, match.old.nodes, self._old)
         new = self._nodes(match.new.path, match.new.nodes, self._new)
         before = {key: operator_name(node) for key, node in old}
@@ -95,7 +95,7 @@ class _Operators:
         for nodes, get in ((old, get_new), (new, str)):
             here: dict[str, ItemKey] = {}
             chosen = [(key, node) for key, node in nodes if key in members and node.inputs]
-            for key, node in chosen:  # excludes constants, whose uses are often unrelated
+            for key, node in chosen:  # without constants, whose uses are often unrelated
                 for name in map(get, filter(None, node.outputs)):
                     here[name] = key
                     if name in makers:

@@ -143,7 +143,7 @@ class Aligner:
     def _candidates(self) -> list[int]:
         """For each old node, return the index of a new node with the same statement, or -1.
 
-        Each new node is returned once at most; several with the same statement in order.
+        Nodes with the same statement are matched in order; no new node is returned twice.
         """
         old, new = self.old.statements, self.new.statements
         if old == new:
@@ -324,7 +324,7 @@ class Aligner:
 
 
 def _unique(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
-    """Return the keys that occur once at these indices, with their index."""
+    """Map each key that occurs exactly once at `indices` to its index."""
     found: dict[int, int] = {}
     for index in indices:
         key = keys[index]

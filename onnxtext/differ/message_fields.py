@@ -79,8 +79,8 @@ def differences(
         message: the name of their type, such as `NodeProto`.
         old: the old message, from `lift_record`.
         new: the new message, from `lift_record`.
-        path: path of the message, before the paths of its fields.
-        category: the category of fields that do not have their own.
+        path: path of the message, put before the paths of its fields.
+        category: the category of fields without a category of their own.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)

@@ -144,4 +144,4 @@ def _read(path: Path) -> bytes | memoryview:
 
 
 _LARGE = 1 << 24
-"""Larger files (in bytes) are mapped; reading is faster for smaller files."""
+"""Files of more bytes than this are mapped; reading is faster for smaller files."""

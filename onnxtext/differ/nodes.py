@@ -25,7 +25,7 @@ from onnxtext.printer.strings import value_name
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 
 CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]
-"""Compares two graphs in attributes: old, new, old path, new path, map of the names around."""
+"""Compares two graphs in attributes; arguments: old, new, old path, new path, outer names."""
 
 
 class NodeComparer:
@@ -85,7 +85,7 @@ class NodeComparer:
         return changes
 
     def _same_head(self, old: Node, new: Node) -> bool:
-        """Whether nodes certainly differ only in inputs, outputs or attributes (fast path)."""
+        """Fast path: whether nodes are certainly equal but for inputs, outputs and attributes."""
         return (
             old.op_type == new.op_type
             and old.name == new.name

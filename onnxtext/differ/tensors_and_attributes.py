@@ -146,7 +146,10 @@ class ValueComparer:
     def _data(
         self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
     ) -> list[FieldChange]:
-        """Compare the elements of two tensors; no change if `others` has one of a data field."""
+        """Compare the elements of two tensors.
+
+        If `others`, the changes of other fields, include elements, no second change is returned.
+        """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
         if change is None:

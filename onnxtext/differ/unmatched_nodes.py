@@ -65,7 +65,7 @@ def uses(side: MatchSide) -> Uses:
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Return the unmatched nodes of `uses` by (input index, operator); -1 if several share it."""
+    """Map (input index, operator) to the unmatched node with this use; -1 if there are several."""
     found: dict[Hashable, int] = {}
     for index, slot in uses:
         if side.partner[index] < 0:

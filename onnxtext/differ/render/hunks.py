@@ -22,7 +22,7 @@ MOST_RENAMES = 20
 """Maximum number of renames to show, unless every difference is shown."""
 
 _HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name")
-"""Fields that the headline of a statement shows: the beginnings of their paths."""
+"""Prefixes of the paths of fields that the headline of a statement shows."""
 
 VERDICTS = {
     "same": "the models are the same",
