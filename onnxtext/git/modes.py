@@ -14,7 +14,7 @@ Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _EXCLUSIVE: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
-"""The modes that exclude each other: both apply to `*.onnx`; `source` applies to texts."""
+"""Modes that exclude each other, because both apply to `*.onnx`; `source` applies to texts."""
 
 _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 """Matches hunk headers: unindented lines that begin a graph, function or section."""
@@ -72,12 +72,12 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
 
     Args:
         mode: the mode.
-        command: runs `onnxtext`, quoted for git's shell.
+        command: the command that runs `onnxtext`, quoted for git's shell.
         structural: whether `git diff` shows the structural diff.
     """
     common = {
-        # A conflict between common ancestors would give a text with markers as the base, which
-        # cannot be merged as a model: "binary" uses their own ancestor instead.
+        # Git merges several common ancestors into one base. A base with conflict markers could not
+        # be merged as a model; the driver "binary" takes the ancestors' own ancestor instead.
         "merge.onnxtext.name": "onnxtext: three-way merge of ONNX models",
         "merge.onnxtext.driver": f"{command} git merge-driver %O %A %B %L %P %S %X %Y",
         "merge.onnxtext.recursive": "binary",
@@ -113,7 +113,7 @@ def is_command(name: str) -> bool:
 
 
 def is_ours(value: str) -> bool:
-    """Whether a command was written by `install`, for any Python."""
+    """Whether `install` wrote a command, with this or another Python."""
     return _MODULE in value
 
 
