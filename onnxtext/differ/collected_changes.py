@@ -80,7 +80,7 @@ class Collector:
             self.items.append(made)
 
     def stored(self, what: str, old: str, new: str, path: str) -> None:
-        """Count a field, such as `node.domain`, with equal values that are stored differently."""
+        """Count an encoding difference of a field, such as `node.domain`, with equal values."""
         key = _INDEX.sub("", what), old, new
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first

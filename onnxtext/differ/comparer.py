@@ -68,7 +68,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Convert an encoding error to one with its position in the text that caused it."""
+    """Return the error with a position in the text, old or new, that cannot be encoded."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)
@@ -213,7 +213,7 @@ def _function_name(function: Function) -> str:
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:
-    """Return a key of a function's interface and nodes; a rename does not change it."""
+    """Return a key of a function without its name: the interface and the nodes."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 

@@ -69,7 +69,7 @@ def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether arrays are bitwise equal; the first rows are compared first, as most differ there."""
+    """Whether arrays are bitwise equal; comparing row by row finds most differences early."""
     return all(
         np.array_equal(_bits(left), _bits(right)) for left, right in zip(one, other, strict=True)
     )
@@ -161,7 +161,7 @@ _NOT_NUMERIC = ("bool", "string")
 
 
 def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
-    """Return the axis of a shape to which a scale with `size` elements applies; None if unknown."""
+    """Return the axis of a weight to which a scale of `size` elements applies; None if unknown."""
     if known is not None:
         known += len(shape) if known < 0 else 0
         return known if 0 <= known < len(shape) and shape[known] == size else None

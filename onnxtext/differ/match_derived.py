@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 _MOST_BYTES = 1 << 28
 """Maximum total size of weights to match by content; above it, they match by name only."""
 
-_FEWEST = 4
+_FEWEST_ELEMENTS = 4
 """Minimum number of elements to match by content; smaller weights may be equal by chance."""
 
 
 def match_derived(
     old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
 ) -> Pairs:
-    """Return additional (old, new) pairs of initializers, by quantized name or derived content.
+    """Match more initializers: `W` with `W_quantized`, and weights that were transposed or cast.
 
-    The time is linear in the size of the initializers.
+    Return the additional (old, new) pairs of indices. The time is linear in the size of the
+    initializers.
 
     Args:
         old: the old initializers.
@@ -130,7 +131,7 @@ def _count(value: ValueInfo) -> int:
 
 def _array(value: ValueInfo, side: Side) -> Array | None:
     """Return the elements of an initializer; None if small, missing or without a numpy type."""
-    if not isinstance(value.type, TensorType) or _count(value) < _FEWEST:
+    if not isinstance(value.type, TensorType) or _count(value) < _FEWEST_ELEMENTS:
         return None
     element = ELEMENTS.get(value.type.element)
     if element is None or dtype_of(element.name) is None:

@@ -59,8 +59,8 @@ def match_graphs(
         new: the new graph or function.
         outer: maps the names of the enclosing graphs; None if there are none.
         sides: the old and the new model.
-        nested: whether the graphs are functions or in attributes; unequal numbers of inputs or
-            outputs then match by position, too.
+        nested: whether these are functions or nested graphs; unequal numbers of inputs or outputs
+            then match by position, too.
 
     Raises:
         LowerError: a statement cannot be lowered.
@@ -89,7 +89,7 @@ def match_graphs(
 def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
     """Match inputs or outputs by name, then by type, then by position.
 
-    Unless `by_position`, the position counts only if equally many of both lists are left.
+    Unless `by_position`, the rest matches by position only if equally many of both are left.
     """
     pairs = match_keys([value.name for value in old], [value.name for value in new])
     for key in (_type_of, _no_key):
@@ -140,9 +140,10 @@ def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs
 def _content(
     value: ValueInfo, side: Side, types: Collection[object], budget: list[int]
 ) -> Hashable | None:
-    """Return a key of an initializer's content; None if its type is not in `types`.
+    """Return a key of an initializer's content; None if the content is not hashed.
 
-    Also None if the data is missing, or if `budget[0]`, the number of bytes to hash, is used up.
+    It is hashed if its type is in `types`, its data is available and `budget[0]`, the number of
+    bytes that may still be hashed, is not negative.
     """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None

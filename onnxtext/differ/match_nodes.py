@@ -26,7 +26,7 @@ from onnxtext.differ.unmatched_nodes import (
 Keys = Mapping[int, Hashable]
 """Keys of nodes by index; None matches nothing."""
 
-_FEW = 2
+_MOST_ACCIDENTS = 2
 """Up to this many names count as reused for other values by accident."""
 
 
@@ -217,7 +217,7 @@ class Aligner:
                 name = self.old.first_output(one)
                 if name != self.new.first_output(other) and name in self.new.body.producers:
                     found += 1
-        return found > _FEW
+        return found > _MOST_ACCIDENTS
 
     # ---- By connection ----------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class Aligner:
         self._match(*below, same_count=True)
 
     def _with_marks(self) -> list[tuple[MatchSide, list[int]]]:
-        """Return both graphs with marks of their nodes: the new index if matched, else -1."""
+        """Return each graph with its nodes' marks: the pair's new index if matched, else -1."""
         marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
         return [(self.old, self.old.partner), (self.new, marks)]
 

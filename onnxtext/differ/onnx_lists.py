@@ -91,7 +91,7 @@ class Body:
 
 
 def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
-    """Return inputs and outputs; a function's have no types, which are in `value_info`."""
+    """Return inputs and outputs; for a function without types, which belong to `value_info`."""
     if isinstance(owner, Function):
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)

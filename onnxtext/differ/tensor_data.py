@@ -162,7 +162,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return why the data of equal external references cannot be read; None otherwise."""
+    """Return why the data of two equal external references cannot be read; else None."""
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
             try:

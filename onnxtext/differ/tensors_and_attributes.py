@@ -148,7 +148,7 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Compare the elements of two tensors.
 
-        If `others`, the changes of other fields, include elements, no second change is returned.
+        Return no second change if `others`, the changes found so far, have one of the elements.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)

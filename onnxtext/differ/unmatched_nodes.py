@@ -75,7 +75,7 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
 
 
 def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return a key of the matched consumers of each unmatched node; None if it has none.
+    """Return for each unmatched node a key of its matched consumers; None if it has none.
 
     Graph outputs count as consumers. `marks` is described in `Signatures`.
     """
@@ -105,7 +105,7 @@ def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return a key of the producers of each unmatched node's inputs."""
+    """Return for each unmatched node a key of the producers of its inputs."""
     made: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         sources: list[Hashable] = []
@@ -117,7 +117,7 @@ def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def previous_matches(marks: Sequence[int]) -> list[int]:
-    """For each node, return the mark of the last matched node up to and including the node."""
+    """For each node, return the mark of the last matched node at or before it; -1 if none."""
     made = []
     reached = -1
     for mark in marks:

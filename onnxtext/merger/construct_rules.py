@@ -41,7 +41,7 @@ CONTAINERS = frozenset(
 )
 """Constructs that hold statements."""
 WITHOUT_COMMAS = frozenset(("body", "section", "metadata_item", "decorators", ""))
-_TOGETHER = {
+_DEPENDENT_PARTS = {
     "value_info": ({"type"}, {"=", "data"}),
     "attribute": ({":", "attribute_type"}, {"attribute_value"}),
     "node": ({"operator", "overload"}, {"attributes", "names"}),
@@ -139,15 +139,15 @@ def check_together(
     ours: dict[str, tuple[str, Part]],
     theirs: dict[str, tuple[str, Part]],
 ) -> None:
-    """Raise MergeConflict if the sides changed different sets of dependent parts (`_TOGETHER`)."""
-    if origin not in _TOGETHER:
+    """Raise MergeConflict if the sides changed different sets of `_DEPENDENT_PARTS`."""
+    if origin not in _DEPENDENT_PARTS:
         return
-    roles = [role for group in _TOGETHER[origin] for role in group]
+    roles = [role for group in _DEPENDENT_PARTS[origin] for role in group]
     texts = [{r: v[r][1].token_texts() for r in roles if r in v} for v in (base, ours, theirs)]
     by_us = {role for role in roles if texts[1].get(role) != texts[0].get(role)}
     by_them = {role for role in roles if texts[2].get(role) != texts[0].get(role)}
     alike = {role for role in by_us & by_them if texts[1].get(role) == texts[2].get(role)}
-    one, other = _TOGETHER[origin]
+    one, other = _DEPENDENT_PARTS[origin]
     for mine, others in ((by_us, by_them), (by_them, by_us)):
         if (mine - alike) & one and (others - alike) & other:
             raise MergeConflict

@@ -100,7 +100,7 @@ def call_of(part: Part) -> Hashable:
 
 
 def kind_of(part: Part) -> Hashable:
-    """Return what an item and its replacement share: a node's operator, a value's type."""
+    """Return the kind that an item and its replacement share: a node's operator, a value's type."""
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
     if isinstance(part.tree, Token):
@@ -113,9 +113,9 @@ def kind_of(part: Part) -> Hashable:
 
 
 def _plain_node(part: Part) -> Node | None:
-    """Return the node of an untokenized statement if it has only plain inputs; else None.
+    """Return the node of an untokenized statement whose tokens follow from the node; else None.
 
-    The tokens of such a statement follow from the node.
+    Such a node has no attributes, domain, overload or omitted inputs.
     """
     node = part.item
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):

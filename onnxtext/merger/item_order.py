@@ -188,7 +188,7 @@ def rising_through(
 def _merged_order(
     shared: list[Triple], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
 ) -> tuple[list[Triple], bool]:
-    """Return the items that both sides have in order, and whether the sides are compatible."""
+    """Order the items that both sides have; also return whether the sides are compatible."""
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True

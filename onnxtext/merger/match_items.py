@@ -43,7 +43,7 @@ class MatchRules:
         key: returns the key of an item; None without a key.
         rename_keys: properties that a renamed item keeps, the most reliable first.
         replacement_key: the property that an item shares with its replacement at the same position.
-        mark_replaced: whether to mark items that were matched by position only as replaced.
+        mark_replaced: whether to set `Triple.replaced` for items matched by position only.
     """
 
     content: Callable[[Any], Hashable]

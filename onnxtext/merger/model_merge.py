@@ -103,7 +103,7 @@ class ModelMerger:
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
     ) -> Resolved:
-        """Merge fields that belong together; three Nones make the whole message a conflict."""
+        """Merge fields that belong together; (None, None, None) makes the message a conflict."""
         base, ours, theirs = parts
         number = min(numbers)
         key = number << 3 | LENGTH
@@ -146,7 +146,7 @@ class ModelMerger:
     ) -> Resolved:
         """Merge the items of a list that both sides have changed."""
         if repeated.kind is not None and repeated.key(b"") == "training":
-            return self._by_place(repeated.kind, items)
+            return self._by_position(repeated.kind, items)
         if where[0] < 0:
             matched = self._match(repeated, items)
         else:
@@ -202,7 +202,7 @@ class ModelMerger:
         self.ambiguous |= ours == theirs
         return ours, theirs, base
 
-    def _by_place(self, kind: MessageKind, items: Sequence[list[bytes]]) -> Resolved:
+    def _by_position(self, kind: MessageKind, items: Sequence[list[bytes]]) -> Resolved:
         """Merge a list in which only the position identifies an item."""
         base, ours, theirs = items
         if not len(base) == len(ours) == len(theirs):

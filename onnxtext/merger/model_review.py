@@ -99,9 +99,9 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Return the names that the merge defines in other fields than each of the sides.
+    """Return the names that the merge defines in other fields than either side does.
 
-    For example, one side adds an input and the other side an initializer of the same name.
+    For example, one side adds an input, and the other side an initializer of the same name.
     """
     if merged in (ours, theirs):
         return []

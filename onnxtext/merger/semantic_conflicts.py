@@ -45,9 +45,9 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 
 
 def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Find undefined, duplicate and misordered values, and uses of what a side has deleted.
+    """Find undefined, duplicate and misordered values, and uses of deleted functions and domains.
 
-    A side can delete functions and opset imports.
+    A function or opset import is deleted if a side has it, but the model does not.
     """
     yield from uses_and_order.check(subject)
     yield from single_assignment.check(subject)
@@ -134,9 +134,9 @@ def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
 
 
 def _new_before_uses(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
-    """Move each new node that follows a user before its first user; return the indices.
+    """Return the indices of the nodes, with each new node before its first user.
 
-    `used` has the indices of the nodes whose outputs each node uses.
+    `used` has, for each node, the indices of the nodes whose outputs it uses.
     """
     order: list[int] = []
     entered = [False] * len(used)

@@ -205,7 +205,7 @@ class Merger:
                 assert body is not None
                 return body
             if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
-                return self._places(children, versions)
+                return self._positional(children, versions)
         texts = [part.token_texts() for part in versions]
         if texts[1] == texts[2] or texts[0] == texts[2]:
             return ours.body
@@ -213,7 +213,7 @@ class Merger:
             return theirs.body
         raise MergeConflict
 
-    def _places(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
+    def _positional(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
         """Merge a positional list, such as the inputs of a node.
 
         One side may add or remove items at the end.
@@ -335,7 +335,7 @@ def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
 
 
 def _break_evenly(listed: Listed) -> None:
-    """Put every item on its own line if at least half of the items are."""
+    """Put every item on its own line if at least half of them already are."""
     leads = [chunk.lead for chunk in listed.chunks]
     broken = next((lead for lead in leads if "\n" in lead), None)
     if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):

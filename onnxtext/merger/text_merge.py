@@ -231,7 +231,7 @@ class _Merge:
             return proposal.text, 0
         found: list[str] = []
         resolved = review_models(merger, resolved, self.versions, self.sides, self.known, found)
-        if proposal is not None and self._is_right(proposal, resolved, merger.ambiguous):
+        if proposal is not None and self._agrees(proposal, resolved, merger.ambiguous):
             self.notes += notes
             return proposal.text, proposal.conflicts
         self.notes += found
@@ -250,7 +250,7 @@ class _Merge:
     def _lowered(self, proposal: _Proposal) -> bytes | None:
         return lower_tree(proposal.plain.tree, proposal.text, self.known, self.models)
 
-    def _is_right(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
+    def _agrees(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
         """Whether the model of the merged text is the merge of the models."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:

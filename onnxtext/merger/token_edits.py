@@ -20,7 +20,7 @@ def has_comments(text: str) -> bool:
 
 
 def edit_tokens(text: str, before: str, after: str) -> str | None:
-    """Return a statement with the changes between two printed forms of it.
+    """Apply the changes between two printed forms of a statement to its text.
 
     Args:
         text: the statement in the spelling of the text.

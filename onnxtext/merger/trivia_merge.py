@@ -73,7 +73,7 @@ def _without(blanks: str, comments: Counter[str]) -> str:
 def missing_comments(
     base: Item | None, ours: Item | None, theirs: Item | None, merged: str
 ) -> list[str]:
-    """Return the comments in an item that a merge would lose."""
+    """Return the comments inside an item that a merge must keep, but that `merged` lacks."""
     before, mine, others = (
         Counter() if item is None else comments_in(item.part.body) for item in (base, ours, theirs)
     )

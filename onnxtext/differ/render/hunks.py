@@ -79,7 +79,7 @@ def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MOST_ITEMS:
         for group in diff.groups:
-            if len(group.occurrences) > 1 or len(group.occurrences[0]) > _FEW:
+            if len(group.occurrences) > 1 or len(group.occurrences[0]) > _MOST_UNGROUPED:
                 grouped.update(dict.fromkeys(chain(*group.occurrences), group))
     items = {item.key: item for item in diff.items}
     shown: set[int] = set()
@@ -112,7 +112,7 @@ def _stored(diff: ModelDiff) -> Iterator[Line]:
         yield Line("~", text)
 
 
-_FEW = 3
+_MOST_UNGROUPED = 3
 """A group that occurs once is shown item by item if it has at most this many items."""
 
 
