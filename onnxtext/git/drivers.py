@@ -25,7 +25,8 @@ DRIVER_FAILED = 129
 """The exit status for a failure of the driver; to git, 1 to 128 mean conflicts."""
 
 _LABELS = ("base", "ours", "theirs")
-_NOTHING = b'<onnxtext: 1>\n"" () => () {}\n'
+_EMPTY_MODEL = b'<onnxtext: 1>\n"" () => () {}\n'
+"""The text of an empty model."""
 
 
 def merge_files(
@@ -103,7 +104,7 @@ def with_matching_suffix(path: Path) -> Iterator[Path]:
     Raises:
         OSError: the file cannot be read.
     """
-    data = _NOTHING if str(path) in (os.devnull, "/dev/null") else path.read_bytes()
+    data = _EMPTY_MODEL if str(path) in (os.devnull, "/dev/null") else path.read_bytes()
     suffix = ".onnx" if has_binary_content(data) else ".onnxtxt"
     if path.suffix.lower() == suffix:
         yield path

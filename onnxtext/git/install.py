@@ -155,7 +155,7 @@ def _is_structural(before: Installed) -> bool:
 
 
 def _command_of(before: Installed) -> str:
-    """Return the command that runs `onnxtext` in the settings; if none, that of this Python."""
+    """Return the command that runs `onnxtext`, from the settings or else for this Python."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):

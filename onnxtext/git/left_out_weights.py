@@ -35,8 +35,8 @@ def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
 
     Args:
         merged: the text.
-        versions: the versions that git keeps. If they do not have all of the weights, the text is
-            not changed.
+        versions: the versions that git keeps. If they lack any of the weights, the text is not
+            changed.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):
@@ -66,7 +66,7 @@ def has_left_out(text: bytes) -> bool:
 
 
 def put_back(text: bytes, path: str) -> bytes | None:
-    """Put weights that were left out back into a text; None if git does not have all of them.
+    """Restore weights that were left out of a text; None if git does not have all of them.
 
     Args:
         text: the text.

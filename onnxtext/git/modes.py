@@ -23,7 +23,7 @@ _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 # greeting. So if Python or onnxtext is missing, the shell answers that it has no capabilities, and
 # git leaves the files unchanged. (Python exits with 1 if it cannot import a module, a shell with
 # 126 or 127 if it cannot run a program; our commands use none of these.)
-_UNABLE = (
+_FALLBACK = (
     "case $? in 1|126|127) echo 'warning: onnxtext cannot be run: models stay as they are' >&2; "
     r"printf '0016git-filter-server\n000eversion=2\n00000000'; cat >/dev/null;; esac"
 )
@@ -97,7 +97,7 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
         return {**made, "diff.onnxtext.binary": "true"}
     return {
         **made,
-        "filter.onnxtext.process": f"{command} git filter-process || {_UNABLE}",
+        "filter.onnxtext.process": f"{command} git filter-process || {_FALLBACK}",
         "filter.onnxtext.clean": f"{command} git clean -- %f",
         "filter.onnxtext.smudge": f"{command} git smudge -- %f",
         # If true, git would remove files from the working tree if the filter cannot run.

@@ -70,7 +70,7 @@ _PROBES: dict[Mode, str] = {
     "filter": "model.onnx",
     "source": "model.onnxtxt",
 }
-"""The path whose attributes are checked for each mode; the file need not exist."""
+"""For each mode, the path whose attributes are checked; the file need not exist."""
 
 
 def status(scope: Scope | None) -> list[ModeStatus]:
