@@ -25,8 +25,10 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
 
         try:
             made = np.asarray(json.loads(text))
-            if made.dtype.kind in "biufU" and not isinstance(made.tolist(), str):
-                return made
+            if not made.shape and made.dtype.kind == "U":
+                raise ValueError
+            if made.dtype.kind != "O" or all(isinstance(item, int) for item in made.flat):
+                return made  # numbers beyond int64 are objects
         except (ValueError, TypeError, RecursionError):
             pass
         raise CommandError(

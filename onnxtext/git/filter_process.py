@@ -137,8 +137,6 @@ def _convert(
 
     Content that is passed through, such as a file that is too large, is not read as a whole.
     """
-    if is_source(name):
-        return Converted(None)
     size = content.tell()
     content.seek(0)
     if command == "clean":

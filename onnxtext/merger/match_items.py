@@ -159,7 +159,7 @@ def _pair_neighbours(
             found[at] == ABSENT
             and other < len(base)
             and not used[other]
-            and (other == 0 or before != ABSENT)
+            and (at == 0 or before != ABSENT)
             and (kind := replacement_key(item)) is not None
             and kind == replacement_key(base[other])
             and _end_of_gap(base, side, found, used, at, other)
