@@ -80,9 +80,9 @@ class _Rows:
 
         Args:
             items: items of the side, in its order.
-            moved: the `id()`s of items that the other side has moved. If the predecessor of a
-                missing item has moved, but its successor has not, the item is put before the
-                successor.
+            moved: the `id()`s of items that the other side has moved. Missing items at the end of
+                the side then stay at the end. If the predecessor of another missing item has moved,
+                but its successor has not, the item is put before the successor.
 
         Returns:
             Whether an item was inserted elsewhere than at the end.
@@ -93,11 +93,10 @@ class _Rows:
                 anchor, where = triple, self._behind
                 continue
             unsure = unsure or after is not None
-            if id(anchor) in moved:
-                if after is None:
-                    anchor = self._line[-1]
-                elif id(after) not in moved:
-                    anchor, where = after, self._before
+            if after is None and moved:
+                anchor = self._line[-1]
+            elif after is not None and id(anchor) in moved and id(after) not in moved:
+                anchor, where = after, self._before
             where[id(anchor)].append(triple)
         return unsure
 
