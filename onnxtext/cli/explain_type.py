@@ -258,7 +258,7 @@ class _Model:
         if len(known) > 1:
             caller = known[0].caller()
             at = f" of {self._where(_place(caller[1]))}" if caller is not None else ""
-            yield f"  in the call{at}; there are {len(known)} kinds of calls, with the types " + (
+            yield f"  for the call{at}; {len(known)} kinds of calls give the types " + (
                 ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
             )
         others = [

@@ -49,7 +49,9 @@ def _pairs(
     for value in values:
         name, equals, held = value.partition("=")
         if not equals or not name:
-            raise click.BadParameter(f"{value!r} is not of the form NAME=VALUE.")
+            raise click.BadParameter(
+                f"{value!r} is not of the form {parameter.make_metavar(context)}."
+            )
         pairs.append((name, held))
     return pairs
 
@@ -307,7 +309,7 @@ def _differences(found: list[Difference], first: str, second: str) -> str:
     """Return a table of all outputs, and of the inner values that differ."""
     outputs = [one for one in found if one.is_output]
     inner = [one for one in found if not one.is_output and one.differs]
-    lines = [f"{first} and {second}: {len(found)} values of both compared"]
+    lines = [f"{first} and {second}: compared the {len(found)} values that both have"]
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     shown = inner[:_MOST_ROWS]

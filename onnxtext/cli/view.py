@@ -149,5 +149,5 @@ def _open(data: bytes) -> None:
     if webbrowser.open(Path(name).as_uri()):
         write_stderr(f"opened {safe(name)}")
     else:
-        write_stderr("no browser was found (BROWSER names one); the page is")
+        write_stderr("no browser was found: set BROWSER, or open this page:")
         say(name)

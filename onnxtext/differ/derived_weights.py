@@ -99,7 +99,7 @@ def compare_types(
     quantized = [held.reader.quantizations.get(held.name) for held in (old, new)]
     if not any(quantized) or None in values:
         alike = (left.kind == "float") == (right.kind == "float")
-        note = f"{old.type.element} and {new.type.element} have no meaningful Δ"
+        note = f"differences between {old.type.element} and {new.type.element} are not computed"
         return WeightChange(count, changed if alike else None, note=note)
     verb = (
         "quantized"

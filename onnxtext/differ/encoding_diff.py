@@ -23,7 +23,7 @@ def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
     if one != other:
         out.stored("model", one, other, "model")
     elif old.model.encoding is not None and old.model.encoding != new.model.encoding:
-        out.stored("model", "one byte order", "another", "model")
+        out.stored("model", "one order of fields", "another", "model")
     if not out.is_empty or old.reader.left_out or new.reader.left_out:
         return
     if old.model.metadata_left_out or new.model.metadata_left_out:

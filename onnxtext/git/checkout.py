@@ -47,7 +47,7 @@ def check_out(top: Path) -> list[CheckoutResult]:
                 continue
             stored = read(file.object)
             if text != stored and clean(text, name=file.path).data != stored:
-                problem = "it holds a text that git does not store: run `git add` first"
+                problem = "its text differs from the version in git: run `git add` first"
                 found.append(CheckoutResult(file.path, (problem,)))
                 continue
             converted = smudge(stored)

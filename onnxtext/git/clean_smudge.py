@@ -120,7 +120,7 @@ def _complete(data: bytes, name: str) -> Converted:
         return Converted(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:
-        message = "stored without its weights, which git does not have; repeat the merge"
+        message = "stored without its weights: no merged version has them; repeat the merge"
         return Converted(None, (message,))
     return Converted(complete)
 

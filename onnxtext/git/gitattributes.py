@@ -80,7 +80,7 @@ class AttributesFile:
         ):
             raise DamagedBlock(
                 f"the block between `{_BEGIN.decode()}` and `{_END.decode()}` is damaged: "
-                "remove both comments and our lines"
+                "remove both comments and the lines between them"
             )
         return found[0] if found else None
 

@@ -66,7 +66,10 @@ def find_installed(scope: Scope) -> Installed:
         OnnxTextError: there is no repository, or git fails.
     """
     if scope == "local" and not in_repository():
-        raise failed("there is no git repository here", help="--global needs none")
+        raise failed(
+            "there is no git repository here",
+            help="use --global to install outside of a repository",
+        )
     own = read_config(scope, r"^onnxtext\.(mode|attributes)$")
     names = own.get(_MODE, [""])[-1].split()
     recorded = own.get(_FILE, [None])[-1]

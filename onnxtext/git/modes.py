@@ -24,7 +24,7 @@ _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 # git leaves the files unchanged. (Python exits with 1 if it cannot import a module, a shell with
 # 126 or 127 if it cannot run a program; our commands use none of these.)
 _FALLBACK = (
-    "case $? in 1|126|127) echo 'warning: onnxtext cannot be run: models stay as they are' >&2; "
+    "case $? in 1|126|127) echo 'warning: onnxtext cannot run: git does not convert models' >&2; "
     r"printf '0016git-filter-server\n000eversion=2\n00000000'; cat >/dev/null;; esac"
 )
 
@@ -145,6 +145,6 @@ def command_line() -> str:
         if done.returncode == 0:
             return " ".join(map(shlex.quote, words[:-1]))
     raise failed(
-        f"{sys.executable} finds onnxtext only in directories that are not safe for git to use",
+        f"{sys.executable} cannot import onnxtext in isolated mode (-I), which git needs",
         help="install onnxtext into a virtual environment, or with pipx",
     )

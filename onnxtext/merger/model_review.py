@@ -59,7 +59,7 @@ def review_models(
         marked += late
     names = both_defined(resolved[0], ours, theirs)
     if marked or names:
-        notes += [f"{found.message} (in the merge, but in neither side)" for found in marked]
+        notes += [f"{found.message} (only in the merge, not in ours or theirs)" for found in marked]
         notes += [f"both sides define `{_text(name)}`" for name in names]
         merger.forced, placed = _places(owners, marked)
         for where, index in _named(resolved[0], names):

@@ -70,7 +70,7 @@ def merge_texts(
         pass
     text, conflicts, by_git = merge_lines(base, ours, theirs, markers)
     notes = [
-        f"{reason}; merged line by line" if by_git else f"{reason}, and git cannot merge lines"
+        f"{reason}; merged line by line" if by_git else f"{reason}, and `git merge-file` failed"
     ]
     if not conflicts and not _parses(text) and _parses(ours) and _parses(theirs):
         text, conflicts = whole_conflict(base, ours, theirs, markers), 1

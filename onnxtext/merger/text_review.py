@@ -139,7 +139,7 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
     for chunk in changed:
         chunk.forced = True
-    notes.append(f"{finding.message} (in the merge, but in neither side)")
+    notes.append(f"{finding.message} (only in the merge, not in ours or theirs)")
 
 
 def _check_fine(place: ChunkSpan, at: int, places: _ChunkSpans) -> None:
@@ -169,7 +169,7 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
                 _check_fine(place, at, places)
                 if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
                     chunk.conflict = marked = True
-                    notes.append(f"{diagnostic.message} (in the merge, but in neither side)")
+                    notes.append(f"{diagnostic.message} (only in the merge, not in ours or theirs)")
                     break
     if not marked:
         raise Unmergeable

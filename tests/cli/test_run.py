@@ -81,7 +81,7 @@ def test_comparison(files: Path) -> None:
     other = run("run", "m.onnx", "--compare", "other.onnxtxt", *words, cwd=files)
     assert other.status == 1
     assert other.out.decode().splitlines() == [
-        "m.onnx and other.onnxtxt: 4 values of both compared",
+        "m.onnx and other.onnxtxt: compared the 4 values that both have",
         "outputs:",
         "  y  4 of 4 elements differ, by up to 24, relative 2",
         "  m  equal",

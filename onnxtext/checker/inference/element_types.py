@@ -242,7 +242,7 @@ class TypeInference(ScopeWalk[Types]):
                         Place(bodies[0].outputs[index], ("type",), f"`{shown(left)}`"),
                         Place(bodies[1].outputs[index], ("type",), f"`{shown(right)}`"),
                     ),
-                    "insert a `Cast` in one of them",
+                    "insert a `Cast` in one of the branches",
                     index,
                 )
 

@@ -114,7 +114,9 @@ def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str
             words = other.scope.describe()
             if other.defined:
                 return f"`{new}` is already a value of {words}"
-            return f"`{new}` is used in {words} without a definition: it would mean this value"
+            return (
+                f"`{new}` is used in {words}, but not defined there: the use would mean this value"
+            )
     return None
 
 

@@ -113,7 +113,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     except OnnxTextError as error:
         raise RequestError(_reasons(error)) from None
     except (TypeError, ValueError):
-        raise RequestError("the data of this action has changed since it was offered") from None
+        raise RequestError("the editor sent invalid data for this action") from None
     if document.version.text != text:
         raise RequestError("the text has changed since this action was chosen")
     from onnxtext.editing import Obstacle

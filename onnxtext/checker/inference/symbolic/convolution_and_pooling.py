@@ -215,4 +215,4 @@ def to_space(call: OperatorCall) -> SymbolicShape:
 def _require_multiple(call: OperatorCall, shape: Extents, axis: int, number: int) -> None:
     size = shape[axis]
     if isinstance(size, int) and size % number:
-        call.reject(f"dimension {axis} of {{0}} is {size}, no multiple of {number}")
+        call.reject(f"dimension {axis} of {{0}} is {size}, which is not a multiple of {number}")

@@ -116,7 +116,7 @@ def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     count = given if isinstance(given, int) else call.scalar(1)
     size = shape[axis]
     if isinstance(count, int) and isinstance(size, int) and not 0 <= count <= size:
-        call.reject(f"the {count} greatest of {size}: dimension {axis} of {{0}} is {size}")
+        call.reject(f"`k` is {count}, but dimension {axis} of {{0}} is {size}")
     made = (*shape[:axis], count, *shape[axis + 1 :])
     return made, made
 

@@ -45,7 +45,7 @@ def _scaler(call: OperatorCall) -> Shapes:
     offsets, scales = count_of(call, "offset"), count_of(call, "scale")
     if offsets and scales and offsets != scales:
         call.reject(
-            f"there are {offsets} offsets but {scales} scales; onnxruntime needs as many of each",
+            f"`offset` has the length {offsets}, but `scale` {scales}; onnxruntime needs one length",
             certain=False,
         )
     return (shape,)
@@ -65,7 +65,7 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
     size = shape[-1] if shape else None
     if classes and weights % classes:
         call.reject(
-            f"there are {weights} `coefficients`, no multiple of the {classes} `intercepts`"
+            f"`coefficients` has {weights} entries, not a multiple of the {classes} `intercepts`"
         )
     elif isinstance(size, int) and weights < classes * size:
         call.reject(f"there are {weights} `coefficients` for {classes} times {size} features")
@@ -73,7 +73,9 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
         given = f"the number of class labels is {labels}"
         call.reject(f"{given}, but there are {classes} `intercepts`", certain=labels > 0)
     elif classes == 1 and labels > 2:
-        call.reject(f"there are {labels} class labels, but only one of `intercepts`", certain=False)
+        call.reject(
+            f"there are {labels} class labels, but `intercepts` has one entry", certain=False
+        )
     found: Extent = classes or None
     if found == 1 and labels == 2:
         found = 2
@@ -112,7 +114,7 @@ def _zip_map(call: OperatorCall) -> Shapes:
     names = "classlabels_strings", "classlabels_int64s"
     given = [name for name in names if count_of(call, name)]
     if len(given) != 1:
-        call.reject(f"{'both' if given else 'none'} of `{names[0]}` and `{names[1]}` are given")
+        call.reject(f"exactly one of `{names[0]}` and `{names[1]}` must be given")
         return ()
     shape, count = call.shape(0), count_of(call, given[0])
     if shape and call.has_rank(0, 1, 2):

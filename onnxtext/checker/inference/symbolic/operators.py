@@ -51,7 +51,9 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
     if shape is None:
         return
     if len(shape) > len(target):
-        call.reject(f"{{{index}}} has {len(shape)} dimensions, but is added to {len(target)}")
+        call.reject(
+            f"{{{index}}} has {len(shape)} dimensions and cannot be broadcast to {len(target)}"
+        )
         return
     for back in range(1, len(shape) + 1):
         size, wanted = shape[-back], target[-back]

@@ -211,7 +211,7 @@ def require_indices(call: OperatorCall, sizes: Extents) -> None:
     for number, item in enumerate(chosen.items if chosen is not None and sizes else ()):
         size = sizes[number % len(sizes)]
         if isinstance(item, int) and isinstance(size, int) and not -size <= item < size:
-            call.reject(f"there is no index {item}: the dimension of {{0}} is {size}")
+            call.reject(f"the index {item} is out of range: the dimension of {{0}} is {size}")
             return
 
 

@@ -76,7 +76,7 @@ def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None
     unknown = next((mode for mode in modes if mode not in _MODES), None)
     if unknown is not None:
         shown = unknown.decode(errors="replace") if isinstance(unknown, bytes) else unknown
-        call.reject(f"`nodes_modes` has `{shown}`, which is no mode")
+        call.reject(f"`nodes_modes` has the unknown mode `{shown}`")
         return
     if len(known) < len(nodes):
         places = {node: index for index, node in enumerate(nodes)}  # of the last occurrence
@@ -108,7 +108,7 @@ def _require_features(call: OperatorCall, branches: list[int]) -> None:
     if not used:
         return
     if min(used) < 0:
-        call.reject(f"`nodes_featureids` has {min(used)}, which is no index")
+        call.reject(f"`nodes_featureids` has the negative index {min(used)}")
     size = shape[-1] if shape else None
     if isinstance(size, int) and max(used) >= size:
         call.reject(f"`nodes_featureids` has {max(used)}, but {{0}} has {size} features")
