@@ -45,7 +45,7 @@ def _scaler(call: OperatorCall) -> Shapes:
     offsets, scales = count_of(call, "offset"), count_of(call, "scale")
     if offsets and scales and offsets != scales:
         call.reject(
-            f"`offset` has the length {offsets}, but `scale` {scales}; onnxruntime needs one length",
+            f"`offset` has the length {offsets}, but `scale` {scales}; onnxruntime needs the same",
             certain=False,
         )
     return (shape,)
