@@ -115,7 +115,7 @@ WARNINGS = {
     "y = Resize (image, roi, scales, none)": "scales are given with empty sizes",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
-    "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "length 1, but `scale` 3",
+    "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "but `scale` 3",
     classifier(
         "coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]", "classlabels_ints = [0, 1, 2]"
     ): "there are 3 class labels, but `intercepts` has one",
