@@ -4,6 +4,7 @@ from onnxtext._core.wire cimport Bytes
 
 cdef enum:
     UNINTERRUPTED = 1 << 12  # the fields between two checks for signals
+    MOST_KNOWN = 1 << 10  # fields with larger numbers are unknown
 
 cdef class Tail:
     """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
@@ -17,14 +18,11 @@ cdef class Decoder:
     cdef Values values
     cdef dict tails
     cdef object lifter
-    cdef list _fields(
-        self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth, dict lists, list nodes,
-        list initializers, dict texts,
-    )
-    cdef object _graph(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth)
+    cdef object _graph(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth)
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
     )
+    cdef object _value_info(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object _rare(self, str method, data)
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth)
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key)

@@ -23,7 +23,6 @@ from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
     SHORT = 512  # the maximum size of a cached tail
-    SPARSE_INITIALIZERS = 15  # the number of this field of a graph
     GRAPH_KIND = 5  # `AttributeType.GRAPH`
     DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
 
@@ -39,17 +38,6 @@ cdef class Decoder:
         """
         self.values = Values(types)
         self.tails = {}
-
-    def value_info(self, bytes data):
-        """Return a value info with a name and a plain type; None for other forms."""
-        return self.values.value_info(<Bytes><const char*>data, 0, len(data))
-
-    def attribute(self, data):
-        """Return an attribute without a graph or record; None for other forms."""
-        cdef const unsigned char[::1] whole = data
-        if not whole.shape[0]:
-            return None
-        return self.values.attribute(&whole[0], memoryview(data), 0, whole.shape[0])
 
     def annotation(self, data):
         """Return an annotation with a name and then whole entries; None for other forms."""
@@ -74,11 +62,8 @@ cdef class Decoder:
             at = field.end
         return Annotation(name, tuple(entries))
 
-    def fields(
-        self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth, dict lists, list nodes,
-        list initializers, dict texts,
-    ):
-        """Read the nodes, values and strings of a graph or function.
+    def graph(self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth):
+        """Return a graph.
 
         Args:
             lifter: the `Lifter` for rare forms.
@@ -86,13 +71,6 @@ cdef class Decoder:
             start: the offset of its first byte.
             end: the offset after its last byte.
             depth: the number of messages around it.
-            lists: the output lists of nodes, initializers and value infos, by field number.
-            nodes: the one of them for nodes.
-            initializers: the one of them for initializers.
-            texts: the output lists of strings, by field number.
-
-        Returns:
-            The number and the payload of each other length-delimited field.
 
         Raises:
             WireError: the bytes are not a message.
@@ -100,23 +78,20 @@ cdef class Decoder:
         cdef const unsigned char[::1] whole = data
         if not 0 <= start <= end <= whole.shape[0]:
             raise ValueError("message out of bounds")
-        if start == end:
-            return []
         caller, self.lifter = self.lifter, lifter
         try:
-            return self._fields(
-                &whole[0], memoryview(data), start, end, depth, lists, nodes, initializers, texts
+            return self._graph(
+                &whole[0] if start < end else NULL, memoryview(data), start, end, depth
             )
         finally:
             self.lifter = caller
 
-    cdef list _fields(
-        self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth, dict lists, list nodes,
-        list initializers, dict texts,
-    ):
+    cdef object _graph(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth):
         cdef Field field
-        cdef int number, patience = UNINTERRUPTED
-        cdef list into, others = []
+        cdef int patience = UNINTERRUPTED
+        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], others = []
+        cdef list sparse = [], values
+        name = None
         while at < end:
             patience -= 1
             if not patience:
@@ -127,59 +102,43 @@ cdef class Decoder:
                 at = found.end
                 if found.wire_type != LENGTH:
                     continue
-                number = found.number
                 field.value, field.end = found.value, at
-            else:
-                number = field.key >> 3
+                field.key = found.number << 3 | LENGTH if found.number < MOST_KNOWN else 0
             at = field.end
-            into = lists.get(number)
-            if into is None:
-                into = texts.get(number)
-                if into is not None:
-                    into.append(text_of(data, field.value, at))
-                elif at - field.value > SMALL:
-                    others.append((number, view[field.value:at]))
-                else:
-                    others.append((number, copied(data, field.value, at)))
-            elif into is nodes:
-                into.append(self._node(data, view, field.value, at, depth + 1))
-            elif into is initializers:
+            if field.key == GRAPH_NODE:
+                nodes.append(self._node(data, view, field.value, at, depth + 1))
+            elif field.key == GRAPH_INITIALIZER:
                 made = self.values.initializer(data, view, field.value, at)
-                into.append(self._rare("initializer", view[field.value:at]) if made is None else made)
-            elif number == SPARSE_INITIALIZERS:
+                if made is None:
+                    made = self._rare("initializer", view[field.value:at])
+                initializers.append(made)
+            elif field.key == GRAPH_SPARSE_INITIALIZER:
                 made = self.values.sparse_initializer(data, view, field.value, at)
                 if made is not None:
-                    into.append(made)
+                    sparse.append(made)
                 else:
                     self.values.is_plain = False
-                    into += self.lifter.sparse_initializer(view[field.value:at])
+                    sparse += self.lifter.sparse_initializer(view[field.value:at])
+            elif field.key in (GRAPH_VALUE_INFO, GRAPH_INPUT, GRAPH_OUTPUT):
+                values = inputs if field.key == GRAPH_INPUT else outputs
+                values = infos if field.key == GRAPH_VALUE_INFO else values
+                values.append(self._value_info(data, view, field.value, at))
+            elif field.key == GRAPH_NAME:
+                name = text_of(data, field.value, at)
             else:
-                made = self.values.value_info(data, field.value, at)
-                into.append(self._rare("value_info", view[field.value:at]) if made is None else made)
-        return others
-
-    cdef object _graph(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
-        """Return a graph that is not empty."""
-        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], names = []
-        cdef list sparse = []
-        cdef list others = self._fields(
-            data, view, start, end, depth,
-            {
-                1: nodes, 5: initializers, 11: inputs, 12: outputs, 13: infos,
-                SPARSE_INITIALIZERS: sparse,
-            },
-            nodes, initializers, {2: names},
-        )
+                others.append((field.key >> 3, view[field.value:at]))
         initializers += sparse
-        graph = make_graph(
-            names[len(names) - 1] if names else "", inputs, outputs, initializers, nodes, -1
-        )
-        if others or infos or not names or share_names(initializers, inputs):
-            self.values.is_plain = self.values.is_plain and names and not others
+        graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
+        if others or infos or name is None or share_names(initializers, inputs):
+            self.values.is_plain = self.values.is_plain and name is not None and not others
             self.lifter.finish_graph(
-                graph, others, initializers, infos, depth, is_named=bool(names)
+                graph, others, initializers, infos, depth, is_named=name is not None
             )
         return graph
+
+    cdef object _value_info(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        made = self.values.value_info(data, start, end)
+        return self._rare("value_info", view[start:end]) if made is None else made
 
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth

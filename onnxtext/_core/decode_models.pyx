@@ -4,16 +4,18 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
-from onnxtext._core.decode cimport UNINTERRUPTED, Decoder
+from onnxtext._core.decode cimport MOST_KNOWN, UNINTERRUPTED, Decoder
 from onnxtext._core.decode_types cimport text_of
 from onnxtext._core.decode_values cimport new_value_info
 from onnxtext._core.keys cimport *
-from onnxtext._core.wire cimport Bytes, Field, read_field
+from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.combine_lists import assemble_function
+from onnxtext.ast.metadata import meta_of
 from onnxtext.ast.model import Function, Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.types_and_tensors import lift_entry
+from onnxtext.wire.reader import read_fields
 
 
 @cython.final
@@ -66,7 +68,7 @@ cdef class ModelDecoder(Decoder):
             elif field.key == MODEL_METADATA_PROPS:
                 metadata.append(lift_entry(view[field.value:at]))
             else:
-                functions.append(self._function(data, view, field.value, at))
+                functions.append(self._function(data, view, field.value, at, 1))
         return Model(
             graph, functions, NO_DEFAULTS, ir_version, opsets, producer_name, producer_version,
             domain, model_version, doc_string, metadata,
@@ -80,59 +82,80 @@ cdef class ModelDecoder(Decoder):
         """
         return self.values.most if self.values.is_plain else -1
 
-    cdef object _function(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+    def function(self, lifter, data, int depth):
+        """Return a function.
+
+        Args:
+            lifter: the `Lifter` for rare forms.
+            data: its bytes.
+            depth: the number of messages around it.
+
+        Raises:
+            WireError: the bytes are not a message.
+        """
+        cdef const unsigned char[::1] whole = data
+        cdef Py_ssize_t end = whole.shape[0]
+        caller, self.lifter = self.lifter, lifter
+        try:
+            return self._function(&whole[0] if end else NULL, memoryview(data), 0, end, depth)
+        finally:
+            self.lifter = caller
+
+    cdef object _function(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth):
         cdef Field field
-        cdef Py_ssize_t at = start
         cdef int left = UNINTERRUPTED
         cdef list inputs = [], outputs = [], parameters = [], attributes = [], nodes = []
-        cdef list infos = [], opsets = []
+        cdef list infos = [], opsets = [], entries = []
         name = ""
         domain = overload = doc_string = None
-        if not is_plain_function(data, start, end):
-            self.values.is_plain = False
-            return self.lifter.function(view[start:end], 1)
         while at < end:
             left -= 1
             if not left:
                 left = UNINTERRUPTED
                 PyErr_CheckSignals()
-            read_field(data, at, end, &field)
+            if not read_field(data, at, end, &field) or field.key & 7 != LENGTH:
+                found = next(read_fields(view, at, end))
+                at = found.end
+                if found.wire_type != LENGTH:
+                    continue
+                field.value, field.end = found.value, at
+                field.key = found.number << 3 | LENGTH if found.number < MOST_KNOWN else 0
             at = field.end
             if field.key == FUNCTION_NODE:
-                nodes.append(self._node(data, view, field.value, at, 2))
+                nodes.append(self._node(data, view, field.value, at, depth + 1))
             elif field.key == FUNCTION_VALUE_INFO:
-                made = self.values.value_info(data, field.value, at)
-                if made is None:
-                    made = self._rare("value_info", view[field.value:at])
-                infos.append(made)
+                infos.append(self._value_info(data, view, field.value, at))
             elif field.key == FUNCTION_ATTRIBUTE_PROTO:
                 made = self.values.attribute(data, view, field.value, at)
                 if made is None:
                     self.values.is_plain = False
-                    made = self.lifter.attribute(view[field.value:at], 2)
+                    made = self.lifter.attribute(view[field.value:at], depth + 1)
                 attributes.append(made)
             elif field.key == FUNCTION_OPSET_IMPORT:
                 opsets.append(self._opset(data, view, field.value, at))
-            else:
-                text = text_of(data, field.value, at)
-                if field.key == FUNCTION_INPUT:
-                    inputs.append(new_value_info(text, None, None, ()))
-                elif field.key == FUNCTION_OUTPUT:
-                    outputs.append(new_value_info(text, None, None, ()))
-                elif field.key == FUNCTION_ATTRIBUTE:
-                    parameters.append(text)
-                elif field.key == FUNCTION_NAME:
-                    name = text
-                elif field.key == FUNCTION_DOMAIN:
-                    domain = text
-                elif field.key == FUNCTION_OVERLOAD:
-                    overload = text
-                else:
-                    doc_string = text
+            elif field.key == FUNCTION_METADATA_PROPS:
+                entries.append(lift_entry(view[field.value:at]))
+            elif field.key == FUNCTION_INPUT:
+                inputs.append(new_value_info(text_of(data, field.value, at), None, None, ()))
+            elif field.key == FUNCTION_OUTPUT:
+                outputs.append(new_value_info(text_of(data, field.value, at), None, None, ()))
+            elif field.key == FUNCTION_ATTRIBUTE:
+                parameters.append(text_of(data, field.value, at))
+            elif field.key == FUNCTION_NAME:
+                name = text_of(data, field.value, at)
+            elif field.key == FUNCTION_DOMAIN:
+                domain = text_of(data, field.value, at)
+            elif field.key == FUNCTION_OVERLOAD:
+                overload = text_of(data, field.value, at)
+            elif field.key == FUNCTION_DOC_STRING:
+                doc_string = text_of(data, field.value, at)
         function = Function(
             name, inputs, outputs, tuple(parameters + attributes), [], nodes, domain, overload,
             doc_string, opsets,
         )
+        if entries:
+            self.values.is_plain = False
+            function.decorators = (meta_of(tuple(entries)),)
         if infos:
             assemble_function(function, infos)
         return function
@@ -154,20 +177,6 @@ def is_plain(data):
     """Whether bytes have exactly one graph, a version of the IR and only fields of models."""
     cdef const unsigned char[::1] whole = data
     return whole.shape[0] > 0 and is_plain_model(&whole[0], whole.shape[0])
-
-
-cdef bint is_plain_function(Bytes data, Py_ssize_t at, Py_ssize_t end) noexcept:
-    """Whether the core can read all fields of a function."""
-    cdef Field field
-    while at < end:
-        if not read_field(data, at, end, &field) or field.key not in (
-            FUNCTION_NAME, FUNCTION_INPUT, FUNCTION_OUTPUT, FUNCTION_ATTRIBUTE, FUNCTION_NODE,
-            FUNCTION_DOC_STRING, FUNCTION_OPSET_IMPORT, FUNCTION_DOMAIN, FUNCTION_ATTRIBUTE_PROTO,
-            FUNCTION_VALUE_INFO, FUNCTION_OVERLOAD,
-        ):
-            return False
-        at = field.end
-    return True
 
 
 cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnxtext import ast
 from onnxtext.ast.combine_lists import assemble_function, assemble_graph
@@ -146,22 +146,14 @@ class Lifter(NodeLifter):
         """
         end = len(data) if end is None else end
         check_depth(depth)
+        if self._native and depth <= _DEEP:
+            return self._decoder.graph(self, data, start, end, depth)
         graph = ast.Graph("")
         initializers: list[ast.ValueInfo] = []
         infos: list[ast.ValueInfo] = []
-        sparse: list[ast.ValueInfo] = []
-        lists: dict[int, list[Any]] = {
-            1: graph.nodes,
-            5: initializers,
-            11: graph.inputs,
-            12: graph.outputs,
-            13: infos,
-            15: sparse,
-        }
         texts: dict[int, list[str]] = {2: []}
-        others = self._fields(data, start, end, depth, lists, graph.nodes, initializers, texts)
+        others = _fields(data, start, end, texts)
         graph.name = _last(texts[2]) or ""
-        initializers += sparse
         self.finish_graph(graph, others, initializers, infos, depth, is_named=bool(texts[2]))
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
@@ -218,37 +210,6 @@ class Lifter(NodeLifter):
         made = self._decoder.annotation(data) if self._native else None
         return lift_annotation(data) if made is None else made
 
-    def _fields(
-        self,
-        data: Data,
-        start: int,
-        end: int,
-        depth: int,
-        lists: dict[int, list[Any]],
-        nodes: list[ast.Node],
-        initializers: list[ast.ValueInfo] | None,
-        texts: dict[int, list[str]],
-    ) -> Iterable[tuple[int, Data]]:
-        """Return the length-delimited fields of a graph or function that the caller must lift.
-
-        Strings are appended to `texts` by field number. The compiled core also lifts simple
-        fields itself and appends them to `lists`.
-        """
-        if self._native and depth <= _DEEP:
-            return self._decoder.fields(
-                self, data, start, end, depth, lists, nodes, initializers, texts
-            )
-        view = memoryview(data)
-        others = []
-        for field in read_fields(data, start, end):
-            if field.wire_type == LENGTH:
-                inside = view[field.value : field.end]
-                if field.number in texts:
-                    texts[field.number].append(text_of(inside))
-                else:
-                    others.append((field.number, inside))
-        return others
-
     def function(self, data: Data, depth: int = 0) -> ast.Function:
         """Lift a `FunctionProto`.
 
@@ -256,15 +217,16 @@ class Lifter(NodeLifter):
             data: its bytes.
             depth: the number of messages around it.
         """
+        if self._native and depth <= _DEEP:
+            return self._decoder.function(self, data, depth)
         function = ast.Function("")
         attributes: list[ast.Attribute] = []
         infos: list[ast.ValueInfo] = []
         decorators: list[ast.Decorator] = []
         entries: list[Data] = []
         nodes = function.nodes
-        lists: dict[int, list[Any]] = {7: nodes, 12: infos}
         texts: dict[int, list[str]] = {number: [] for number in (1, 4, 5, 6, 8, 10, 13)}
-        for number, inside in self._fields(data, 0, len(data), depth, lists, nodes, None, texts):
+        for number, inside in _fields(data, 0, len(data), texts):
             match number:
                 case 7:
                     nodes.append(self.node(inside, depth + 1))
@@ -363,6 +325,25 @@ class Lifter(NodeLifter):
         if self.careful and b"".join(self._lowering.initializer(value)) != data:
             return []
         return [value]
+
+
+def _fields(
+    data: Data, start: int, end: int, texts: dict[int, list[str]]
+) -> Sequence[tuple[int, Data]]:
+    """Return the number and payload of length-delimited fields of a graph or function.
+
+    Strings are appended to `texts` by field number instead.
+    """
+    view = memoryview(data)
+    others = []
+    for field in read_fields(data, start, end):
+        if field.wire_type == LENGTH:
+            inside = view[field.value : field.end]
+            if field.number in texts:
+                texts[field.number].append(text_of(inside))
+            else:
+                others.append((field.number, inside))
+    return others
 
 
 def _last(texts: list[str]) -> str | None:
