@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load the schema files that the settings of a project or the user specify.
 
-A project may be hostile: its settings name only regular files below their own directory, of limited
-size.
+A project may be hostile, so its settings can name only regular files of limited size below their
+own directory.
 """
 
 from __future__ import annotations
@@ -37,11 +37,13 @@ BUNDLED = "onnxruntime"
 
 
 def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ...]:
-    """Return the tables of operators for a check: the user's, the project's, the bundled one.
+    """Return the tables of operators for a check, in the order in which they are searched.
+
+    First the schema files of the user, then those of the project, then the bundled table.
 
     Args:
         settings: the settings of the project.
-        files: further schema files, which precede those of the project.
+        files: the schema files that the user names.
 
     Raises:
         SettingsError: the settings name a file that does not exist or is not allowed.
@@ -60,7 +62,7 @@ def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ..
 
 
 def _inside(settings: Settings, name: str) -> Path:
-    """Return the path of a schema file that settings name.
+    """Return the path of a schema file that the settings of a project name.
 
     Raises:
         SettingsError: the file is missing, or lies outside of the directory of the settings.
@@ -82,11 +84,11 @@ def _inside(settings: Settings, name: str) -> Path:
 
 
 def load_table(path: Path, name: str) -> FileTable:
-    """Return the operators of a schema file.
+    """Read a schema file and return its operators.
 
     Args:
         path: the file.
-        name: its name in messages.
+        name: the name of the file in messages.
 
     Raises:
         OnnxTextError: the file has errors.
@@ -113,7 +115,7 @@ def read_bytes(path: Path) -> bytes:
 
 @lru_cache(maxsize=16)
 def _table(data: bytes, name: str) -> FileTable:
-    """Return the table of a file's content; cached, because the editor asks repeatedly."""
+    """Parse a schema file; the result is cached, because the language server asks repeatedly."""
     return FileTable(parse(data, name), name)
 
 
@@ -150,4 +152,4 @@ def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
 
 
 _IGNORED = ("function-unused", "function-shadows-operator")
-"""Rules that do not apply to bodies, which no node calls."""
+"""Rules about functions that do not apply to the bodies of schemas."""
