@@ -264,7 +264,7 @@ def _declaration(value: ValueInfo) -> ValueInfo:
 
 
 def plain_domain(domain: str | None) -> str:
-    """Return a domain, with "" for the standard domain, which may also be `ai.onnx` or None."""
+    """Normalize a domain: the standard domain, also written `ai.onnx` or None, becomes ""."""
     return "" if domain is None or domain == "ai.onnx" else domain
 
 

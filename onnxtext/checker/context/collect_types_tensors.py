@@ -95,10 +95,10 @@ _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
 def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the distinct attributes of nodes, except of nodes with only numbers as attributes.
+    """Return the distinct attributes of nodes that have an attribute other than plain numbers.
 
-    Most nodes have only such attributes, with a name, a type and numbers as the value. No rule that
-    looks at attributes without their operators applies to them.
+    Plain numbers have a name and a type. Most nodes have only such attributes, and rules that look
+    at attributes without their operators do not apply to them.
 
     Returns:
         (node, index, attribute): the first node with the attribute, and the index in the node.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register all rules by slug; each module of `onnxtext.checker.rules` holds a family of them."""
+"""Register all rules by slug; each module of `onnxtext.checker.rules` has a family of rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ Level = Literal["error", "warning", "info", "lint"]
 SEVERITIES: Mapping[Level, Severity] = MappingProxyType(
     {"error": "error", "warning": "warning", "info": "info", "lint": "hint"}
 )
-"""The severity of the findings of each level: MUST is an error, SHOULD a warning."""
+"""The severity of findings for each level.
+
+A MUST in a specification has the level `error`, a SHOULD the level `warning`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,7 +240,7 @@ class ResolvedFields:
         return ast.Tensor(type, data, name, tensor.decorators)
 
     def original(self, item: object) -> object:
-        """Return the statement of the syntax tree from which a copy was made; others unchanged."""
+        """Return the statement of the syntax tree of which `item` is a copy, or `item` itself."""
         return self.originals.get(id(item), item)
 
     def _record(self, original: object, made: S) -> S:
@@ -296,7 +296,7 @@ def field_of(record: ast.Record, name: str) -> FieldValue | None:
 
 
 def number_of(value: FieldValue | None) -> int | None:
-    """Return the value of an integer in a record; None for any other value."""
+    """Return the value of an integer field of a record; None for other values."""
     if not isinstance(value, ast.Number):
         return None
     try:

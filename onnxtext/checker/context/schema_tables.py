@@ -98,7 +98,7 @@ class BundledTable:
 
     @cached_property
     def origin(self) -> str:
-        """The package and its version."""
+        """The name and version of the package, such as `onnxruntime 1.20.0`."""
         return " ".join(_PRODUCER.findall(self._text[:_HEADER])) or "onnxruntime"
 
     @cached_property
@@ -179,7 +179,10 @@ def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
 
 
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
-    """Return the imports of a schema file's header, and the newest version of other domains."""
+    """Return the operator sets for the bodies in a schema file.
+
+    These are the imports of its header, and for other domains the newest version.
+    """
     given = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}
     for schema in file.schemas:
@@ -280,7 +283,7 @@ def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:
 
 
 def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:
-    """Return the minimum and maximum number of values that formal values accept."""
+    """Return the minimum and maximum number of values for a list of formal inputs or outputs."""
     least = 0
     for index, formal in enumerate(formals):
         if formal.option == "single":

@@ -60,7 +60,7 @@ class Scope:
         initializers: dense and sparse initializers, including defaults of inputs.
         nodes: the nodes, in the order of the graph.
         quantization: the quantization annotations of the graph.
-        given: by name, the inputs and initializers; an input precedes an initializer.
+        given: for each name of an input or initializer, the first input, or else the initializer.
         position: for each defined name, the index of the first node that defines it, or `GIVEN`.
         unresolved: the uses of names that this scope does not define before the use: (index of the
             node, index of the node's input).
@@ -173,7 +173,7 @@ class Scope:
         return node, ("outputs", self._output(at, name))
 
     def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
-        """Return (node, index of the output, type) if a type is written before a node's output."""
+        """Return (node, index, type) of an output with a type (`float[N] y = …`); else None."""
         at = self.position.get(name, GIVEN)
         if at == GIVEN:
             return None

@@ -96,11 +96,11 @@ class Signature:
         return f"{self.domain}.{self.name}" if self.domain else self.name
 
     def input(self, index: int) -> Parameter | None:
-        """Return the formal input for the actual input at an index; None if it is excess."""
+        """Return the formal input for the actual input at an index; None if there is none."""
         return _parameter(self.inputs, index)
 
     def output(self, index: int) -> Parameter | None:
-        """Return the formal output for the actual output at an index; None if it is excess."""
+        """Return the formal output for the actual output at an index; None if there is none."""
         return _parameter(self.outputs, index)
 
     def allowed(self, type: str) -> frozenset[str]:

@@ -16,7 +16,7 @@ from onnxtext.ast.types import (
 from onnxtext.tensor.elements import ELEMENTS
 
 _DEEPEST = 49
-"""The deepest nesting of types that protobuf can read."""
+"""The maximum depth of nested types that protobuf can read."""
 _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 

@@ -34,12 +34,13 @@ def check_any(
         source: as for `onnxtext.model_arguments.read_given`.
         name: the name of the source in messages.
         base_dir: the directory of external data; by default the directory of the file.
-        select: rules to enable besides those enabled by default; `all` is every rule.
+        select: rules to enable besides those enabled by default; `all` is every rule without a
+            profile.
         ignore: rules to disable.
 
     Raises:
         OSError: the file cannot be read.
-        TypeError: the source has another type.
+        TypeError: the source has an unsupported type.
         UnknownRule: a slug names no rule.
     """
     with paused_collector():
@@ -223,7 +224,10 @@ def _is_graph(model: Model, text: str) -> bool:
 
 
 def looks_like_function(model: Model) -> bool:
-    """Whether a text that parses as a model is a function."""
+    """Whether a model was parsed from the text of a function.
+
+    Such a model has a domain, untyped inputs and outputs, and no `ir_version`.
+    """
     values = (*model.graph.inputs, *model.graph.outputs)
     untyped = bool(values) and all(value.type is None for value in values)
     return untyped and model.ir_version is None and bool(model.domain) and not model.functions

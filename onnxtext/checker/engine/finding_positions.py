@@ -34,7 +34,7 @@ _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
 _MOST_PARAMETERS = 2_000
 _MOST_OF_A_STATEMENT = 40_000
-"""The maximum length of a statement that is parsed again; the span of others is a token."""
+"""The maximum length of a statement to parse again; the span of others is the first token."""
 
 
 class TextPlaces:
@@ -196,7 +196,7 @@ class TextPlaces:
         return found or self._name_span(max(model.graph.at, 0))
 
     def _whole_header(self, end: int) -> Span | None:
-        """Return the span of a one-line header; of longer headers, that of the opening bracket."""
+        """Return the span of the header if it is one line, else the span of its opening bracket."""
         tokens = self._header_tokens(0, end)
         if tokens[:1] != ["<"]:
             return None

@@ -80,7 +80,7 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
 def fix_of(
     source: Source, subject: Subject, finding: Finding, labels: Sequence[Label]
 ) -> Fix | None:
-    """Return the fix of a finding for editors; None without a repair, or if planning is slow.
+    """Return the fix of a finding for editors; None if it has no repair, or if planning is slow.
 
     The edits are not verified; to repair a whole text, use `repair`.
 
@@ -126,7 +126,7 @@ class Change:
         edits: the edits of the text.
         repair: the repair of the finding.
         item: the part of the tree that changes.
-        order: the new order of a graph's nodes.
+        order: the new order of a graph's nodes; None for other repairs than sorting.
     """
 
     title: str

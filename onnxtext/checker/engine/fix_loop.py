@@ -94,7 +94,7 @@ def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
 
 
 def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Checked] | None:
-    """Apply the repairs that cause no new errors, and check again; None if there are none."""
+    """Apply the repairs that cause no new errors, and check again; None if nothing is repaired."""
     remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
     wanted = [item for item in remaining if item.repair is not None]
     before = checked.errors()

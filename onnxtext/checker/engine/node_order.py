@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sort the nodes of a graph topologically, if that keeps the values that it computes."""
+"""Sort the nodes of a graph topologically, unless that could change what it computes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import used_names
 
 _NAMING = {"input", "output", "attribute", "node"}
-"""The protobuf fields that determine dependencies between nodes, if a decorator sets them."""
+"""The protobuf fields with names of values; a decorator that sets them changes dependencies."""
 
 
 def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:

@@ -49,7 +49,8 @@ def check_tree(
         source: the text of `root`; None for a binary model.
         file: the name of a binary model in messages.
         base_dir: the directory of external data; None if unknown.
-        select: rules to enable besides those enabled by default; `all` is every rule.
+        select: rules to enable besides those enabled by default; `all` is every rule without a
+            profile.
         ignore: rules to disable.
         encoded: returns the encoded model for onnx's inference, or None if it cannot be encoded.
         then: returns further diagnostics; called only if there are no errors.
@@ -101,9 +102,9 @@ def find_in(
 def _with_implied_import(
     model: Model, encoded: Callable[[], bytes | None]
 ) -> Callable[[], bytes | None]:
-    """Add the import of operator set 1, which IR versions 1 and 2 imply, to the encoded model.
+    """Return `encoded`, with the import of operator set 1 added if the IR version implies it.
 
-    onnx's checker knows the implied import, but onnx's inference does not.
+    IR versions 1 and 2 do. onnx's checker assumes the import, but onnx's inference does not.
     """
     if model.opset_imports or model.ir_version not in (1, 2):
         return encoded

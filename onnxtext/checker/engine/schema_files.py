@@ -133,7 +133,7 @@ def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
 
     Args:
         data: the content.
-        name: its name in messages.
+        name: the name of the file in messages.
     """
     try:
         source = Source(decode_text(data, name), name)

@@ -79,7 +79,7 @@ class Suppressions:
         self._by_line.setdefault(line, []).extend(made)
 
     def _next_statement(self, line: int) -> int:
-        """Return the first line after `line` that is neither blank nor a comment."""
+        """Return the number of the first line after `line` that has more than a comment."""
         while line < len(self.source.line_starts):
             line += 1
             text = self.source.line(line).strip()

@@ -27,10 +27,10 @@ _MOST_CACHED = 50_000
 _LARGEST_CACHED = 1 << 14
 """The maximum size in bytes of a request whose answer is cached."""
 _SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5, "convert": 1.0, "body": 0.5}
-"""The limit of processor time for each kind of request, without `_SECONDS_PER_BYTE`."""
+"""The limit of processor time for a request, before `_SECONDS_PER_BYTE` is added."""
 _SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
-"""The limit of memory in bytes for a request, without `_MEMORY_PER_BYTE`."""
+"""The limit of memory in bytes for a request, before `_MEMORY_PER_BYTE` is added."""
 _MEMORY_PER_BYTE = 64
 _RETRY_DELAY = 60.0
 """Seconds until the next attempt after a process could not be started."""

@@ -183,7 +183,7 @@ def _max_files() -> int:
 
 
 def interpreter() -> str:
-    """Return the path of the Python interpreter; empty in a program that embeds Python.
+    """Return the path of the Python interpreter; "" in a frozen program.
 
     In such a program, `sys.executable` is the program itself, not an interpreter.
     """

@@ -48,7 +48,7 @@ class View(Protocol):
 
 
 class RecordedView:
-    """A view of a recorded inference.
+    """A view of one visit in a `RecordedInference`.
 
     Attributes:
         scope: the graph or body.

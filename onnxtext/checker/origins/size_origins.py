@@ -45,7 +45,7 @@ _DEEPEST = 30
 
 @dataclass(slots=True)
 class _Task:
-    """A step, and the sizes for which steps are still to be made as its sources."""
+    """A step, and the sizes that its `sources` will explain."""
 
     step: Step
     wanted: list[Wanted]
@@ -279,7 +279,7 @@ def chain(step: Step) -> Iterator[Step]:
 def _disagreement(
     step: Step, declared: int | str | None, found: Type | None, called: str
 ) -> list[str]:
-    """Return a note if the declared size is written differently than the computed size, or []."""
+    """Return [note] if the declared size is written differently than the computed size, else []."""
     given = part_of(found, step.part)
     if declared is None or given is None or declared == given:
         return []

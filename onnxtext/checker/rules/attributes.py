@@ -28,7 +28,7 @@ _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,
     "graphs": 10, "sparse_tensor": 11, "sparse_tensors": 12, "tp": 13, "type_protos": 14,
 }  # fmt: skip
-"""The number of the `AttributeType` whose values are in each field of AttributeProto."""
+"""For each value field of AttributeProto, the number of its `AttributeType`."""
 _SINGLE = frozenset({4, 5, 11, 13})
 """The types whose value is a single message: TENSOR, GRAPH, SPARSE_TENSOR and TYPE_PROTO.
 

@@ -162,7 +162,7 @@ def _mistyped(
     declared: AttributeType | None,
     used: TypedUse | None,
 ) -> Finding | None:
-    """Report an attribute of a call whose type is neither the declared type nor the used type.
+    """Report an attribute of a call with another type than declared, or than the body uses.
 
     Args:
         node: the call.

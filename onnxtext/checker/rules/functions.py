@@ -87,7 +87,7 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
 
 
 def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]]:
-    """Return pairs (called function, call) for each calling function, including nested graphs."""
+    """Return the calls in each function and its nested graphs, as (called function, node)."""
     calls: dict[FunctionKey, list[tuple[FunctionKey, Node]]] = {}
     if not subject.functions:
         return calls

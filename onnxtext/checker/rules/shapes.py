@@ -59,7 +59,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_foreign(target: Target) -> bool:
-    """Whether a node calls an operator that the installed onnx does not know."""
+    """Whether the target of a node is an operator that the installed onnx does not know."""
     return target is None or (type(target) is Signature and bool(target.origin))
 
 

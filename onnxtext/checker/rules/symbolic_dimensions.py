@@ -199,7 +199,7 @@ _INPUT = re.compile(r"\{(\d{1,4})\}")
 
 
 def _contradiction(wrong: Contradiction) -> Finding:
-    """Report a declared shape that differs from the computed one: a warning; runtimes accept it."""
+    """Warn of a declared shape that differs from the computed one; runtimes accept it."""
     node, computed = wrong.node, _written(wrong.computed)
     return Finding(
         "shape-mismatch",

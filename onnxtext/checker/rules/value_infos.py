@@ -139,7 +139,7 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         if typed is not None:
             declared.setdefault(name, (typed[2], Place(typed[0], ("output_types", typed[1]))))
         first = declared.setdefault(name, (type, Place(value, ("type",))))
-        if first[0] is type or name in reported or _is_repeated_name(scope, value, first[1].item):
+        if first[0] is type or name in reported or _are_same_kind(scope, value, first[1].item):
             continue
         difference = contradiction(type, first[0])
         if difference is not None:
@@ -162,8 +162,8 @@ def _declared(type: Type) -> str:
     return f"declared as `{text}`" if len(text) <= _LONGEST_LABEL else "declared here"
 
 
-def _is_repeated_name(scope: Scope, value: ValueInfo, other: object) -> bool:
-    """Whether two values are both inputs or both outputs: `rules.names` reports equal names."""
+def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
+    """Whether two values are both inputs or both outputs; `rules.names` reports equal names."""
     return any(
         any(item is value for item in group) and any(item is other for item in group)
         for group in (scope.inputs, scope.outputs)
