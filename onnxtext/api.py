@@ -286,10 +286,10 @@ def check(
         TypeError: the source has another type.
         ValueError: a rule is unknown.
     """
-    from onnxtext.checker.context.schema_tables import use_tables
+    from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.engine.check_input import check_any
+    from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import Settings
-    from onnxtext.checker.engine.schema_files import tables_of
 
     directory = None if base_dir is None else Path(base_dir)
     with use_tables(tables_of(Settings(), [Path(path) for path in schemas])):

@@ -134,7 +134,7 @@ def message_name(kind: type) -> str:
     Raises:
         TypeError: the type is no message of ONNX.
     """
-    from onnxtext.proto.schema import message_spec
+    from onnxtext.proto.descriptors import message_spec
 
     full = str(getattr(getattr(kind, "DESCRIPTOR", None), "full_name", ""))
     name = full.removeprefix("onnx.")

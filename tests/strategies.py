@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.writer import END_GROUP, GROUP, LENGTH, VARINT, delimited, tag, varint
 
 Draw = Callable[[st.SearchStrategy[object]], object]

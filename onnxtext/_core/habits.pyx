@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, uint64_t
 from onnxtext._core.buffer cimport Buffer
 from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_field, read_varint
 
-from onnxtext.proto.schema import message_spec
+from onnxtext.proto.descriptors import message_spec
 
 cdef enum:
     MOST_NUMBERS = 64  # field numbers below this are in the tables

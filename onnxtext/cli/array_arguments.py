@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read arrays from arguments of the command line: `@x.npy`, or numbers."""
+"""Read arrays from command-line arguments: `@x.npy`, or numbers such as `[1.5, 2]`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def read_array(text: str) -> np.ndarray[Any, Any]:
-    """Return the array that an argument names: `@x.npy`, a number, or numbers in brackets.
+    """Return the array of an argument: of the file in `@x.npy`, or of a JSON number or list.
 
     Raises:
-        CommandError: the file cannot be read, or the argument is no array.
+        CommandError: the file cannot be read, or the argument is not an array.
     """
     import numpy as np
 
@@ -24,11 +24,18 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
         import json
 
         try:
-            return np.asarray(json.loads(text))
+            made = np.asarray(json.loads(text))
+            if not made.shape and made.dtype.kind == "U":
+                raise ValueError
+            if made.dtype.kind != "O" or all(isinstance(item, int) for item in made.flat):
+                return made  # numbers beyond int64 are objects
         except (ValueError, TypeError, RecursionError):
-            raise CommandError(
-                "no-input", f"{text!r} is no array", help="write @x.npy, 3 or [1.5, 2]"
-            ) from None
+            pass
+        raise CommandError(
+            "no-input",
+            f"{text!r} is neither a number nor a list",
+            help="write @x.npy, 3 or [1.5, 2]",
+        )
     path = Path(text[1:])
     with io_errors("read", path):
         try:

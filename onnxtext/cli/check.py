@@ -83,7 +83,7 @@ class CheckOptions:
 def _slugs(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Parse the slugs of `--select a,b --select c`."""
+    """Split `--select a,b --select c` into the codes of rules: `("a", "b", "c")`."""
     return tuple([slug.strip() for value in values for slug in value.split(",") if slug.strip()])
 
 
@@ -227,7 +227,7 @@ def _check_slugs(choice: CheckOptions) -> None:
 
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
-    from onnxtext.checker.context.schema_tables import use_tables
+    from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.isolation.pool import start_worker
 
     start_worker()
@@ -240,7 +240,7 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
 def _check_content(
     data: bytes, name: str, settings: Settings, choice: CheckOptions, reporter: Reporter
 ) -> None:
-    """Check the content of a file; report findings and write the outputs of the options."""
+    """Check the content of a file, report findings, and write what the options request."""
     from onnxtext.checker.engine.check_input import check_file, too_deep
     from onnxtext.filetype import decode_text, is_binary
 
@@ -255,7 +255,7 @@ def _check_content(
     target = choice.output
     if target is None and choice.fix and choice.targets:
         target = Target(name, None, force=False, diff=False)
-    then = None  # a conversion that is written reports its changes itself
+    then = None  # with a target, `convert_content` finds the changes
     if choice.targets and target is None:
         then = partial(find_changes, name=shown, targets=choice.targets)
     try:
@@ -292,7 +292,18 @@ def _write(
     choice: CheckOptions,
     reporter: Reporter,
 ) -> None:
-    """Write a converted model if it is valid, with inferred types if the options say so."""
+    """Write the converted model, with inferred types for `--infer`.
+
+    If the conversion adds errors, report them and write nothing.
+
+    Args:
+        data: the content of the input file.
+        before: the model before the conversion, as a text or bytes.
+        content: the model after the conversion.
+        target: the file to write.
+        choice: the options.
+        reporter: reports the new errors.
+    """
     from onnxtext.editing import apply, write_types
 
     wrong = new_findings(target, before, content)
@@ -314,7 +325,10 @@ def _write(
 def show(
     found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
-    """Report findings, errors first if there are too many, and set the exit status."""
+    """Report at most `most` findings (0: all), and set the exit status.
+
+    If there are more, errors take precedence over warnings, and warnings over the rest.
+    """
     counting = ("error", "warning") if strict else ("error",)
     bad = any(item.severity in counting for item in found)
     chosen = found
@@ -347,7 +361,7 @@ def _fix(
     ignore: tuple[str, ...],
     reporter: Reporter,
 ) -> bytes:
-    """Apply fixes to a text file and return its new content."""
+    """Apply safe fixes to a text file in place; return its new content."""
     from onnxtext.checker.engine.fix_loop import fix_text
     from onnxtext.files import write_atomically
     from onnxtext.filetype import TEXT_SUFFIXES

@@ -22,8 +22,8 @@ from click.shell_completion import (
 
 from onnxtext.cli.streams import say
 
-# Bash divides words at `=`: a completion replaces the part after `=`. Without a match it offers
-# every file, as without this script: `compgen` does not match words with quotes.
+# Bash splits words at `=`, so a completion replaces only the part after `=`. If nothing matches,
+# `-o default` offers all files: `compgen` cannot match words with quotes.
 _BASH = r"""%(complete_func)s() {
     local kind value help suffix current=${COMP_WORDS[COMP_CWORD]}
     [[ $current == = ]] && current=
@@ -110,11 +110,11 @@ class _Protocol(ShellComplete):
     def get_completion_args(self) -> tuple[list[str], str]:
         """Return the words before the word to complete, and that word."""
         args, incomplete = super().get_completion_args()
-        # Bash gives `=` as a word: click then does not see the option before it.
+        # Bash passes `=` as a separate word, which would hide the option before it from click.
         return [word for word in args if word != "="], incomplete
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
-        """Return the completions of a word."""
+        """Return the completions of the word `incomplete`."""
         found = super().get_completions(args, incomplete)
         option, mark, _ = incomplete.partition("=")
         if self.keeps_option and mark and option.startswith("--"):
@@ -124,7 +124,7 @@ class _Protocol(ShellComplete):
         return found
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
-        """Return the line of a completion."""
+        """Return the output line of a completion: kind, value and help, separated by tabs."""
         value = item.value if item.type == "plain" else item.suffixes or ""
         return "\t".join((item.type, value, " ".join((item.help or "").split()))).rstrip("\t")
 
@@ -144,7 +144,7 @@ class _Fish(_Protocol, FishComplete):
 
 
 SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
-"""The shells by name."""
+"""The completion class of each shell, by the name of the shell."""
 
 EXAMPLES = """\b
 Examples:

@@ -33,8 +33,8 @@ class Output:
 
     Attributes:
         pieces: the bytes to write, in order.
-        beside: weights to write beside the output, before the output; None without weights.
-        external: a file of external data to write with the output.
+        beside: files of weights beside the output, which are written first; None if there are none.
+        external: a file of ONNX external data to write with the output, if any.
     """
 
     pieces: list[Piece]
@@ -44,13 +44,13 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A direction of conversion.
+    """One direction of conversion: `to-binary` or `from-binary`.
 
     Attributes:
         convert: converts the bytes of the input.
-        suffixes: suffixes of inputs, which are replaced.
-        suffix: suffix of outputs.
-        binary: whether the input or output is binary, which is not allowed on terminals.
+        suffixes: suffixes of inputs, which `suffix` replaces.
+        suffix: the suffix of outputs.
+        binary: the binary side, `in` or `out`; binary data is not allowed on terminals.
         inverse: the command for the other direction.
     """
 
@@ -100,7 +100,7 @@ def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) 
 
 
 def _check_output(conversion: Conversion, job: Job) -> None:
-    """Raise an error if the output is not allowed, before anything is read."""
+    """Raise a CommandError if the output is not allowed; called before the input is read."""
     if conversion.binary == "out" and _ends_on_terminal(job.target):
         raise CommandError(
             "binary-to-terminal",
@@ -126,7 +126,7 @@ def _check_output(conversion: Conversion, job: Job) -> None:
 
 
 def _check_derived(target: Path) -> None:
-    """Raise an error if a derived output name is a link that leads elsewhere, or a device."""
+    """Raise a CommandError if a derived output path is a device or a link out of its directory."""
     why = unfit(target, target.parent)
     if why is not None:
         raise CommandError(
@@ -164,7 +164,7 @@ def _read(conversion: Conversion, job: Job) -> bytes:
 
 
 def _read_file(conversion: Conversion, source: Path) -> bytes:
-    """Read a file; map a large binary model into memory, so that weights are read once."""
+    """Return the content of a file; a large binary model is mapped into memory, not copied."""
     if conversion.binary == "in" and source.is_file():
         size = source.stat().st_size
         if size > MOST_BYTES:
@@ -225,7 +225,10 @@ def _write(
 
 
 def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progress) -> None:
-    """Write all files to disk, then replace the old ones, the last one first."""
+    """Write new files completely, then rename them over the old ones, in reverse order.
+
+    So the external data, which is the second file, is in place before the model.
+    """
     size = sum(len(piece) for _, pieces in files for piece in pieces)
     with contextlib.ExitStack() as stack:
         opened = [stack.enter_context(replacing(path)) for path, _ in files]

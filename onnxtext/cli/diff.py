@@ -50,7 +50,7 @@ Exit status:
 def _categories(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Parse the categories of `--ignore a,b --ignore c`."""
+    """Split `--ignore a,b --ignore c` into the categories `("a", "b", "c")`."""
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     for name in names:
         if name not in CATEGORIES:
@@ -136,17 +136,18 @@ def run_diff(
     Args:
         old: the old model's file.
         new: the new model's file.
-        labels: their names in output.
+        labels: the names of the old and the new model in the output.
         form: the format of the diff.
         ignore: categories to leave out.
-        every: whether to show every difference of a large diff.
+        every: whether to show every difference of a large diff, instead of groups.
         output: the file to write; None for standard output.
         quiet: whether to write nothing.
         color: `auto`, `always` or `never`.
         output_format: the format of errors on standard error.
 
     Returns:
-        0 for no differences, 1 for some, 2 for errors, which were reported.
+        The exit status: 0 if the models are equal, 1 if they differ, 2 after an error, which was
+        reported.
     """
     with Reporter(output_format, color) as reporter:
         diff: ModelDiff | None = None

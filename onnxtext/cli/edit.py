@@ -42,6 +42,7 @@ Exit status:
      written, or an existing file would have to be overwritten"""
 
 Edit = Callable[["Model"], "list[str] | None"]
+"""Changes the tree of a model in place; may return notes for the user."""
 
 
 @click.group("edit", epilog=EXAMPLES)
@@ -72,7 +73,7 @@ _OPTIONS = (
 
 
 def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
-    """Return a decorator that makes a subcommand of a function that returns an edit."""
+    """Return a decorator that turns a function returning an `Edit` into the subcommand `name`."""
 
     def decorate(function: Callable[..., Edit]) -> click.Command:
         @wraps(function)
@@ -262,7 +263,7 @@ def _pair(text: str, example: str) -> tuple[str, str]:
 
 
 def _weight(text: str) -> tuple[str, str]:
-    """Split `w=@w.npy`; names and files may contain equals signs."""
+    """Split `w=@w.npy` into `w` and `@w.npy`; both may contain equals signs."""
     name, equals, file = text.partition("=@")
     if not equals:
         _, value = _pair(text, "w=@w.npy")
@@ -287,7 +288,7 @@ def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
         write(target, data, edited.content)
     found = new_findings(target, before, edited.content)
     for note in edited.notes:
-        # A finding has the same message, and places.
+        # Skip a note if a finding has the same message: the finding also has positions.
         if isinstance(note, Obstacle) and not any(note.startswith(one.message) for one in found):
             found.append(Diagnostic("edit-obstacle", note, "warning"))
     for finding in found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the files that commands edit, write or show the result, and find its new errors."""
+"""Read the file that a command edits, write or show the edited model, and find its new errors."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from onnxtext.terminal import is_terminal, wants_color
 
 @dataclass(frozen=True)
 class Target:
-    """The file to edit, and the file for the result.
+    """The file to edit, and the file to write.
 
     Attributes:
-        file: the file, or `-`.
-        output: the file to write, or `-`; None for the same file.
-        force: whether to overwrite another existing file.
-        diff: whether to show the difference and write nothing.
+        file: the file to edit; `-` for standard input.
+        output: the file to write; `-` for standard output; None to replace `file`.
+        force: whether to overwrite `output` if it exists.
+        diff: whether to show the differences and write nothing.
     """
 
     file: str
@@ -36,7 +36,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The name in messages."""
+        """The name of the edited file in messages."""
         return STDIN if self.file == "-" else self.file
 
 
@@ -60,7 +60,7 @@ def read(target: Target) -> bytes:
 
 
 def _converted(target: Target, content: str | bytes) -> bytes:
-    """Convert edited content to a text or binary model, as the suffix of the output requires."""
+    """Return edited content as bytes, converted to the form that the output suffix requires."""
     import onnxtext
 
     suffix = Path(target.output or "").suffix.lower()
@@ -78,9 +78,9 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
     """Write an edited text or model to its target.
 
     Args:
-        target: the target.
-        old: the content of the file that was edited.
-        content: the edited content.
+        target: the file to write.
+        old: the content of the file before the edit.
+        content: the edited text, or the bytes of the edited model.
 
     Raises:
         CommandError: the output cannot be written.
@@ -112,7 +112,7 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
 
 
 def show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None:
-    """Show the changed lines of a text, or the differences of binary models."""
+    """Print the unified diff of two texts, or the model diff of two binary models."""
     if isinstance(old, str) and isinstance(new, str):
         names = target.name, f"{target.name} (edited)"
         found = difflib.unified_diff(old.split("\n"), new.split("\n"), *names, lineterm="")
@@ -126,7 +126,7 @@ def show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None
 
 
 def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
-    """Return the findings that only the edited model has: errors and contradictory sizes."""
+    """Return the errors, and the warnings on contradictory sizes, that an edit adds to a model."""
     if old == new:
         return []
     known = Counter([(item.code, item.message) for item in _errors(target, old)])

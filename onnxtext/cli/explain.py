@@ -61,7 +61,7 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
 
 
 def _profile(code: str) -> str:
-    """Return a remark on the profile of a rule; "" without a profile."""
+    """Return ` (profile NAME)` for a rule that belongs to a profile; "" for other codes."""
     from onnxtext.checker.context.registry import rules
 
     rule = rules().get(code)
@@ -69,7 +69,7 @@ def _profile(code: str) -> str:
 
 
 def _when(code: str) -> str:
-    """Return how to enable a rule that is off by default; "" for other rules."""
+    """Return a sentence on how to enable a rule that is off by default; "" for other codes."""
     from onnxtext.checker.context.registry import rules
 
     rule = rules().get(code)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext explain-type`: tell where the type of a value comes from."""
+"""`onnxtext explain-type`: explain where the type of a value comes from."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class _Model:
     def choose(
         self, names: tuple[str, ...], graph: str | None, line: int | None
     ) -> list[tuple[Scope, str]]:
-        """Return the graphs and names of the values to explain.
+        """Return the values to explain, each as its graph or function body and its name.
 
         Raises:
             OnnxTextError: there is no such value.
@@ -223,7 +223,7 @@ class _Model:
         return [(best[1], name) for name in best[2]]
 
     def _around(self, line: int) -> set[int]:
-        """Return the ids of the innermost graphs that begin at or before a line."""
+        """Return a set with the `id` of the last scope that begins at or before a line, if any."""
         begun = [
             (scope.place.at, scope)
             for scope in self._subject.scopes
@@ -238,7 +238,7 @@ class _Model:
     # ---- Explanations -----------------------------------------------------------------------
 
     def text(self, scope: Scope, name: str, most: int | None) -> str:
-        """Return an explanation for people."""
+        """Return the explanation of a value as text, with at most `most` steps (None: all)."""
         from onnxtext.checker.origins.explanation import explain_value, lines
         from onnxtext.checker.origins.inferred_facts import views
 
@@ -251,14 +251,14 @@ class _Model:
         return "\n".join([safe(line) for line in (*found[:2], *notes, *found[2:])])
 
     def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
-        """Yield notes on which of several calls or graphs an explanation is about."""
+        """Yield lines that name the explained call and other definitions, if there are several."""
         from onnxtext.checker.inference.explain_shape_errors import written
 
         types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
         if len(known) > 1:
             caller = known[0].caller()
             at = f" of {self._where(_place(caller[1]))}" if caller is not None else ""
-            yield f"  in the call{at}; there are {len(known)} kinds of calls, with the types " + (
+            yield f"  for the call{at}; {len(known)} kinds of calls give the types " + (
                 ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
             )
         others = [
@@ -272,7 +272,7 @@ class _Model:
             yield f"  also defined at {', '.join(others[:5])}{more}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
-        """Yield explanations as JSON objects, one for each kind of call of a function."""
+        """Yield JSON objects that explain a value; in a function body, one per kind of call."""
         from onnxtext.checker.origins.explanation import as_object, explain_value
         from onnxtext.checker.origins.inferred_facts import views
 
@@ -295,7 +295,7 @@ class _Model:
 
 
 def _values(scope: Scope, name: str) -> list[str]:
-    """Return the values with a name; or the outputs of the node with this label."""
+    """Return the name if the scope defines it, else the outputs of nodes with this label."""
     if name in scope.position:
         return [name]
     return [

@@ -44,7 +44,7 @@ With several files, the highest status of any file; every file is tried."""
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """What to do with formatted texts.
+    """The options for the output of formatted texts.
 
     Attributes:
         check: list the files that change, and write none.
@@ -156,7 +156,7 @@ def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
 
 
 def _difference(old: str, new: str, name: str) -> str:
-    """Return a unified diff."""
+    """Return the unified diff of a text and its formatted form."""
     before, after = old.split("\n"), new.split("\n")  # only LF ends a line
     lines = difflib.unified_diff(before, after, name, f"{name} (formatted)", lineterm="")
     return "".join([f"{line}\n" for line in lines])

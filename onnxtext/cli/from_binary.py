@@ -47,7 +47,7 @@ def conversion(
     embed_external: bool = False,
     stats: bool = False,
 ) -> Conversion:
-    """Create the conversion with these options."""
+    """Return the conversion of binary models to texts with the options of the command line."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.binary_to_text import print_binary
@@ -71,7 +71,7 @@ def conversion(
             name=job.name,
         )
         if not data:
-            # Empty content is formally a valid model.
+            # An empty file decodes as a protobuf message without fields, so it is no error.
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(Finding(_in_text(job.name)), stacklevel=2)
@@ -100,11 +100,11 @@ def _in_text(name: str) -> Diagnostic:
 
 
 _LONG_TEXT = 1 << 20
-"""The size in bytes above which a text gets a note on options for its weights."""
+"""Longer texts, in characters, on standard output get a note that `-o` stores weights apart."""
 
 
 def official_conversion(allow_loss: bool) -> Conversion:
-    """Create the conversion to the official syntax."""
+    """Return the conversion of binary models to the official syntax."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.cli.official_losses import convert_official
@@ -117,7 +117,7 @@ def official_conversion(allow_loss: bool) -> Conversion:
 
 
 def _check_dialect(dialect: str, allow_loss: bool) -> None:
-    """Raise an error for options that do not apply to the dialect."""
+    """Raise a UsageError for options that do not apply to the dialect."""
     if dialect == "onnxtext":
         if allow_loss:
             raise click.UsageError("--allow-loss needs --dialect onnx: onnxtext loses nothing")

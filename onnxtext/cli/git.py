@@ -300,7 +300,7 @@ def _top() -> Path:
 
 @contextmanager
 def _git_errors() -> Iterator[None]:
-    """Convert errors of git and of its files to a `CommandError`."""
+    """Convert an `OnnxTextError` or `OSError` of the block to a `CommandError`."""
     try:
         yield
     except OnnxTextError as error:

@@ -25,7 +25,7 @@ _FILE = click.Path(readable=False, path_type=Path)
 
 
 def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Parse a number of bytes like git: `100m`."""
+    """Parse a size in bytes as git does: `100m` is 100 MiB."""
     if value is None:
         return None
     number, unit = (value[:-1], value[-1].lower()) if value[-1:].isalpha() else (value, "")
@@ -137,7 +137,7 @@ class _Limit:
         self._limit = given
 
     def bytes(self) -> int:
-        """Return the limit."""
+        """Return the limit in bytes."""
         if self._limit is None:
             from onnxtext.git.clean_smudge import DEFAULT_LIMIT
             from onnxtext.git.repository import configured_limit
@@ -154,7 +154,7 @@ def _warn(name: str, message: str) -> None:
 
 
 def _say(text: str) -> None:
-    # A filter must go on without standard error.
+    # The filter must keep working if standard error is closed.
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{safe(text)}\n")
         sys.stderr.flush()
@@ -184,7 +184,7 @@ def merge_driver(
     except OSError as error:
         _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is unchanged")
         return DRIVER_FAILED
-    except Exception as error:  # else git would treat a failed merge as a merge with conflicts
+    except Exception as error:  # exit status 1 would mean a merge with conflicts
         reason = f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
         reason = NO_MEMORY if lacks_memory(error) else reason
         _warn(path, f"{reason}; our version is unchanged")
@@ -208,7 +208,7 @@ def diff_driver(path: str, sides: tuple[str, ...]) -> int:
         say("* Unmerged: the file is in conflict")
         return 0
     _show_diff(Path(sides[0]), Path(sides[3]), (f"a/{path}", f"b/{new_path}"))
-    return 0  # otherwise git aborts the whole diff
+    return 0  # any other status makes git abort the whole diff
 
 
 @click.command("difftool")

@@ -50,7 +50,7 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a subcommand."""
+        """Import and return a subcommand; return None for an unknown name."""
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"onnxtext.cli.{cmd_name.replace('-', '_')}")

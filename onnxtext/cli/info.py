@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Cells = list[str]
 Row = tuple[str, list[Cells]]
-"""A title, and for each model the lines of its cell."""
+"""A row of the table: its title, and one cell per model; a cell is a list of lines."""
 
 EXPLANATION = """\b
 Examples:
@@ -125,7 +125,7 @@ def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
 
 
 def _operators(views: Sequence[Overview]) -> list[Row]:
-    """Return a row with a line for each operator of any model, the most frequent first."""
+    """Return the row with one line for each operator of any model, the most frequent first."""
     counts = [view.operators for view in views]
     names = {name for one in counts for name in one}
     order = sorted(names, key=lambda name: (-max([one.get(name, 0) for one in counts]), name))

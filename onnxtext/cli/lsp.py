@@ -59,8 +59,8 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     # A text of thousands of statements has hundreds of thousands of objects. Reference counting
     # frees those of the previous version, so let the garbage collector run rarely.
     gc.set_threshold(1_000_000, 10, 20)
-    # Other commands end quietly on a closed pipe; here it may be the pipe to the checking process,
-    # which is restarted.
+    # `main` lets SIGPIPE end the process. Ignore the signal here: the closed pipe may lead to the
+    # checking process, which the server restarts.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     server = create_server()

@@ -45,7 +45,7 @@ def _run(arguments: list[str]) -> int:
         from onnxtext.cli.completion import register
 
         register()
-    if sys.stdout is None and not _SHOWN.isdisjoint(arguments):  # click would ignore it
+    if sys.stdout is None and not _SHOWN.isdisjoint(arguments):  # click would print nothing
         plain_error("standard output is closed")
         return ERROR_STATUS
     try:
@@ -64,7 +64,7 @@ def _run(arguments: list[str]) -> int:
         plain_error(str(refused))
         return ERROR_STATUS
     except OSError as error:
-        # An error without file name is from standard output: `write_stderr` handles standard error.
+        # Only errors of standard output have no file name: `write_stderr` handles its own.
         if error.filename is None and sys.stdout is not None:
             discard(sys.stdout)
             plain_error(cannot_write_stdout(error))
@@ -78,12 +78,12 @@ def _run(arguments: list[str]) -> int:
 
 
 def _handle_signals() -> None:
-    """Make signals end the process as usual for commands."""
+    """Let signals end the process: SIGPIPE quietly, others after removing temporary files."""
     # End quietly if the reader closes our pipe.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    # The default action ends the process without removing temporary files. `_terminate` removes
-    # them. `nohup` ignores SIGHUP; then keep it ignored.
+    # The default action would leave temporary files behind. `_terminate` raises SystemExit, which
+    # removes them. If SIGHUP is ignored (`nohup`), keep it ignored.
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make the manual page and the reference of commands from the help of the commands.
+"""Generate the manual page and the command reference from the help texts of the commands.
 
 `python -m onnxtext.cli.manual` prints the manual page `onnxtext.1`. `hatch_build.py` adds it to
 wheels; `docs/hooks.py` adds the reference to the site. Needs click and nothing else.
@@ -54,7 +54,7 @@ def manual_page() -> str:
     top, _ = root
     lines = [
         rf'.TH ONNXTEXT 1 "" "onnxtext {_roff(__version__)}" "User Commands"',
-        ".nh",  # hyphens in names of options would mislead
+        ".nh",  # no hyphenation: it would add hyphens to option names
         ".SH NAME",
         rf"{_NAME} \- {_roff(_first_sentence(top.command))}",
         ".SH SYNOPSIS",
@@ -85,7 +85,7 @@ def _first_sentence(command: click.Command) -> str:
 
 
 def _options(context: click.Context) -> Iterator[str]:
-    """Yield the options of a command, each as a tagged paragraph; arguments are in its usage."""
+    """Yield roff lines with a tagged paragraph for each option; the usage line shows arguments."""
     for parameter in context.command.get_params(context):
         record = parameter.get_help_record(context)
         if record is not None and isinstance(parameter, click.Option):
@@ -95,7 +95,7 @@ def _options(context: click.Context) -> Iterator[str]:
 
 
 def _paragraphs(text: str | None) -> Iterator[str]:
-    """Yield the paragraphs of a help text. A backspace begins a paragraph with fixed lines."""
+    """Yield the roff lines of a help text; a paragraph after a backspace keeps its line breaks."""
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text or "")):
         lines = paragraph.partition("\f")[0].strip("\n").split("\n")
         if lines == [""]:

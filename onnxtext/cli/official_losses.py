@@ -43,7 +43,7 @@ def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
 
 
 def _lost(losses: list[Loss], name: str, severity: Severity) -> Iterator[Diagnostic]:
-    """Return one diagnostic per kind of loss."""
+    """Yield one diagnostic per kind of loss."""
     from onnxtext.diagnostics import Diagnostic
     from onnxtext.proto.official.losses import group_losses
 

@@ -26,9 +26,10 @@ With several files, the highest status of any file; every file is tried."""
 
 
 class FileName(click.Path):
-    """A file name; shells complete names with some suffixes, but every name is accepted.
+    """The type of file name parameters; shells complete names with the suffixes, any is valid.
 
-    Click does not check whether files are readable: an unreadable file must not stop the others.
+    Click does not check whether files are readable: an unreadable file must not stop the command
+    before it processes the other files.
     """
 
     def __init__(self, *suffixes: str) -> None:
@@ -61,7 +62,7 @@ def one_of(
 
 
 def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
-    """Add the arguments of subcommands that convert files: `inputs`, `output`, `force`."""
+    """Return a decorator that adds the parameters of conversions: `inputs`, `output`, `force`."""
     return lambda command: _add(
         command,
         click.argument("inputs", nargs=-1, metavar="[IN]...", type=inputs),
@@ -84,7 +85,7 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
 
 
 def reporting_options(command: F) -> F:
-    """Add the arguments for showing findings: `output_format`, `color`."""
+    """Add the parameters for showing findings to a command: `output_format`, `color`."""
     return _add(
         command,
         click.option(

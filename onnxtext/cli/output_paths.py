@@ -20,7 +20,7 @@ from onnxtext.path_safety import walk_files
 STDIN = "<stdin>"
 _DASH = "-"
 _SEPARATORS = ("/", os.sep)
-# Other names of standard streams, which are not files to replace.
+# Paths of standard streams, which mean the same as `-`.
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
 
 
@@ -34,7 +34,7 @@ class Job:
         target: the file to write; None for standard output.
         clash: the name of an earlier input that is written to the same file.
         makes_directory: whether to create the target's directory if it is missing.
-        derived: whether the name of the target is derived from the source's, not given by the user.
+        derived: whether the target's name is derived from the source's, instead of given with `-o`.
     """
 
     name: str
@@ -79,7 +79,7 @@ def plan(
 def files_below(
     directory: Path, suffixes: tuple[str, ...], wanted: Callable[[Path], bool] = lambda path: True
 ) -> list[Path]:
-    """Return the files below a directory to process, sorted.
+    """Return the files below a directory that have one of the suffixes, sorted.
 
     Args:
         directory: a directory from the command line.
@@ -90,14 +90,14 @@ def files_below(
         CommandError: a directory cannot be read.
     """
 
-    def left(path: Path, why: str) -> None:
+    def warn_skipped(path: Path, why: str) -> None:
         warnings.warn(f"{path} is left out: {why}", OnnxTextWarning, stacklevel=2)
 
-    def fits(path: Path) -> bool:
+    def has_suffix(path: Path) -> bool:
         return path.name.lower().endswith(suffixes)
 
     try:
-        return sorted(walk_files(directory, fits, wanted, left))
+        return sorted(walk_files(directory, has_suffix, wanted, warn_skipped))
     except OSError as error:
         what = name_of(error, directory)
         raise CommandError(
@@ -138,7 +138,7 @@ def _is_directory(name: str) -> bool:
 
 
 def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
-    """Mark inputs that would be written to the same file as an earlier input."""
+    """Yield the jobs without repeated inputs; set `clash` if an earlier job has the same target."""
     written: dict[str, Job] = {}
     for job in jobs:
         if job.target is None or job.source is None:

@@ -48,7 +48,7 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
     # As git does: `less` keeps colors, exits if the text fits, and does not clear the screen.
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)
-    # The pager handles Ctrl-C; if it ends, writing to it raises an error instead of killing us.
+    # The pager handles Ctrl-C. If the pager ends, writing raises an error instead of a signal.
     handlers = [(name, signal.signal(name, signal.SIG_IGN)) for name in _signals()]
     assert process.stdin is not None
     try:

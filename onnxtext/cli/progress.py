@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOMENT = 0.5
 _LARGE = 1 << 26
-"""The least number of bytes to write for which a progress bar is shown."""
+"""Operations on fewer bytes have no progress bar."""
 
 
 class Progress:
@@ -54,7 +54,7 @@ class Progress:
 
     @contextlib.contextmanager
     def counting(self, name: str, size: int) -> Iterator[Callable[[int], None]]:
-        """Show the progress of a large operation in bytes, its speed and the time left.
+        """Show a bar with the progress in bytes, the speed and the time left of a large operation.
 
         Args:
             name: the name to show.
@@ -89,7 +89,7 @@ class Progress:
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """Hide the bar while something else is written."""
+        """Hide the bar while the block writes output."""
         if self._bar is None:
             yield
             return

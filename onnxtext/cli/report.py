@@ -25,6 +25,7 @@ from onnxtext.terminal import wants_color
 
 FORMATS = ("full", "concise", "json", "sarif", "github")
 _WHOLE = ("json", "sarif")
+"""Formats with one document for all diagnostics, which is written at the end."""
 COLORS = ("auto", "always", "never")
 
 FINDINGS = 1
@@ -52,7 +53,7 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
 
 
 class Finding(OnnxTextWarning):
-    """A warning of a conversion with a `diagnostic`."""
+    """A warning that carries a `diagnostic`."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -67,7 +68,7 @@ class Reporter:
     Attributes:
         status: the exit status.
         failed: number of files with errors.
-        aside: context manager around each output, such as hiding a progress bar.
+        aside: returns a context manager for each output, such as one that hides a progress bar.
     """
 
     def __init__(self, output_format: str, color: str) -> None:
@@ -95,7 +96,7 @@ class Reporter:
 
     @contextlib.contextmanager
     def reporting(self, name: str) -> Iterator[None]:
-        """Report all errors and warnings of the block for a file."""
+        """Report the errors and warnings that the block raises for a file; update the status."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", OnnxTextWarning)
             diagnostics: tuple[Diagnostic, ...] = ()
@@ -175,7 +176,7 @@ def write_stderr(text: str, *, color: bool = False) -> None:
 
 
 def discard(stream: IO[str]) -> None:
-    """Redirect a standard stream that cannot be written to the null device.
+    """Redirect a broken standard stream to the null device.
 
     Otherwise flushing its buffer at the end of the process would fail again and change the exit
     status.
@@ -192,7 +193,7 @@ def plain_error(message: str) -> None:
 
 
 def internal_error(error: Exception) -> None:
-    """Write an internal error, or a lack of memory, that does not concern a file."""
+    """Write an unexpected exception that does not concern a file: lack of memory, or a bug."""
     if lacks_memory(error):
         plain_error(NO_MEMORY)
         _show_traceback()
@@ -221,7 +222,7 @@ def _show_traceback() -> None:
 
 
 def _columns() -> int:
-    """Return the width of the terminal; the width of canonical text if there is none."""
+    """Return the width of the terminal; without one 100, the width of canonical texts."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 100
     except (AttributeError, OSError, ValueError):

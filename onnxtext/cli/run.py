@@ -49,7 +49,9 @@ def _pairs(
     for value in values:
         name, equals, held = value.partition("=")
         if not equals or not name:
-            raise click.BadParameter(f"{value!r} is not of the form NAME=VALUE.")
+            raise click.BadParameter(
+                f"{value!r} is not of the form {parameter.make_metavar(context)}."
+            )
         pairs.append((name, held))
     return pairs
 
@@ -180,7 +182,13 @@ def _size(name: str, text: str) -> int:
 
 
 def _split(name: str, value: str, known: list[str]) -> tuple[str, str]:
-    """Split `NAME=VALUE` behind a known name; names may contain equals signs."""
+    """Split `NAME=VALUE` after the longest known name, since names may contain equals signs.
+
+    Args:
+        name: the argument before its first equals sign.
+        value: the rest of the argument.
+        known: the names of the model's inputs.
+    """
     whole = f"{name}={value}"
     fitting = [each for each in known if whole.startswith(f"{each}=")]
     longest = max(fitting, key=len, default=name)
@@ -195,7 +203,7 @@ def _load(file: str, name: str) -> onnx.ModelProto:
 
 
 def _write(values: Values, files: Iterable[str]) -> None:
-    """Write outputs to .npy files.
+    """Write outputs to the .npy files given as `[NAME=]FILE`.
 
     Raises:
         CommandError: the model has no such output, or the output is no array.
@@ -220,13 +228,13 @@ def _write(values: Values, files: Iterable[str]) -> None:
 
 
 def _plain(array: Any) -> Any:
-    """Convert an array for a .npy file: strings, and types of ml_dtypes to their bits."""
+    """Return an array that .npy can store: objects as strings, types of ml_dtypes as raw bytes."""
     if array.dtype.kind == "O":
         return array.astype(str)
     return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
 
 
-# ---- What is shown --------------------------------------------------------------------------
+# ---- Output ---------------------------------------------------------------------------------
 
 
 def _shown(values: Values) -> str:
@@ -291,17 +299,17 @@ def _as_object(values: Values) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """Replace infinities and NaNs, which JSON does not have, by their names."""
+    """Replace infinities and NaNs, which JSON lacks, by strings such as `inf`, also in lists."""
     if isinstance(value, list):
         return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def _differences(found: list[Difference], first: str, second: str) -> str:
-    """Return a table of the values that differ, outputs first."""
+    """Return a table of all outputs, and of the inner values that differ."""
     outputs = [one for one in found if one.is_output]
     inner = [one for one in found if not one.is_output and one.differs]
-    lines = [f"{first} and {second}: {len(found)} values of both compared"]
+    lines = [f"{first} and {second}: compared the {len(found)} values that both have"]
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     shown = inner[:_MOST_ROWS]

@@ -46,12 +46,12 @@ Exit status:
 
 
 def _domains() -> list[str]:
-    """Return the known domains, for shells."""
+    """Return the known domains, for shell completion."""
     return [name or "ai.onnx" for name in _known(()).domains()]
 
 
 def _operators() -> list[str]:
-    """Return the names of operators in schema files, for shells."""
+    """Return the full names of the operators in schema files, for shell completion."""
     schemas = _known(())
     domains = [name for name in schemas.domains() if not schemas.knows(name)]
     return [f"{domain}.{name}" for domain in domains for name in sorted(schemas.names(domain))]
@@ -107,11 +107,11 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
 
 
 def _parsed(path: Path) -> SchemaFile:
-    from onnxtext.checker.engine.schema_files import parse, read_bytes
+    from onnxtext.schemas.reading import parse_schema_file, read_bytes
 
     with io_errors("read", path):
         data = read_bytes(path)
-    return parse(data, str(path))
+    return parse_schema_file(data, str(path))
 
 
 @command.command("check")
@@ -123,7 +123,8 @@ def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) 
     with Reporter(output_format, color) as reporter:
         for name in dict.fromkeys(files):
             with reporter.reporting(name):
-                from onnxtext.checker.engine.schema_files import check_schemas, read_bytes
+                from onnxtext.checker.engine.project_schemas import check_schemas
+                from onnxtext.schemas.reading import read_bytes
 
                 with io_errors("read", name):
                     data = read_bytes(Path(name))
@@ -138,7 +139,7 @@ def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) 
 
 
 def _known(files: tuple[str, ...]) -> Schemas:
-    """Return the known operators for the project of the current directory."""
+    """Return the operators of onnx, of `files`, and of the project in the current directory."""
     from onnxtext.checker.context.signatures import Schemas
 
     return Schemas(read_schema_tables(read_settings(None), files))
@@ -167,8 +168,8 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
                 shown = name or "ai.onnx"
                 say(f"{shown} {version}: {operators} operators, from {', '.join(origins)}")
         else:
-            place = "" if domain == "ai.onnx" else domain
-            names = schemas.names(place)
+            plain_domain = "" if domain == "ai.onnx" else domain
+            names = schemas.names(plain_domain)
             if not names:
                 raise CommandError(
                     "unknown-operator",
@@ -176,7 +177,7 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
                     help="`onnxtext schemas list` shows the known domains",
                 )
             for name in sorted(names):
-                say(f"{place}.{name}" if place else name)
+                say(f"{plain_domain}.{name}" if plain_domain else name)
     return reporter.status
 
 
@@ -215,7 +216,7 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
 
 
 def _onnx_schema(signature: object) -> object:
-    import onnx.defs  # noqa: F401  (its schemas have default values only with the whole package)
+    import onnx.defs  # noqa: F401  (loads the whole package: without it, schemas lack defaults)
 
     from onnxtext.checker.context.signatures import schema_of
 

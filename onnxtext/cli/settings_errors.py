@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the project settings for a file."""
+"""Read project settings and schema files; convert their errors to `CommandError`."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
 
     Args:
         settings: the settings of the project.
-        files: schema files that the user names.
+        files: further schema files, named on the command line.
 
     Raises:
         CommandError: a schema file cannot be read, or has errors.
     """
+    from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import SettingsError
-    from onnxtext.checker.engine.schema_files import tables_of
     from onnxtext.diagnostics import OnnxTextError
 
     try:
@@ -67,7 +67,7 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
 
 @contextmanager
 def schemas_of_project(path: Path | None) -> Iterator[None]:
-    """Use the schema files of a file's project in all checks inside of a `with` statement.
+    """Use the schema files of a file's project for all checks in the `with` block.
 
     Args:
         path: the file; None for standard input.
@@ -75,7 +75,7 @@ def schemas_of_project(path: Path | None) -> Iterator[None]:
     Raises:
         CommandError: the settings or a schema file cannot be read, or are invalid.
     """
-    from onnxtext.checker.context.schema_tables import use_tables
+    from onnxtext.checker.context.operator_tables import use_tables
 
     with use_tables(read_schema_tables(read_settings(path))):
         yield

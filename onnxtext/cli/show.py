@@ -114,13 +114,13 @@ def command(
             from onnxtext.excerpt.output import annotate
             from onnxtext.excerpt.print_part import Choice, part_text
 
-            # The whole text first: errors must precede the pager.
+            # Print the whole text first, so that errors are reported before the pager starts.
             text = "".join(part_text(reading, Choice(graph, starts, ends, find, context)))
             terminal = is_terminal(sys.stdout)
             colored = wants_color(color, sys.stdout)
             pieces = annotate(text, reading, color=colored, terminal=terminal)
             write_paged(pieces, None if no_pager else find_pager())
-        # After the pager, so that they stay on the screen.
+        # Report findings after the pager has ended, so that they stay on the screen.
         for finding in reading.findings:
             reporter.found(finding, name)
             reporter.status = max(reporter.status, FINDINGS)

@@ -16,7 +16,7 @@ from onnxtext.terminal import is_terminal
 
 
 def stdout_buffer() -> BinaryIO:
-    """Return standard output for bytes.
+    """Return the binary stream of standard output.
 
     Raises:
         CommandError: standard output is closed.
@@ -58,7 +58,7 @@ def say(text: str, end: str = "\n") -> None:
 
 
 def stdin_buffer() -> BinaryIO:
-    """Return standard input for bytes.
+    """Return the binary stream of standard input.
 
     Raises:
         CommandError: standard input is closed.
@@ -80,11 +80,11 @@ def read_stdin() -> bytes:
 
 
 def read_file_or_stdin(file: str, name: str) -> tuple[bytes | memoryview, Path]:
-    """Return a model's bytes and the directory of its weights; `-` is standard input.
+    """Return the bytes of a model, and the directory that the paths of its weights start from.
 
     Args:
-        file: the path of the file; a large file is mapped into memory.
-        name: its name in messages.
+        file: the path of the file, or `-` for standard input; a large file is mapped into memory.
+        name: the name of the file in messages.
 
     Raises:
         CommandError: the file cannot be read, or standard input is a terminal.

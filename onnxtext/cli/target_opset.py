@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from onnxtext.source import Source
 
 Targets = Mapping[str, int]
+"""The versions to convert to, by domain; "" is the standard domain."""
 
 
 def read_targets(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, int]:
-    """Parse `21` and `ai.onnx.ml=3`."""
+    """Parse values such as `21` and `ai.onnx.ml=3` to a version for each domain."""
     found: dict[str, int] = {}
     for value in values:
         domain, _, number = value.rpartition("=")
@@ -50,10 +51,10 @@ def check_targets(targets: Targets) -> None:
 def find_changes(
     subject: Subject, source: Source | None, *, name: str, targets: Targets
 ) -> list[Diagnostic]:
-    """Return the changes that a conversion of a checked model makes, and its obstacles.
+    """Return a diagnostic for each change that a conversion would make, and for each obstacle.
 
     Args:
-        subject: the model; it has no errors.
+        subject: the checked model, which has no errors.
         source: its text; None for a binary model.
         name: its name in messages.
         targets: the versions to convert to.
@@ -63,7 +64,7 @@ def find_changes(
     from onnxtext.source import Span
 
     if subject.model is None:
-        message = "only whole models are converted: a part of one imports no operator set"
+        message = "only whole models can be converted: this text is a part without opset imports"
         return [Diagnostic("edit-refused", message, source=source, labels=(Label(Span(0, 0)),))]
     try:
         plan = plan_conversion(subject.model, targets, subject)
@@ -75,10 +76,11 @@ def find_changes(
 def convert_content(
     content: str | bytes, name: str, targets: Targets
 ) -> tuple[list[Diagnostic], str | bytes]:
-    """Convert a valid model.
+    """Convert a valid model, a text or bytes, to other versions of operator sets.
 
     Returns:
-        The changes and obstacles; and the converted model, or the same one if there are obstacles.
+        The diagnostics of changes and obstacles; and the converted model, or the unchanged content
+        if there are obstacles.
     """
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.editing import apply

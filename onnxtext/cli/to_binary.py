@@ -38,7 +38,7 @@ Examples:
 def conversion(
     *, checked: bool, embed_external: bool = False, externalize: bool = False
 ) -> Conversion:
-    """Create the conversion with these options."""
+    """Return the conversion of texts to binary models with the options of the command line."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.filetype import decode_text
@@ -77,8 +77,8 @@ def conversion(
 def _check(
     model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
 ) -> None:
-    """Raise an error if a model violates rules of the ONNX IR."""
-    from onnxtext.checker.context.schema_tables import use_tables
+    """Raise an OnnxTextError if a model violates rules of the ONNX IR."""
+    from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.settings_errors import read_schema_tables, read_settings

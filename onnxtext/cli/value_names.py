@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complete the names of values and the labels of nodes of the FILE on a command line."""
+"""Complete names of values and labels of nodes, read from the FILE on the command line."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 import click
 
 _LARGEST = 32 << 20
-"""Larger files are not read: whoever presses the tab key waits."""
+"""The size of the largest file that is read, in bytes: completion has to be fast."""
 _MOST = 1000
 _PLAIN = re.compile(r"[\w/.][\w/.:+@%,-]*", re.ASCII)
-"""Names that no shell reads as anything else; others are typed in quotes."""
+"""Names without special characters of shells; only these names are completed."""
 
 
 def complete_value(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[str]:
-    """Return the names that begin like a word, in the order of the model."""
-    place: click.Context | None = context
-    while place is not None and not place.params.get("file"):
-        place = place.parent
-    if place is None:
+    """Return the names that begin with `incomplete`, in the order of the model."""
+    holder: click.Context | None = context
+    while holder is not None and not holder.params.get("file"):
+        holder = holder.parent
+    if holder is None:
         return []
     try:
-        names = dict.fromkeys(_names(Path(str(place.params["file"])).expanduser()))
+        names = dict.fromkeys(_names(Path(str(holder.params["file"])).expanduser()))
     except (OSError, ValueError, RuntimeError):  # a file that is not a model has no values
         return []
     return [name for name in names if name.startswith(incomplete) and _PLAIN.fullmatch(name)][

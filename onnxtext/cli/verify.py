@@ -98,7 +98,7 @@ class _Output:
     """Writes the results to standard output.
 
     Attributes:
-        status: the exit status of the results.
+        status: 1 if a law does not hold for a file, else 0.
     """
 
     def __init__(self, reporter: Reporter, *, as_json: bool) -> None:
@@ -121,7 +121,7 @@ class _Output:
         self._say("\n".join(map(safe, rows)))
 
     def complete(self, job: Job) -> None:
-        """Add an entry for a file without result; its error is on standard error."""
+        """Add a JSON entry for a file that was not verified; its error is on standard error."""
         if self._as_json and (not self._collected or self._collected[-1]["file"] != job.name):
             self._collected.append(_as_object(job.name, None, None, None))
 

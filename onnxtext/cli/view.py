@@ -128,7 +128,7 @@ def _write(page: str, output: str | None, *, force: bool) -> None:
 
 
 def _may_replace(path: Path) -> bool:
-    """Whether a path can be written without --force: no file, or a page of `onnxtext view`."""
+    """Whether a path may be written without --force: new, a stream, empty, or an older page."""
     from onnxtext.viewer.page import BEGINNING
 
     if not path.exists() or is_stream(path):
@@ -149,5 +149,5 @@ def _open(data: bytes) -> None:
     if webbrowser.open(Path(name).as_uri()):
         write_stderr(f"opened {safe(name)}")
     else:
-        write_stderr("no browser was found (BROWSER names one); the page is")
+        write_stderr("no browser was found: set BROWSER, or open this page:")
         say(name)

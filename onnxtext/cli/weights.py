@@ -44,7 +44,7 @@ _STORES = click.argument(
 )
 
 _YOUNG = 3600.0
-"""Files younger than this, in seconds, may belong to a conversion that is still running."""
+"""The age, in seconds, up to which a file may belong to a conversion that is still running."""
 
 
 @click.group("weights", epilog=EXAMPLES)

@@ -25,12 +25,12 @@ _INDEX = re.compile(r"\[[^\]]*\]")
 
 
 class Collector:
-    """Collects differences.
+    """Collects the differences of two models.
 
     Attributes:
         items: the added, removed, changed and moved items.
         renames: the renamed values and nodes.
-        notes: sentences on parts that could not be compared.
+        notes: sentences about the parts of the models that could not be compared.
         matches: the graphs and functions that were compared.
     """
 
@@ -80,7 +80,7 @@ class Collector:
             self.items.append(made)
 
     def stored(self, what: str, old: str, new: str, path: str) -> None:
-        """Add a field with equal values that are stored differently."""
+        """Count an encoding difference of a field, such as `node.domain`, with equal values."""
         key = _INDEX.sub("", what), old, new
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first
@@ -94,7 +94,7 @@ class Collector:
         self.notes[text] = None
 
     def made(self, old_label: str, new_label: str) -> ModelDiff:
-        """Return the collected differences."""
+        """Return the collected differences as a `ModelDiff`."""
         stored = [Stored(*key, *found) for key, found in self._stored.items()]
         return ModelDiff(
             old_label,
@@ -107,12 +107,16 @@ class Collector:
 
 
 def field_changes(differences: Iterable[Difference], prefix: str = "") -> list[FieldChange]:
-    """Convert differences of messages to changes of fields."""
+    """Convert differences to field changes; `prefix` is put before each path."""
     return [FieldChange(prefix + d.path, d.category, d.old, d.new) for d in differences]
 
 
 class NameMap:
-    """Maps old value names to new ones, in a graph and its enclosing graphs."""
+    """Maps old value names to new ones, in a graph and its enclosing graphs.
+
+    Attributes:
+        any: whether any name is mapped to another name.
+    """
 
     def __init__(self, outer: NameMap | None = None) -> None:
         self._own: dict[str, str] = {}
@@ -139,5 +143,5 @@ class NameMap:
         return name
 
     def keeps(self, names: Iterable[str]) -> bool:
-        """Whether all these names are unchanged."""
+        """Whether each of these names is mapped to itself."""
         return all(self.get(name) == name for name in names)

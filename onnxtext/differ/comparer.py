@@ -55,7 +55,10 @@ _METADATA: tuple[Category, ...] = ("metadata",)
 
 
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
-    """Remove differences in metadata below the header; one of the texts was printed without it."""
+    """Remove metadata differences except those of the model itself.
+
+    One of the texts was printed without the metadata of its graphs, nodes and values.
+    """
     items = []
     for item in diff.items:
         kept = item if item.kind == "model" else item.without(_METADATA)
@@ -65,7 +68,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Return the error for the text, old or new, that cannot be encoded."""
+    """Return the error with a position in the text, old or new, that cannot be encoded."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)
@@ -210,7 +213,7 @@ def _function_name(function: Function) -> str:
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:
-    """Return the content of a function without its name."""
+    """Return a key of a function without its name: the interface and the nodes."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 

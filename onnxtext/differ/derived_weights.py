@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recognize weights that follow from other weights: transposed, cast to another type, quantized.
+"""Recognize weights derived from other weights: transposed, cast to another type, quantized.
 
-Differences between values of different element types are not computed, except for quantized
-weights, which are dequantized first.
+Numeric differences between tensors of different element types are computed only if one of them is
+quantized; quantized tensors are dequantized first.
 """
 
 from __future__ import annotations
@@ -30,16 +30,19 @@ _BLOCK = 1 << 18
 """Number of elements that are compared at a time."""
 
 _MOST_RANK = 4
-"""The most dimensions of a tensor whose transpositions are searched."""
+"""Maximum rank of tensors that are searched for transpositions."""
 
 
 def shape_of(type: TensorType) -> tuple[int, ...]:
-    """Return the dimensions of a tensor."""
+    """Return the integer dimensions of a tensor type; other dimensions are left out."""
     return tuple([dim for dim in type.shape or () if isinstance(dim, int)])
 
 
 def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
-    """Return elements as an array, narrow integers unpacked; None for types without arrays."""
+    """Convert raw data to an array; None for element types without a numpy type.
+
+    Integers narrower than a byte are unpacked.
+    """
     dtype = dtype_of(element.name)
     if dtype is not None:
         return np.frombuffer(data, dtype)
@@ -54,7 +57,7 @@ def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> A
 
 
 def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether an array equals another array with its axes in another order."""
+    """Whether `new` is `old` with permuted axes; `before` and `after` are the two shapes."""
     if len(before) != len(after) or not 2 <= len(before) <= _MOST_RANK:
         return False
     one, other = old.reshape(before), new.reshape(after)
@@ -66,7 +69,7 @@ def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether arrays have the same bits; compares the first row first, where most differ."""
+    """Whether arrays are bitwise equal; comparing row by row finds most differences early."""
     return all(
         np.array_equal(_bits(left), _bits(right)) for left, right in zip(one, other, strict=True)
     )
@@ -79,7 +82,10 @@ def _bits(array: Array) -> Array:
 def compare_types(
     old: TensorRef, new: TensorRef, before: bytes | memoryview, after: bytes | memoryview
 ) -> WeightChange:
-    """Compare tensors of the same shape and different element types."""
+    """Compare tensors of different element types with the same number of elements.
+
+    `before` and `after` are their raw data.
+    """
     count = prod(shape_of(new.type))
     names = f"from {old.type.element} to {new.type.element}"
     left, right = ELEMENTS[old.type.element], ELEMENTS[new.type.element]
@@ -93,7 +99,7 @@ def compare_types(
     quantized = [held.reader.quantizations.get(held.name) for held in (old, new)]
     if not any(quantized) or None in values:
         alike = (left.kind == "float") == (right.kind == "float")
-        note = f"{old.type.element} and {new.type.element} have no meaningful Δ"
+        note = f"differences between {old.type.element} and {new.type.element} are not computed"
         return WeightChange(count, changed if alike else None, note=note)
     verb = (
         "quantized"
@@ -106,7 +112,7 @@ def compare_types(
 
 
 def _count_changed(old: Array, new: Array) -> int:
-    """Count the elements that differ from the old elements after conversion to the new type."""
+    """Cast the old elements to the new type; count those that differ from the new elements."""
     changed = 0
     with np.errstate(all="ignore"):
         for at in range(0, old.size, _BLOCK):
@@ -117,10 +123,10 @@ def _count_changed(old: Array, new: Array) -> int:
 
 
 def _values(held: TensorRef, array: Array) -> _Values | None:
-    """Return the values of a tensor; None if it is quantized and they cannot be computed."""
+    """Return the values of a tensor, dequantized if necessary; None if that is impossible."""
     quantization = held.reader.quantizations.get(held.name)
     if quantization is None:
-        return _Values(array) if held.type.element not in _CODES else None
+        return _Values(array) if held.type.element not in _NOT_NUMERIC else None
     parts = []
     for value in (quantization.scale, quantization.zero_point):
         if value is None:
@@ -151,11 +157,11 @@ def _values(held: TensorRef, array: Array) -> _Values | None:
     return _Values(array, scale, zero, prod(shape[axis + 1 :]))
 
 
-_CODES = ("bool", "string")
+_NOT_NUMERIC = ("bool", "string")
 
 
 def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
-    """Return the axis of a scale with several elements; None if the axis is ambiguous."""
+    """Return the axis of a weight to which a scale of `size` elements applies; None if unknown."""
     if known is not None:
         known += len(shape) if known < 0 else 0
         return known if 0 <= known < len(shape) and shape[known] == size else None
@@ -164,7 +170,10 @@ def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
 
 
 class _Values:
-    """The values of a tensor, dequantized in blocks."""
+    """The values of a tensor, dequantized block by block.
+
+    `inner` consecutive elements share one element of the scale.
+    """
 
     def __init__(
         self, array: Array, scale: Array | None = None, zero: Array | None = None, inner: int = 1
@@ -172,7 +181,7 @@ class _Values:
         self._array, self._scale, self._zero, self._inner = array, scale, zero, inner
 
     def block(self, at: int) -> Array:
-        """Return the values of a block as float64."""
+        """Return the values of the block that starts at element `at`, as float64."""
         part = self._array[at : at + _BLOCK].astype(np.float64)
         if self._scale is None or self._zero is None:
             return part

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two graphs list by list."""
+"""Compare two graphs: inputs, outputs, initializers, `value_info` and nodes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class GraphComparer:
         self, old: Graph, new: Graph, old_path: str, new_path: str, outer: NameMap | None, *,
         nested: bool = False,
     ) -> NameMap:  # fmt: skip
-        """Compare two graphs; return the map of their value names."""
+        """Compare two graphs; return the map from old to new value names."""
         bodies = Body.of(old, old_path), Body.of(new, new_path)
         match = match_graphs(*bodies, outer, self._sides, nested=nested)
         parts = []
@@ -76,7 +76,7 @@ class GraphComparer:
         return match.names
 
     def bodies(self, match: GraphMatch) -> None:
-        """Compare the lists of two graphs or functions."""
+        """Compare the lists of two graphs or functions: inputs, initializers, nodes and so on."""
         self.out.matches.append(match)
         old, new, names = match.old, match.new, match.names
         main = new.path == "graph"
@@ -99,11 +99,11 @@ class GraphComparer:
         """Compare inputs, outputs or `value_info` entries.
 
         Args:
-            match: the graphs.
-            kind: the field.
+            match: the graphs or functions that have the lists.
+            kind: the name of the field, such as `input`.
             old: the old list.
             new: the new list.
-            pairs: indices of matching entries, in the order of the new list.
+            pairs: (old, new) indices of matching entries, in the order of the new list.
             main: whether the graphs are main graphs, whose names belong to the model's interface.
         """
         values = self._values
@@ -133,7 +133,7 @@ class GraphComparer:
     def _pair(
         self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo, main: bool
     ) -> None:
-        """Collect the rename of an input or output."""
+        """Collect the new name of an input or output, or the new value of an output."""
         if kind == "value_info":
             return
         held = match.names.get(old.name)
@@ -212,7 +212,7 @@ class GraphComparer:
         pairs: Pairs,
         differences: Callable[[int, int], list[FieldChange]],
     ) -> None:
-        """Compare lists of initializers."""
+        """Compare lists of initializers; `differences` compares the pair at two indices."""
         old, new = lists
         for one, other, was_moved in walk(len(old), len(new), pairs):
             if other is None:
@@ -239,7 +239,7 @@ class GraphComparer:
         """Collect the renamed outputs of nodes."""
         if not match.names.any:
             return
-        reported = set()  # renames in the interface
+        reported = set()  # (old, new) names of the main graph's outputs
         if match.new.path == "graph":
             olds, news = match.old.outputs, match.new.outputs
             reported = {(olds[one].name, news[other].name) for one, other in match.outputs}
@@ -278,7 +278,7 @@ class GraphComparer:
 
 
 def _keeps_names(node: Node, names: NameMap) -> bool:
-    """Whether all names that a node refers to are unchanged."""
+    """Whether a node has no nested graphs and its inputs and outputs keep their names."""
     return (
         names.keeps(node.inputs)
         and names.keeps(node.outputs)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Group similar differences of large diffs: optimizers and quantizers repeat the same changes.
 
-Removed and added nodes that are connected are one rewriting, such as `MatMul + Add became
-FusedMatMul`; other items are grouped by their kind and the fields that differ. The time is linear
-in the size of the models, and depends on nothing but them.
+Removed and added nodes that are connected form one rewriting, such as `MatMul + Add became
+FusedMatMul`. Other items are grouped by their kind and the fields that differ. The time is linear
+in the size of the models.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _MOST_OPERATORS = 8
 """Maximum number of operators to name in a title."""
 
 _MOST_NODES = 40
-"""Larger rewritings are split into nodes with the same outputs: if every node of a model
-is replaced, all of them are connected."""
+"""Maximum number of nodes in a rewriting. Larger rewritings are split into groups of nodes with a
+common output name: if all nodes of a model are replaced, they are all connected."""
 
 
 def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> tuple[Group, ...]:
@@ -59,7 +59,7 @@ def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> t
 
 
 class _Operators:
-    """The operators of the nodes that differ, by the keys of their items."""
+    """The old and new operators of the nodes that differ, by item key."""
 
     def __init__(self, items: Sequence[ItemChange]) -> None:
         self._old: dict[str, ItemKey] = {}
@@ -73,12 +73,12 @@ class _Operators:
         self._names: dict[ItemKey, tuple[str | None, str | None]] = {}
 
     def name(self, key: ItemKey) -> str:
-        """Return the operator of a node; "" for other items."""
+        """Return the new operator of a node, the old one if it was removed; "" for other items."""
         before, after = self._names.get(key, (None, None))
         return after or before or ""
 
     def rewritings(self, match: GraphMatch) -> Iterator[list[ItemKey]]:
-        """Yield the connected nodes that were removed, added, or got another operator."""
+        """Yield each rewriting: connected nodes that were removed, added or replaced."""
         old = self._nodes(match.old.path, match.old.nodes, self._old)
         new = self._nodes(match.new.path, match.new.nodes, self._new)
         before = {key: operator_name(node) for key, node in old}
@@ -95,7 +95,7 @@ class _Operators:
         for nodes, get in ((old, get_new), (new, str)):
             here: dict[str, ItemKey] = {}
             chosen = [(key, node) for key, node in nodes if key in members and node.inputs]
-            for key, node in chosen:  # not constants, which may have many uses
+            for key, node in chosen:  # without constants, whose uses are often unrelated
                 for name in map(get, filter(None, node.outputs)):
                     here[name] = key
                     if name in makers:
@@ -123,7 +123,7 @@ class _Operators:
         return found
 
     def signature(self, component: Sequence[ItemKey]) -> tuple[Hashable, str]:
-        """Return the key of a rewriting, and its title."""
+        """Return the key of a rewriting, equal for similar rewritings, and its title."""
         before: Counter[str] = Counter()
         after: Counter[str] = Counter()
         for key in component:
@@ -139,7 +139,7 @@ class _Operators:
 
 
 def _sum(operators: Counter[str]) -> str:
-    """Return `MatMul + Add × 2`, in the order of the graph."""
+    """Format counts of operators: `MatMul + Add × 2`, in the order of the graph."""
     parts = [name if count == 1 else f"{name} × {count}" for name, count in operators.items()]
     if len(parts) > _MOST_OPERATORS:
         parts[_MOST_OPERATORS:] = [f"{len(parts) - _MOST_OPERATORS} other operators"]
@@ -149,7 +149,7 @@ def _sum(operators: Counter[str]) -> str:
 def _connected(
     keys: Sequence[ItemKey], pairs: Iterable[tuple[ItemKey, ItemKey]]
 ) -> Iterable[list[ItemKey]]:
-    """Return the connected components of a graph (union-find), in the order of their keys."""
+    """Return the connected components of a graph (union-find), in the order of `keys`."""
     parents = {key: key for key in keys}
 
     def root(key: ItemKey) -> ItemKey:
@@ -170,7 +170,7 @@ _GROUPED = ("node", "initializer", "sparse_initializer", "value_info")
 
 
 def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]:
-    """Return the key of an item's change, and its title; None for kinds that are not grouped."""
+    """Return the key and title of an item's group; the key is None if its kind is not grouped."""
     if item.kind not in _GROUPED:
         return None, ""
     subject = operator or item.kind

@@ -13,7 +13,7 @@ Pairs = list[tuple[int, int]]
 
 
 def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
-    """Return the pairs of indices of equal keys; several equal keys match in order."""
+    """Return the (old, new) indices of equal keys; keys that occur repeatedly match in order."""
     old, new = list(old), list(new)
     if old == new:
         return [(index, index) for index in range(len(old))]
@@ -33,10 +33,12 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved(order: Sequence[int]) -> set[int]:
-    """Return the positions outside of a longest increasing subsequence, in O(n log n).
+    """Return the positions of moved entries: all outside a longest increasing subsequence.
+
+    The time is O(n log n).
 
     Args:
-        order: distinct old indices, in the new order.
+        order: the distinct old indices of the entries, in the new order.
     """
     if all(map(lt, order, islice(order, 1, None))):
         return set()
@@ -52,20 +54,21 @@ def unmatched(count: int, taken: Iterable[int]) -> list[int]:
 def walk(
     old_count: int, new_count: int, pairs: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
-    """Return the entries of both lists in the new order, removed entries at their old position.
+    """Yield the entries of both lists in the new order, removed entries at their old position.
 
     Args:
         old_count: length of the old list.
         new_count: length of the new list.
-        pairs: indices of matching entries, in the order of the new list.
+        pairs: (old, new) indices of matching entries, in the order of the new list.
 
     Returns:
-        Old index, new index, and whether the entry was moved.
+        Old index, new index, and whether the entry was moved. The new index of a removed entry and
+        the old index of an added entry are None.
     """
     removed = unmatched(old_count, [one for one, _ in pairs])
     out_of_order = {pairs[at][1] for at in moved([one for one, _ in pairs])}
     partner = {new: old for old, new in pairs}
-    behind: dict[int, list[int]] = {}  # removed entries by the old index before them
+    behind: dict[int, list[int]] = {}  # removed entries, by the new index of the entry before
     image = dict(pairs)
     last = -1
     at = 0

@@ -23,22 +23,25 @@ if TYPE_CHECKING:
     from onnxtext.differ.derived_weights import Array
 
 _MOST_BYTES = 1 << 28
-"""The most bytes to hash; larger weights are matched by name only."""
+"""Maximum total size of weights to match by content; above it, they match by name only."""
 
-_FEWEST = 4
-"""The fewest elements of weights that are matched; smaller weights are alike by chance."""
+_FEWEST_ELEMENTS = 4
+"""Minimum number of elements to match by content; smaller weights may be equal by chance."""
 
 
 def match_derived(
     old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
 ) -> Pairs:
-    """Return more pairs of initializers, in time linear in their size.
+    """Match more initializers: `W` with `W_quantized`, and weights that were transposed or cast.
+
+    Return the additional (old, new) pairs of indices. The time is linear in the size of the
+    initializers.
 
     Args:
-        old: the old ones.
-        new: the new ones.
-        pairs: those that match already.
-        sides: the models.
+        old: the old initializers.
+        new: the new initializers.
+        pairs: the pairs that match already.
+        sides: the old and the new model.
     """
     left = unmatched(len(old), [one for one, _ in pairs])
     right = unmatched(len(new), [other for _, other in pairs])
@@ -86,7 +89,7 @@ def _by_content(
 def _derived(
     array: Array, value: ValueInfo, targets: set[tuple[str, tuple[int, ...]]]
 ) -> list[Hashable]:
-    """Return the keys of the weights that may be derived from a weight."""
+    """Return the keys of a weight's transpositions and casts to the target types and shapes."""
     own = value.type.element  # type: ignore[union-attr]
     shape = _shape(value)
     keys: list[Hashable] = []
@@ -127,8 +130,8 @@ def _count(value: ValueInfo) -> int:
 
 
 def _array(value: ValueInfo, side: Side) -> Array | None:
-    """Return the elements of an initializer; None if it is small, missing or no array."""
-    if not isinstance(value.type, TensorType) or _count(value) < _FEWEST:
+    """Return the elements of an initializer; None if small, missing or without a numpy type."""
+    if not isinstance(value.type, TensorType) or _count(value) < _FEWEST_ELEMENTS:
         return None
     element = ELEMENTS.get(value.type.element)
     if element is None or dtype_of(element.name) is None:

@@ -24,17 +24,19 @@ _MOST_DIGESTS = 1 << 28
 
 @dataclass(slots=True)
 class GraphMatch:
-    """Two graphs or functions and their matching parts.
+    """Two graphs or functions, and which of their items match.
+
+    All pairs are (old, new) indices.
 
     Attributes:
-        old: the old one.
-        new: the new one.
+        old: the old graph or function.
+        new: the new graph or function.
         names: maps old value names to new ones.
-        inputs: pairs of indices.
-        outputs: pairs of indices.
-        initializers: pairs of indices.
-        nodes: pairs of indices, in the order of the new graph.
-        statements: the keys of the nodes of both graphs.
+        inputs: pairs of inputs.
+        outputs: pairs of outputs.
+        initializers: pairs of initializers.
+        nodes: pairs of nodes, in the order of the new graph.
+        statements: the keys of the old nodes and of the new nodes, from `NodeKinds.statements`.
     """
 
     old: Body
@@ -50,14 +52,15 @@ class GraphMatch:
 def match_graphs(
     old: Body, new: Body, outer: NameMap | None, sides: tuple[Side, Side], *, nested: bool
 ) -> GraphMatch:
-    """Match the parts of two graphs or functions.
+    """Match the inputs, outputs, initializers and nodes of two graphs or functions.
 
     Args:
         old: the old graph or function.
-        new: the new one.
-        outer: names of the enclosing graphs.
-        sides: the models.
-        nested: whether inputs and outputs match by position rather than by name.
+        new: the new graph or function.
+        outer: maps the names of the enclosing graphs; None if there are none.
+        sides: the old and the new model.
+        nested: whether these are functions or nested graphs; unequal numbers of inputs or outputs
+            then match by position, too.
 
     Raises:
         LowerError: a statement cannot be lowered.
@@ -84,7 +87,10 @@ def match_graphs(
 
 
 def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
-    """Match inputs or outputs by name, then by type, then by position."""
+    """Match inputs or outputs by name, then by type, then by position.
+
+    Unless `by_position`, the rest matches by position only if equally many of both are left.
+    """
     pairs = match_keys([value.name for value in old], [value.name for value in new])
     for key in (_type_of, _no_key):
         left = unmatched(len(old), [one for one, _ in pairs])
@@ -134,7 +140,11 @@ def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs
 def _content(
     value: ValueInfo, side: Side, types: Collection[object], budget: list[int]
 ) -> Hashable | None:
-    """Return a key of the content of an initializer; None if it is not a candidate."""
+    """Return a key of an initializer's content; None if the content is not hashed.
+
+    It is hashed if its type is in `types`, its data is available and `budget[0]`, the number of
+    bytes that may still be hashed, is not negative.
+    """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None
     data = getattr(value.data, "data", b"")
@@ -144,7 +154,7 @@ def _content(
 
 
 def _match_by_use(match: GraphMatch) -> None:
-    """Match initializers that are used as the same input of matching nodes."""
+    """Match initializers that are inputs of matching nodes at the same index."""
     old, new = match.old, match.new
     left = unmatched(len(old.initializers), [one for one, _ in match.initializers])
     right = unmatched(len(new.initializers), [other for _, other in match.initializers])
@@ -176,7 +186,7 @@ def _match_nodes(match: GraphMatch, sides: tuple[Side, Side]) -> Pairs:
 
 
 class _LeafKeys:
-    """Returns keys of values without a producer; matching values have equal keys."""
+    """Returns keys of values that no node produces; matching values have equal keys."""
 
     def __init__(self, match: GraphMatch, side: int) -> None:
         body = (match.old, match.new)[side]
@@ -196,7 +206,7 @@ class _LeafKeys:
 
 
 def _match_outputs(match: GraphMatch, nested: bool) -> Pairs:
-    """Match outputs by name, then by value, then by type or position."""
+    """Match outputs by name, then by matching values, then by type, then by position."""
     old, new = match.old.outputs, match.new.outputs
     get = match.names.get
     named = match_keys([value.name for value in old], [value.name for value in new])

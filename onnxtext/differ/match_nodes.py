@@ -2,7 +2,7 @@
 """Match the nodes of two graphs.
 
 Nodes are matched by the strongest evidence first: equal statements with equal neighbours; equal
-computations under any names; equal statements; equal names; connections to matched nodes. Each step
+computations with any names; equal statements; equal names; connections to matched nodes. Each step
 is linear in the size of the graphs, up to sorting.
 """
 
@@ -26,8 +26,8 @@ from onnxtext.differ.unmatched_nodes import (
 Keys = Mapping[int, Hashable]
 """Keys of nodes by index; None matches nothing."""
 
-_FEW = 2
-"""The most names that may be reused for other values by accident."""
+_MOST_ACCIDENTS = 2
+"""Up to this many names count as reused for other values by accident."""
 
 
 class Aligner:
@@ -108,8 +108,9 @@ class Aligner:
     def _match_equal_in_context(self) -> None:
         """Match equal statements whose producers all match, or whose consumers all match.
 
-        An equal statement alone is weak evidence: if values have numbers for names and a node is
-        added, other nodes may become equal by accident. Equal anonymous nodes match in order.
+        An equal statement alone is weak evidence: if values are named by numbers, an added node
+        shifts the numbers, and different nodes may get equal statements. Several nodes with equal
+        statements match in order.
         """
         candidates = self._candidates()
         makers, made = self.old.body.producers, self.new.body.producers
@@ -140,15 +141,15 @@ class Aligner:
                 self._join(index, other)
 
     def _candidates(self) -> list[int]:
-        """For each old node, return the first unused new node with the same statement.
+        """For each old node, return the index of a new node with the same statement, or -1.
 
-        Nodes are given by their indices; -1 means no new node.
+        Nodes with the same statement are matched in order; no new node is returned twice.
         """
         old, new = self.old.statements, self.new.statements
         if old == new:
             return list(range(len(old)))
         places: dict[Hashable, int] = {}
-        following: list[int] = [-1] * len(new)  # the next one with the same statement
+        following: list[int] = [-1] * len(new)  # the next new node with the same statement
         for index in range(len(new) - 1, -1, -1):
             following[index] = places.get(new[index], -1)
             places[new[index]] = index
@@ -161,7 +162,7 @@ class Aligner:
         return candidates
 
     def _match_computations(self) -> None:
-        """Match nodes with equal computations before and after them."""
+        """Match nodes by their signatures from above and below: by both, then by one of them."""
         old, new = (
             Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
             for side, marks in self._with_marks()
@@ -177,10 +178,10 @@ class Aligner:
         self._match_unique(old.below, new.below)
 
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
-        """Match nodes by signatures that occur once in both graphs.
+        """Match nodes by signatures that occur exactly once in each graph.
 
-        If a new node with the same operator and output name has no partner by signature, it is the
-        match instead: a node whose input was changed keeps the name of its output.
+        A pair is skipped if another new node has the operator and output name of the old node, and
+        no partner by signature. That node is probably the old node with a changed input.
         """
         if not self._has_unmatched():
             return
@@ -197,7 +198,7 @@ class Aligner:
     # ---- By names ---------------------------------------------------------------------------
 
     def _match_names(self) -> None:
-        """Match nodes of the same operator by label and outputs, then by label, then by outputs."""
+        """Match nodes of the same operator by label and outputs, then by outputs, then by label."""
         self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
         self._match_by(
             lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
@@ -209,24 +210,24 @@ class Aligner:
         self._match_by(lambda s, i, n: n.outputs if any(n.outputs) else None, same_count=True)
 
     def _names_were_reused(self) -> bool:
-        """Whether names were reused for other values, as happens with numbered names."""
+        """Whether new nodes use names of old values for other values, as with numbered names."""
         found = 0
         for one, other in enumerate(self.old.partner):
             if other >= 0:
                 name = self.old.first_output(one)
                 if name != self.new.first_output(other) and name in self.new.body.producers:
                     found += 1
-        return found > _FEW
+        return found > _MOST_ACCIDENTS
 
     # ---- By connection ----------------------------------------------------------------------
 
     def _propagate(self) -> None:
-        """Match producers and consumers of matched nodes transitively, by operator and slot."""
+        """Match producers and consumers of matched nodes transitively, by operator and index."""
         if not self._has_unmatched():
             return
         used = uses(self.old), uses(self.new)
         queue = [(one, self.old.partner[one]) for one in sorted(self._frontier(used[0]))]
-        for one, other in queue:  # grows meanwhile
+        for one, other in queue:  # grows during the loop
             for pair in (*self._above(one, other), *self._below(one, other, *used)):
                 if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
                     self._join(*pair)
@@ -243,7 +244,7 @@ class Aligner:
         return {index for index in found if partner[index] >= 0}
 
     def _above(self, one: int, other: int) -> list[tuple[int, int]]:
-        """Return the pairs of nodes that produce the inputs of a matched pair."""
+        """Return the pairs of nodes with equal operators that produce inputs of a matched pair."""
         old, new = self.old, self.new
         pairs = []
         names = zip(old.body.nodes[one].inputs, new.body.nodes[other].inputs, strict=False)
@@ -303,14 +304,14 @@ class Aligner:
         self._match(*below, same_count=True)
 
     def _with_marks(self) -> list[tuple[MatchSide, list[int]]]:
-        """Return both graphs, each with one number per node: equal for matches, -1 for none."""
+        """Return each graph with its nodes' marks: the pair's new index if matched, else -1."""
         marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
         return [(self.old, self.old.partner), (self.new, marks)]
 
     # ---- By position ------------------------------------------------------------------------
 
     def _match_between_neighbours(self) -> None:
-        """Match nodes between the same neighbours in order, by kind, then by operator."""
+        """Match nodes after the same matched node in order, by kind, then by operator."""
         if not self._has_unmatched():
             return
         sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
@@ -323,7 +324,7 @@ class Aligner:
 
 
 def _unique(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
-    """Return the indices of keys that occur once."""
+    """Map each key that occurs exactly once at `indices` to its index."""
     found: dict[int, int] = {}
     for index in indices:
         key = keys[index]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two messages field by field of the ONNX schema."""
+"""Compare two protobuf messages, field by field of the ONNX schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnxtext.differ.result import Category
 from onnxtext.differ.statement_encoding import record_of
 from onnxtext.printer.records import value_text
 from onnxtext.printer.strings import quoted
-from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 
 KEYS = {
     "StringStringEntryProto": "key",
@@ -57,15 +57,15 @@ def compare_messages(
     """Return all differences of two encoded messages.
 
     Args:
-        message: their type.
-        old: canonical bytes of the old one.
-        new: canonical bytes of the new one.
-        names: maps old names of tensors to new ones.
+        message: the name of their type, such as `NodeProto`.
+        old: canonical bytes of the old message.
+        new: canonical bytes of the new message.
+        names: maps old names of tensors to new ones; None if no name is changed.
 
     Raises:
         WireError: the bytes are not a valid message.
     """
-    if old == new and names is None:  # do not import onnx for its schema
+    if old == new and names is None:  # avoid importing onnx for its schema
         return []
     return list(differences(message, record_of(message, old, names), record_of(message, new)))
 
@@ -76,11 +76,11 @@ def differences(
     """Return all differences of two messages.
 
     Args:
-        message: their type.
+        message: the name of their type, such as `NodeProto`.
         old: the old message, from `lift_record`.
-        new: the new message.
-        path: path of the message.
-        category: default category of fields.
+        new: the new message, from `lift_record`.
+        path: path of the message, put before the paths of its fields.
+        category: the category of fields without a category of their own.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)
@@ -131,9 +131,9 @@ def _field(
 def _differs_in_presence_only(
     spec: MessageSpec, old: FieldValue | None, new: FieldValue | None
 ) -> bool:
-    """Whether an empty field is stored on one side only without changing the meaning.
+    """Whether an empty or zero field is present in one message only, with the same meaning.
 
-    In types and dimensions, presence has a meaning: a dimension of size 0 is not unknown.
+    In types and shapes, presence has a meaning: a dimension of size 0 differs from an unknown one.
     """
     if (old is None) == (new is None) or spec.name.startswith(("TypeProto", "TensorShapeProto")):
         return False
@@ -181,7 +181,7 @@ def _key(item: FieldValue, key: str | None, place: int) -> str:
 
 
 def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
-    """Return the fields of a record by key; unknown fields may be repeated."""
+    """Return the values of each field by its key; an unknown field may have several values."""
     made: dict[str | int, tuple[FieldValue, ...]] = {}
     for field in record.fields:
         assert field.key is not None

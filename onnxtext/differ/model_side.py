@@ -25,7 +25,7 @@ class Side:
 
     Attributes:
         model: the model.
-        label: its name in output.
+        label: the name of the model in output.
         base: the directory of its file, where weights and external data are; None if unknown.
         source: its text; None for a binary.
         encoder: encodes its statements.
@@ -52,7 +52,7 @@ class Side:
         """Return a position in this model.
 
         Args:
-            path: in the field names of the schema.
+            path: in the field names of the schema, such as `graph.node[12]`.
             at: the offset of the statement in the text; -1 if unknown.
         """
         if self.source is None or at < 0:
@@ -61,7 +61,10 @@ class Side:
         return Place(path, position.line, position.column)
 
     def _normalize(self) -> None:
-        """Encode and decode a text whose decorators replace lists that have their own syntax."""
+        """Encode and decode the model if its decorators replace lists that have their own syntax.
+
+        The lists then become statements, which can be compared one by one.
+        """
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.proto.encode.lower import LowerError, lower_model
@@ -119,7 +122,7 @@ class Side:
 
         Raises:
             OnnxTextError: the file is not valid.
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         from onnxtext.filetype import HEAD, decode_text, is_binary
 
@@ -141,4 +144,4 @@ def _read(path: Path) -> bytes | memoryview:
 
 
 _LARGE = 1 << 24
-"""The size of files that are mapped; reading is faster for smaller files."""
+"""Files of more bytes than this are mapped; reading is faster for smaller files."""

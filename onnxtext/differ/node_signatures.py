@@ -30,10 +30,10 @@ class Interner:
 
 
 class NodeKinds:
-    """Keys of nodes, with and without the names of their values."""
+    """Computes keys of nodes: `statements` with the names of their values, `of` without."""
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
-        self._facts = encoder
+        self._encoder = encoder
         self._numbers = numbers
         self._known: dict[tuple[str, int, str | None, str | None], int] = {}
 
@@ -44,7 +44,7 @@ class NodeKinds:
             LowerError: a node cannot be lowered.
         """
         number = self._numbers.of
-        encoder = self._facts
+        encoder = self._encoder
         known: dict[tuple[str, int, str | None, str | None], int] = {}
         default = encoder.defaults.node_name
         plain = "NodeProto" not in encoder.defaults.others
@@ -86,7 +86,7 @@ class NodeKinds:
                 if isinstance(item, Graph)
             ]
             return (attribute.name, tuple(sizes))
-        return bytes(self._facts.attribute_field(attribute))
+        return bytes(self._encoder.attribute_field(attribute))
 
 
 LeafKey = Callable[[str], Hashable]
@@ -98,8 +98,8 @@ class Signatures:
 
     Attributes:
         kinds: the kinds of the unmatched nodes, by index.
-        above: the signatures from above.
-        below: the signatures from below.
+        above: the signatures from above, by index.
+        below: the signatures from below, by index.
     """
 
     def __init__(
@@ -115,11 +115,11 @@ class Signatures:
 
         Args:
             body: the graph or function.
-            left: the unmatched nodes, ascending.
+            left: the indices of the unmatched nodes, ascending.
             marks: a number per node, equal for matching nodes; -1 for unmatched ones.
-            kinds: keys of nodes without names.
+            kinds: computes keys of nodes without names.
             leaf_key: returns the key of a value without a producer.
-            numbers: shared by both models.
+            numbers: the interner that both models share.
         """
         self._body = body
         self._marks = marks
@@ -174,7 +174,7 @@ class Signatures:
         return made
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Return the outputs of nodes with their uses: by matched nodes, and as graph outputs."""
+        """Return the uses of the nodes' outputs by matched nodes and as graph outputs."""
         nodes, marks = self._body.nodes, self._marks
         number = self._numbers.of
         uses: dict[str, list[int]] = {
@@ -192,7 +192,7 @@ class Signatures:
 
 
 def in_order(body: Body, left: Sequence[int]) -> list[int]:
-    """Sort some nodes of a body topologically; nodes in cycles come last."""
+    """Sort the nodes at the indices `left` topologically; nodes in cycles come last."""
     wanted = set(left)
     waits = dict.fromkeys(left, 0)
     consumers: dict[int, list[int]] = {}
@@ -203,7 +203,7 @@ def in_order(body: Body, left: Sequence[int]) -> list[int]:
                 waits[index] += 1
                 consumers.setdefault(held[0], []).append(index)
     order = [index for index, count in waits.items() if not count]
-    for index in order:  # grows meanwhile
+    for index in order:  # grows during the loop
         for consumer in consumers.get(index, ()):
             waits[consumer] -= 1
             if not waits[consumer]:

@@ -25,7 +25,7 @@ from onnxtext.printer.strings import value_name
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 
 CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]
-"""Compares two graphs in attributes, given their paths."""
+"""Compares two graphs in attributes; arguments: old, new, old path, new path, outer names."""
 
 
 class NodeComparer:
@@ -43,11 +43,11 @@ class NodeComparer:
         """Collect the differences of two matching nodes.
 
         Args:
-            old: the old one.
-            new: the new one.
-            places: their positions.
+            old: the old node.
+            new: the new node.
+            places: the old and the new position.
             names: maps old value names to new ones.
-            match: the path of the new graph.
+            match: the path of the new graph or function.
             moved: whether the node was moved.
         """
         settled = _normalized(old, self._values.old), _normalized(new, self._values.new)
@@ -65,7 +65,7 @@ class NodeComparer:
     def _head(
         self, old: Normalized, new: Normalized, names: NameMap, match: str
     ) -> list[FieldChange]:
-        """Compare the fields of nodes except values and attributes."""
+        """Compare the fields of nodes except inputs, outputs and attributes."""
         if self._same_head(old[0], new[0]):
             return []
         parts = []
@@ -85,7 +85,7 @@ class NodeComparer:
         return changes
 
     def _same_head(self, old: Node, new: Node) -> bool:
-        """Whether nodes are certainly equal except for values and attributes (fast path)."""
+        """Fast path: whether nodes are certainly equal but for inputs, outputs and attributes."""
         return (
             old.op_type == new.op_type
             and old.name == new.name
@@ -129,7 +129,7 @@ class NodeComparer:
         places: tuple[Place, Place],
         nested: list[tuple[Graph, Graph, str, str]],
     ) -> list[FieldChange]:
-        """Compare two attributes; their graphs are added to `nested` for later."""
+        """Compare two attributes; add their graphs to `nested`, to be compared later."""
         path = attribute_path(new.name)
         olds, news = graphs_of(old), graphs_of(new)
         if not olds and not news:
@@ -176,7 +176,10 @@ Normalized = tuple[Node, StatementEncoder]
 
 
 def _normalized(node: Node, side: Side) -> Normalized:
-    """Encode and decode a node if its decorators replace lists that have their own syntax."""
+    """Return a node with its encoder.
+
+    If decorators replace its inputs, outputs or attributes, the node is encoded and decoded first.
+    """
     if not node.decorators:
         return node, side.encoder
     fields = replaced_fields(node.decorators)

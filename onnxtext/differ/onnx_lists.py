@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert a graph or function to the lists of the ONNX schema, independent of its spelling."""
+"""Convert a graph or function to the lists of the ONNX schema, whatever its syntax."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ LISTS = (NODE, INPUT, OUTPUT, INITIALIZER, SPARSE, INFO)
 
 @dataclass(slots=True)
 class Body:
-    """A graph or function.
+    """The lists of a graph or function.
 
     Attributes:
-        owner: its statement.
-        path: in the field names of the schema.
-        inputs: declarations, without data.
-        outputs: likewise.
+        owner: the graph or function.
+        path: in the field names of the schema, such as `graph`.
+        inputs: declarations of the inputs, without data.
+        outputs: declarations of the outputs.
         infos: the `value_info` list, with the entries of typed outputs and of initializers.
-        initializers: dense ones, in order.
-        defaults: the ids of initializers that are defaults of inputs.
-        sparse: sparse ones.
-        nodes: in order.
-        producers: the node and output index that define each value first.
+        initializers: the dense initializers, in order.
+        defaults: the `id()` of each initializer that is the default of an input.
+        sparse: the sparse initializers.
+        nodes: the nodes, in order.
+        producers: the first definition of each value name: (node index, output index).
     """
 
     owner: Graph | Function
@@ -91,7 +91,7 @@ class Body:
 
 
 def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
-    """Return inputs and outputs; those of functions without types, which are in `value_info`."""
+    """Return inputs and outputs; for a function without types, which belong to `value_info`."""
     if isinstance(owner, Function):
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)
@@ -119,7 +119,7 @@ def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
 
 
 def replaces_lists(owner: Graph | Function) -> bool:
-    """Whether decorators replace lists of a graph or function that have their own syntax."""
+    """Whether `@set` or `@unset` replace one of the `LISTS` of a graph or function."""
     return bool(owner.decorators) and not replaced_fields(owner.decorators).isdisjoint(LISTS)
 
 

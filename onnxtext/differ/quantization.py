@@ -54,7 +54,7 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
                 continue
             named, known = weight, axis
             if weight not in initializers and weight in gathered:
-                named, known = gathered[weight], None  # the axis is that of the gathered rows
+                named, known = gathered[weight], None  # the axis is that of Gather's output
             if named in initializers and (not zero_point or zero_point in initializers):
                 made = Quantization(held, initializers.get(zero_point), known)
                 found.setdefault(named, made)
@@ -69,7 +69,7 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
 
 
 def _uses(node: Node) -> Iterator[tuple[str, str, str, int | None]]:
-    """Yield a weight that a node dequantizes, its scale, its zero point and its axis."""
+    """Yield the weight, scale, zero point and axis of each input that a node dequantizes."""
     names = (*node.inputs, "", "", "", "", "", "")
     match node.op_type:
         case "DequantizeLinear" if not _attribute(node, "block_size", 0):

@@ -32,8 +32,8 @@ class Place:
 
     Attributes:
         path: in the field names of the schema, such as `graph.node[12]`.
-        line: 1-based line of its statement in the text; None if there is none.
-        column: 1-based column of its statement in the text; None if there is none.
+        line: 1-based line of its statement in the text; None if unknown, as in binary models.
+        column: 1-based column of its statement in the text; None if the line is None.
     """
 
     path: str
@@ -48,13 +48,13 @@ class WeightChange:
     Attributes:
         elements: number of elements.
         changed: number of elements that differ; NaNs with equal bits are equal. None if unknown.
-        max_abs: the largest absolute difference; None if no pair of elements has one.
-        mean_abs: the mean absolute difference of all elements; None if no pair has one.
+        max_abs: the largest absolute difference; None if no difference could be computed.
+        mean_abs: the mean absolute difference of the pairs without NaN; None like `max_abs`.
         old_nans: number of NaNs in the old tensor; None if unknown or if elements are not floats.
         new_nans: number of NaNs in the new tensor, likewise.
         note: the reason why the other attributes are unknown, such as a missing file.
         how: how the new elements derive from the old elements: `transposed`, `cast from float to
-            float16`, `quantized from float to uint8`; None if they do not derive.
+            float16`, `quantized from float to uint8`; None if unknown.
     """
 
     elements: int
@@ -118,14 +118,14 @@ class ItemChange:
         return self.kind, old, None if self.new is None else self.new.path
 
     def without(self, ignored: Collection[Category]) -> ItemChange | None:
-        """Return the item without some categories; None if nothing remains."""
+        """Return the item without changes of ignored categories; None if no change remains."""
         if "added" in self.actions or "removed" in self.actions:
             return self
         actions = self.actions
         fields = tuple([change for change in self.fields if change.category not in ignored])
         if "changed" in actions and not fields:
             actions = tuple([action for action in actions if action != "changed"])
-        # The order of inputs and outputs is the interface.
+        # The order of inputs and outputs belongs to the interface.
         if "order" in ignored and self.kind not in ("input", "output"):
             actions = tuple([action for action in actions if action != "moved"])
         return replace(self, actions=actions, fields=fields) if actions else None
@@ -152,7 +152,7 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Equal fields that are stored differently.
+    """A field that is equal in both models but stored differently.
 
     Attributes:
         what: the kind of item and its field, such as `node.domain`.
@@ -180,11 +180,11 @@ class OperatorCount:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Differences of the same kind.
+    """Similar differences.
 
     Attributes:
         title: the common change: `MatMul + Add became FusedMatMul`.
-        occurrences: the items of each occurrence of the change.
+        occurrences: the item keys of each occurrence of the change.
     """
 
     title: str
@@ -217,7 +217,7 @@ class ModelDiff:
 
     @property
     def verdict(self) -> Verdict:
-        """The most severe difference."""
+        """The overall result, by the most severe difference."""
         if self.items or any(rename.category != "names" for rename in self.renames):
             only = all(
                 change.category in ("names", "encoding") and item.actions == ("changed",)
@@ -246,7 +246,7 @@ class ModelDiff:
         return render(self)
 
     def without(self, ignored: Collection[Category]) -> ModelDiff:
-        """Return the diff without some categories."""
+        """Return the diff without changes of ignored categories."""
         if not ignored:
             return self
         items = [kept for item in self.items if (kept := item.without(ignored)) is not None]

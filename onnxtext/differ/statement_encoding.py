@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode statements canonically, so that they can be compared independent of their spelling.
+"""Encode statements canonically, so that they can be compared whatever their spelling.
 
 The encoding has every field of every message, including fields of future ONNX versions and unknown
 ones, so no difference is missed. Blobs are encoded by name; `tensor_data` compares their bytes.
@@ -12,14 +12,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from onnxtext import ast
+from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import lift_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.proto.schema import message_spec
 from onnxtext.wire.writer import delimited
 
 LARGE = 4096
-"""The most bytes of data that is not replaced by a digest."""
+"""Raw data of more bytes than this is replaced by a digest."""
 
 
 class StatementEncoder(Lowering):
@@ -75,9 +75,9 @@ def record_of(message: str, data: bytes, names: Callable[[str], str] | None = No
     """Decode a message to a record.
 
     Args:
-        message: its type.
+        message: the name of its type, such as `NodeProto`.
         data: its canonical bytes.
-        names: maps the names of tensors to the other model.
+        names: maps old names of tensors to new ones; None to keep them.
 
     Raises:
         WireError: the bytes are not a valid message.

@@ -88,7 +88,7 @@ def attribute_statement(attribute: Attribute) -> str:
 
 
 def data_statement(type: TensorType, data: TensorData) -> str:
-    """Print data; `{…}` for long data that cannot be a blob."""
+    """Print the data of a tensor; `{…}` for long data that cannot be shown as a blob."""
     light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:
         return "{…}"
@@ -101,7 +101,7 @@ def type_statement(type: Type | None) -> str | None:
 
 
 class _WithoutLargeData(Mover):
-    """Copies statements without large data."""
+    """Copies statements with names of blobs instead of large data."""
 
     def __init__(self) -> None:
         super().__init__(INLINE_ELEMENTS)

@@ -31,7 +31,7 @@ from onnxtext.weights.statistics import dtype_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Interner = NDArray[Any]
+    Array = NDArray[Any]
 
 BLOCK = 1 << 18
 """Number of elements that are compared at a time."""
@@ -52,7 +52,7 @@ class DataReader:
 
         Args:
             model: the model.
-            base: the directory of its file; None if there is none.
+            base: the directory of its file; None if unknown.
         """
         self.left_out = model.resources_left_out
         self._model = model
@@ -69,7 +69,7 @@ class DataReader:
         """Return the bytes of a blob.
 
         Raises:
-            BlobError: they are missing or damaged.
+            BlobError: the bytes are missing or damaged.
         """
         if self.left_out:
             raise BlobError("the text was printed without its weights")
@@ -78,7 +78,7 @@ class DataReader:
         return self._reader.find(digest)
 
     def spelled(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
-        """Return the data of a typed field from its blob; other data is unchanged.
+        """Replace a typed blob by its data; return other data unchanged.
 
         Raises:
             BlobError: the blob is missing or damaged.
@@ -88,10 +88,10 @@ class DataReader:
         return data_of_blob(type, data, self.blob(data.digest))
 
     def raw(self, type: ast.TensorType, data: ast.TensorData, name: str) -> Data | None:
-        """Return the elements of a tensor as `raw_data`; None for strings or incomplete data.
+        """Return the elements of a tensor in the form of `raw_data`; None for data such as strings.
 
         Raises:
-            BlobError: they are missing or damaged.
+            BlobError: the data is missing or damaged.
         """
         match self.spelled(type, data):
             case ast.RawData() as data:
@@ -122,7 +122,7 @@ class TensorRef:
 
 
 def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
-    """Return the fields of `TensorProto` that hold some data."""
+    """Return the names of the fields of `TensorProto` that hold the data."""
     match data:
         case ast.RawData() | ast.Blob() | ast.DataFile():
             return "raw_data"
@@ -142,7 +142,7 @@ def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
 def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
     """Compare the elements of two tensors; None if they are equal.
 
-    If data is missing, compare references and digests and add a note.
+    If data is missing, only references and digests are compared; a note gives the reason.
     """
     if _same_reference(old.data, new.data):
         return None
@@ -162,7 +162,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return why equal references to external data were not verified; None if verified."""
+    """Return why the data of two equal external references cannot be read; else None."""
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
             try:
@@ -184,7 +184,7 @@ def digest_of(held: TensorRef) -> str | None:
 
 
 def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
-    """Whether two references are equal without reading data."""
+    """Whether two tensors are known to have equal data without reading files or blobs."""
     if isinstance(old, (ast.Blob, ast.TypedBlob)) and type(old) is type(new):
         assert isinstance(new, (ast.Blob, ast.TypedBlob))
         return old.digest.startswith(new.digest) or new.digest.startswith(old.digest)
@@ -253,7 +253,7 @@ def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: i
 def _measure_packed(element: ElementType, before: Data, after: Data, count: int) -> WeightChange:
     """Compare elements narrower than a byte."""
 
-    def blocks() -> Iterator[tuple[Interner, Interner]]:
+    def blocks() -> Iterator[tuple[Array, Array]]:
         step = BLOCK // 8 * element.bits  # bytes that hold BLOCK elements
         for at in range(0, len(before), step):
             size = min(BLOCK, count - at // element.bits * 8)
@@ -263,8 +263,8 @@ def _measure_packed(element: ElementType, before: Data, after: Data, count: int)
     return _accumulate(blocks(), count, numeric=element.kind in ("int", "uint"))
 
 
-def _unpacked(element: ElementType, data: Data, count: int) -> Interner:
-    """Unpack elements: signed values for integers, codes for other types."""
+def _unpacked(element: ElementType, data: Data, count: int) -> Array:
+    """Unpack elements: signed values for `int` types, unsigned codes for other types."""
     from onnxtext.tensor.packing import unpack
 
     codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
@@ -274,7 +274,7 @@ def _unpacked(element: ElementType, data: Data, count: int) -> Interner:
 
 
 def _accumulate(
-    blocks: Iterator[tuple[Interner, Interner]],
+    blocks: Iterator[tuple[Array, Array]],
     count: int,
     *,
     floats: str = "",
@@ -285,7 +285,7 @@ def _accumulate(
     Args:
         blocks: corresponding blocks of both tensors.
         count: number of elements.
-        floats: the kind of the element type.
+        floats: the kind of the element type; NaNs are counted for `float` and `complex`.
         numeric: whether numeric differences have a meaning.
     """
     changed = compared = 0
@@ -306,7 +306,7 @@ def _accumulate(
             missing = [np.isnan(part) for part in wide]
             nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
             distance = np.abs(wide[0] - wide[1])
-            distance[wide[0] == wide[1]] = 0  # of infinities too
+            distance[wide[0] == wide[1]] = 0  # equal infinities, too
             known = distance[~(missing[0] | missing[1])]
             compared += known.size
             if known.size:

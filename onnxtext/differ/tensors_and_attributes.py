@@ -82,8 +82,8 @@ class ValueComparer:
         """Compare two initializers except for their names.
 
         Args:
-            old: the old one.
-            new: the new one.
+            old: the old initializer.
+            new: the new initializer.
             defaults: whether the old and the new initializer are defaults of inputs.
         """
         assert isinstance(old.type, ast.TensorType)
@@ -146,7 +146,10 @@ class ValueComparer:
     def _data(
         self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
     ) -> list[FieldChange]:
-        """Compare the elements of two tensors."""
+        """Compare the elements of two tensors.
+
+        Return no second change if `others`, the changes found so far, have one of the elements.
+        """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
         if change is None:
@@ -212,7 +215,7 @@ class ValueComparer:
         return changes
 
     def _same_blobs(self, old: ast.Attribute, new: ast.Attribute) -> bool:
-        """Whether two values are equal if blobs are replaced by their data."""
+        """Whether two attributes are equal after blobs are replaced by their data."""
         if old.type is not new.type or old.decorators != new.decorators:
             return False
         values = [_stored(item, side) for item, side in ((old, self.old), (new, self.new))]
@@ -220,11 +223,11 @@ class ValueComparer:
 
 
 _MOST_REPEATED = 1 << 20
-"""The longest list that is compared with a list of another spelling."""
+"""Maximum length of a `RepeatedList` that is expanded for comparison."""
 
 
 def _stored(attribute: ast.Attribute, side: Side) -> Any:
-    """Return a string or list of an attribute without blobs; None for other values."""
+    """Return the string or list of an attribute, blobs replaced by their data; else None."""
     if isinstance(attribute.value, ast.RepeatedList):
         few = attribute.value.count <= _MOST_REPEATED
         return _numbers(expanded(attribute.value), side) if few else None
@@ -238,7 +241,10 @@ def _stored(attribute: ast.Attribute, side: Side) -> Any:
 
 
 def _numbers(value: Any, side: Side) -> Any:
-    """Return a string, or a list of numbers or strings, with its blobs; None for other values."""
+    """Return a string or list, blobs replaced by their data; None for other values.
+
+    Lists of numbers become bytes.
+    """
     try:
         match value:
             case ast.Blob(digest):
@@ -257,7 +263,7 @@ def _numbers(value: Any, side: Side) -> Any:
 
 
 def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
-    """Filter out names of tensors, which are compared with the lists that contain them."""
+    """Filter out differences of tensor names; names are compared with the lists of tensors."""
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
 
@@ -266,7 +272,7 @@ def _is_external(value: ast.ValueInfo) -> bool:
 
 
 def _without_elements(data: Any) -> ast.TensorData:
-    """Remove data that is not external; elements are compared separately."""
+    """Remove all data except external references; elements are compared separately."""
     return data if isinstance(data, ast.ExternalData) else ast.NoData()
 
 
@@ -296,7 +302,7 @@ def graphs_of(attribute: ast.Attribute) -> tuple[ast.Graph, ...]:
 def match_attributes(
     old: Sequence[ast.Attribute], new: Sequence[ast.Attribute]
 ) -> tuple[list[tuple[int, int]], list[int], list[int], set[int]]:
-    """Match attributes by name; return pairs of indices, removed, added and moved ones."""
+    """Match attributes by name; return (pairs, removed, added, moved), all as indices."""
     pairs = match_keys([item.name for item in old], [item.name for item in new])
     removed = unmatched(len(old), [one for one, _ in pairs])
     added = unmatched(len(new), [other for _, other in pairs])
@@ -305,7 +311,7 @@ def match_attributes(
 
 
 def attribute_path(name: str) -> str:
-    """The path of an attribute below its node."""
+    """Return the path of an attribute below its node, such as `attribute["axis"]`."""
     return f"attribute[{quoted(name)}]"
 
 
@@ -316,7 +322,7 @@ def _below(change: FieldChange, path: str) -> FieldChange:
 def _as_one_change(
     changes: list[FieldChange], path: str, old: str | None, new: str | None
 ) -> list[FieldChange]:
-    """Combine the changes of category `model` below a path to one, in the syntax of the text."""
+    """Replace the changes of category `model` at or below a path by one from `old` to `new`."""
     inside = [
         change
         for change in changes

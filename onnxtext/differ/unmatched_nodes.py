@@ -11,7 +11,7 @@ from onnxtext.differ.node_signatures import LeafKey, NodeKinds
 from onnxtext.differ.onnx_lists import Body
 
 Uses = dict[str, list[tuple[int, int]]]
-"""The uses of each value: node and input index."""
+"""The uses of each value by name: (node index, input index)."""
 
 
 @dataclass(slots=True)
@@ -21,10 +21,10 @@ class MatchSide:
     Attributes:
         body: the graph.
         statements: the key of each node with all names.
-        kinds: keys of nodes without names.
+        kinds: computes keys of nodes without names.
         leaf_key: returns the key of a value without a producer.
-        partner: the match of each node; -1 for none.
-        left: the unmatched nodes, ascending.
+        partner: the index of each node's match in the other graph; -1 for none.
+        left: the indices of the unmatched nodes, ascending.
     """
 
     body: Body
@@ -65,7 +65,7 @@ def uses(side: MatchSide) -> Uses:
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Return the using nodes by input index and operator; -1 if there are several."""
+    """Map (input index, operator) to the unmatched node with this use; -1 if there are several."""
     found: dict[Hashable, int] = {}
     for index, slot in uses:
         if side.partner[index] < 0:
@@ -75,7 +75,10 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
 
 
 def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return the matched consumers of each unmatched node; None if there are none."""
+    """Return for each unmatched node a key of its matched consumers; None if it has none.
+
+    Graph outputs count as consumers. `marks` is described in `Signatures`.
+    """
     nodes = side.body.nodes
     found: dict[str, list[tuple[int, int]]] = {
         name: [] for _, node in unmatched_nodes(side) for name in node.outputs if name
@@ -102,7 +105,7 @@ def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return the producers of each unmatched node's inputs."""
+    """Return for each unmatched node a key of the producers of its inputs."""
     made: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         sources: list[Hashable] = []
@@ -114,7 +117,7 @@ def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def previous_matches(marks: Sequence[int]) -> list[int]:
-    """For each node, return the mark of the last matched node up to and including the node."""
+    """For each node, return the mark of the last matched node at or before it; -1 if none."""
     made = []
     reached = -1
     for mark in marks:

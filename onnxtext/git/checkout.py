@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`onnxtext git checkout`: replace texts in the working tree by their models.
 
-Texts remain in a clone made before the filter was installed, and after a conflict was resolved in
-the text: git considers these files unmodified and does not check them out again.
+`.onnx` files hold texts in a clone made before the filter was installed, and after a conflict was
+resolved in the text. Git considers these files unmodified and does not check them out again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check_out(top: Path) -> list[CheckoutResult]:
                 continue
             stored = read(file.object)
             if text != stored and clean(text, name=file.path).data != stored:
-                problem = "it holds a text that git does not store: run `git add` first"
+                problem = "its text differs from the version in git: run `git add` first"
                 found.append(CheckoutResult(file.path, (problem,)))
                 continue
             converted = smudge(stored)
@@ -65,6 +65,6 @@ def check_out(top: Path) -> list[CheckoutResult]:
 
 
 def _text_of(top: Path, file: TrackedFile) -> bytes | None:
-    """Return the content of a file that the filter applies to; None if it is not a text."""
+    """Return the content of a filtered file that is a text; None for other files."""
     data = read_tracked(top, file.path) if file.filtered else None
     return None if not data or has_binary_content(data) else data

@@ -49,9 +49,9 @@ def too_large(size: int, limit: int) -> str | None:
 
 
 def is_source(name: str) -> bool:
-    """Whether a file has the suffix of a text, which the filter never converts.
+    """Whether a file has the suffix of a text, such as `.onnxtxt`.
 
-    A model would lose the comments and the layout of the text.
+    The filter never converts these files: a binary model would lose the text's comments and layout.
     """
     return name.lower().endswith(TEXT_SUFFIXES)
 
@@ -112,15 +112,15 @@ def _clean(data: bytes, name: str) -> Converted:
 
 
 def _complete(data: bytes, name: str) -> Converted:
-    """Add a removed comment, and weights that were left out of a conflict, to a text."""
+    """Add the filter's comment if it was removed, and weights left out of a conflict, to a text."""
     from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
-        # Without the comment, the model of this text would be a change after a checkout.
+        # If it is stored without the comment, git shows the model as modified after a checkout.
         return Converted(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:
-        message = "stored without its weights, which git does not have; repeat the merge"
+        message = "stored without its weights: no merged version has them; repeat the merge"
         return Converted(None, (message,))
     return Converted(complete)
 
@@ -154,7 +154,7 @@ def _is_canonical(data: bytes) -> bool:
 
     try:
         return from_binary(to_binary(data.decode())).encode() == data
-    except OnnxTextError:  # weights beside the text
+    except OnnxTextError:  # such as for weights in other files
         return False
 
 
@@ -181,7 +181,7 @@ def _guarded(convert: Callable[[], Converted], verb: str) -> Converted:
         warnings.simplefilter("always", OnnxTextWarning)
         try:
             converted = convert()
-        except Exception as error:  # an internal error must not cost a file
+        except Exception as error:  # an internal error must not lose a file
             if lacks_memory(error):
                 return Converted(None, (f"{verb} unchanged: there is not enough memory",))
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]

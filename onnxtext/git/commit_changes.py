@@ -22,8 +22,8 @@ class Change:
     Attributes:
         old_path: its old path; None for an added model.
         new_path: its new path; None for a removed model.
-        old: the object name of the old blob, zeros for an added model.
-        new: the object name of the new blob, zeros for a removed model.
+        old: the object name of the old blob, all zeros for an added model.
+        new: the object name of the new blob, all zeros for a removed model.
     """
 
     old_path: str | None

@@ -22,22 +22,23 @@ from onnxtext.git.left_out_weights import leave_out
 from onnxtext.git.repository import attribute, read_config
 
 DRIVER_FAILED = 129
-"""The exit status by which git recognizes that the driver failed, rather than found conflicts."""
+"""The exit status for a failure of the driver; to git, 1 to 128 mean conflicts."""
 
 _LABELS = ("base", "ours", "theirs")
-_NOTHING = b'<onnxtext: 1>\n"" () => () {}\n'
+_EMPTY_MODEL = b'<onnxtext: 1>\n"" () => () {}\n'
+"""The text of an empty model."""
 
 
 def merge_files(
     base: Path, ours: Path, theirs: Path, *, marker_size: int, labels: tuple[str, ...], path: str
 ) -> tuple[int, tuple[str, ...]]:
-    """Merge three files; the result atomically replaces ours.
+    """Merge three files; the merged content atomically replaces the file `ours`.
 
     Args:
         base: the common ancestor, %O of git.
         ours: our version, %A.
         theirs: their version, %B.
-        marker_size: %L.
+        marker_size: length of conflict markers, %L.
         labels: names of base, ours and theirs, %S %X %Y. Git before 2.44 does not replace these
             placeholders.
         path: path of the file in the repository, %P.
@@ -46,7 +47,7 @@ def merge_files(
         The number of conflicts, and notes for the user.
 
     Raises:
-        OSError: a file cannot be read or written; ours is then untouched.
+        OSError: a file cannot be read or written; `ours` is then unchanged.
     """
     from onnxtext.merger import merge
 
@@ -76,7 +77,7 @@ def merge_files(
 
 
 def _is_filtered(path: str) -> bool:
-    """Whether the filter will convert a file when it is added."""
+    """Whether the filter converts a file on `git add`."""
     try:
         return (
             not is_source(path)
@@ -88,22 +89,22 @@ def _is_filtered(path: str) -> bool:
 
 
 def _wants_note(versions: Sequence[bytes]) -> bool:
-    """Whether the merged text begins with the comment of the filter, which a side may add."""
+    """Whether the merged text gets the filter's comment, as on the side that changed it."""
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
 
 
 @contextlib.contextmanager
 def with_matching_suffix(path: Path) -> Iterator[Path]:
-    """Provide the file under a suffix that matches its content; git stores texts as `.onnx`.
+    """Provide a file or a copy whose suffix matches its content; git stores texts as `.onnx`.
 
     Args:
-        path: the file; `/dev/null` stands for a missing file: an empty model.
+        path: the file; `/dev/null`, git's name for a missing file, gives an empty model.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
-    data = _NOTHING if str(path) in (os.devnull, "/dev/null") else path.read_bytes()
+    data = _EMPTY_MODEL if str(path) in (os.devnull, "/dev/null") else path.read_bytes()
     suffix = ".onnx" if has_binary_content(data) else ".onnxtxt"
     if path.suffix.lower() == suffix:
         yield path

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comment at the beginning of each text that the filter stores.
 
-A clone without the filter has texts in files named `.onnx`. A runtime reports that it cannot parse
-them, so people open the files: the comment explains the content and what to do.
+A clone without the filter has texts in files named `.onnx`. A runtime cannot parse these files, so
+people open them: the comment explains the content and what to do.
 
-The comment is not part of the model: `smudge` drops it like every comment, and merges keep it out
-of the versions that they compare. The comment must never change, because
-every stored text would differ.
+The comment is not part of the model: `smudge` drops it like every comment, and merges remove it
+before they compare versions. The comment must never change, because every stored text would differ.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NOTE = b"""\
 
 
 def without_note(data: bytes) -> bytes:
-    """Return a stored text without the comment, with LF or CRLF line ends."""
+    """Return a stored text without the comment, whose lines may end with LF or CRLF."""
     for note in (NOTE, NOTE.replace(b"\n", b"\r\n")):
         if data.startswith(note):
             return data[len(note) :]

@@ -19,7 +19,7 @@ from onnxtext.git.pktline import PacketError, read_list, write_content, write_fl
 
 CAPABILITIES = ("clean", "smudge")
 _IN_MEMORY = 16 << 20
-"""The most bytes of content that is buffered in memory instead of a temporary file."""
+"""Content of more bytes than this is buffered in a temporary file instead of memory."""
 _CHUNK = 1 << 20
 
 
@@ -33,8 +33,8 @@ def serve(
     """Answer the requests of git until it closes the stream.
 
     Args:
-        source: git's output.
-        target: git's input.
+        source: the stream of git's requests.
+        target: the stream for our answers.
         limit: returns the maximum size of a model to clean; called when needed.
         warn: receives the path of a file that was not converted, and the reason.
 
@@ -133,9 +133,10 @@ def _receive(source: IO[bytes], content: IO[bytes]) -> OSError | None:
 def _convert(
     command: str, name: str, content: IO[bytes], limit: Callable[[], int]
 ) -> Converted | None:
-    """Convert content; content that is always passed through is not read entirely."""
-    if is_source(name):
-        return Converted(None)
+    """Convert content by the command `clean` or `smudge`; None for other commands.
+
+    Content that is passed through, such as a file that is too large, is not read as a whole.
+    """
     size = content.tell()
     content.seek(0)
     if command == "clean":

@@ -23,7 +23,7 @@ _BLOCK = re.compile(
 
 
 class DamagedBlock(ValueError):
-    """The begin or end comment of our block is missing."""
+    """The begin and end comments of our block do not form exactly one block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class AttributesFile:
     content: bytes | None
 
     def lines(self) -> list[str]:
-        """Return our lines.
+        """Return the lines of our block; empty without a block.
 
         Raises:
             DamagedBlock: our block is incomplete.
@@ -49,7 +49,9 @@ class AttributesFile:
         return [line.rstrip("\r") for line in ours]
 
     def with_lines(self, lines: list[str]) -> bytes | None:
-        """Return the content with our lines replaced; None to remove the file.
+        """Return the content with these lines in our block; None to remove the file.
+
+        Without lines, the block is removed.
 
         Raises:
             DamagedBlock: our block is incomplete.
@@ -78,7 +80,7 @@ class AttributesFile:
         ):
             raise DamagedBlock(
                 f"the block between `{_BEGIN.decode()}` and `{_END.decode()}` is damaged: "
-                "remove both comments and our lines"
+                "remove both comments and the lines between them"
             )
         return found[0] if found else None
 

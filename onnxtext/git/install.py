@@ -51,7 +51,7 @@ class Installed:
     Attributes:
         modes: the installed modes.
         file: the attributes file of the scope.
-        values: the values of all our settings in the configuration, by key.
+        values: the values of all settings in our sections of the configuration, by name.
     """
 
     modes: frozenset[Mode]
@@ -66,7 +66,10 @@ def find_installed(scope: Scope) -> Installed:
         OnnxTextError: there is no repository, or git fails.
     """
     if scope == "local" and not in_repository():
-        raise failed("there is no git repository here", help="--global needs none")
+        raise failed(
+            "there is no git repository here",
+            help="use --global to install outside of a repository",
+        )
     own = read_config(scope, r"^onnxtext\.(mode|attributes)$")
     names = own.get(_MODE, [""])[-1].split()
     recorded = own.get(_FILE, [None])[-1]
@@ -80,7 +83,7 @@ def find_installed(scope: Scope) -> Installed:
 def install(
     scope: Scope, mode: Mode, *, file: Path | None = None, structural: bool | None = None
 ) -> list[str]:
-    """Configure git for a mode in addition to installed ones.
+    """Configure git for a mode, in addition to installed modes that it does not exclude.
 
     Args:
         scope: the configuration of the repository (local) or of the user (global).
@@ -155,7 +158,7 @@ def _is_structural(before: Installed) -> bool:
 
 
 def _command_of(before: Installed) -> str:
-    """Return the command by which git runs `onnxtext` now."""
+    """Return the command that runs `onnxtext`, from the settings or else for this Python."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
@@ -167,7 +170,7 @@ def _command_of(before: Installed) -> str:
 
 
 def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str, str]) -> None:
-    """Raise an error if a foreign setting would be replaced."""
+    """Raise an error if a setting or filter that is not ours would be replaced."""
     for name, value in wanted.items():
         found = before.values.get(name, [])
         if all(_replaceable(name, old, value, before) for old in found):
@@ -193,7 +196,7 @@ def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
 
 
 def _check_inside(scope: Scope, file: Path) -> None:
-    """Raise an error for a file in the working tree, but not in `.git`, that links to outside."""
+    """Raise an error if a file in the working tree links out of it; files in `.git` may."""
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
         return
@@ -279,7 +282,7 @@ def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:
 
 
 def _clear_cache() -> None:
-    """Clear git's textconv cache: another version may print other texts."""
+    """Clear git's textconv cache: another version of onnxtext may print models differently."""
     if in_repository() and run_git("rev-parse", "--verify", "--quiet", _CACHE, fails=[1]):
         run_git("update-ref", "-d", _CACHE)
 
@@ -291,7 +294,7 @@ def read_attributes(path: Path) -> AttributesFile:
     """Read an attributes file, which need not exist.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     try:
         return AttributesFile(path.read_bytes())
@@ -300,7 +303,7 @@ def read_attributes(path: Path) -> AttributesFile:
 
 
 def _default_file(scope: Scope) -> Path:
-    """Return the default attributes file of a clone or user (gitattributes(5))."""
+    """Return the default attributes file of a repository or user (gitattributes(5))."""
     if scope == "local":
         # All working trees of the repository share this file; it is never committed.
         return _absolute(path_of("rev-parse", "--git-path", "info/attributes"))
@@ -316,7 +319,7 @@ def _absolute(path: Path) -> Path:
 
 
 def _relative_path(scope: Scope, file: Path) -> str:
-    """Return the path to record: relative in the working tree, which may be moved."""
+    """Return the path to record: relative if in the working tree, since that may be moved."""
     top = top_level() if scope == "local" else None
     if top is not None and file.is_relative_to(_absolute(top)):
         return file.relative_to(_absolute(top)).as_posix()
@@ -329,6 +332,6 @@ def _resolved(scope: Scope, recorded: str) -> Path:
 
 
 def _shown(path: Path) -> str:
-    """Return a path for display: relative to the current directory if it is below."""
+    """Return a path for display: relative if it is below the current directory."""
     here = _absolute(Path())
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

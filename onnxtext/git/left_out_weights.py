@@ -35,8 +35,8 @@ def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
 
     Args:
         merged: the text.
-        versions: the versions that git keeps. If they do not have all of the weights, the text is
-            not changed.
+        versions: the versions that git keeps. If they lack any of the weights, the text is not
+            changed.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):
@@ -50,7 +50,7 @@ def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
 
 
 def _entries(text: bytes) -> dict[bytes, bytes]:
-    """Return the entries of the resources of a stored text by their digests."""
+    """Map the digest of each blob in the resources of a stored text to its lines."""
     start = text.rfind(_BEGIN)
     if start < 0:
         return {}
@@ -66,7 +66,7 @@ def has_left_out(text: bytes) -> bool:
 
 
 def put_back(text: bytes, path: str) -> bytes | None:
-    """Put the weights that were left out back into a text; None if git does not have the weights.
+    """Restore weights that were left out of a text; None if git does not have all of them.
 
     Args:
         text: the text.

@@ -14,7 +14,7 @@ Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _EXCLUSIVE: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
-"""The modes that exclude each other: both apply to `*.onnx`; `source` applies to texts."""
+"""Modes that exclude each other, because both apply to `*.onnx`; `source` applies to texts."""
 
 _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 """Matches hunk headers: unindented lines that begin a graph, function or section."""
@@ -23,8 +23,8 @@ _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 # greeting. So if Python or onnxtext is missing, the shell answers that it has no capabilities, and
 # git leaves the files unchanged. (Python exits with 1 if it cannot import a module, a shell with
 # 126 or 127 if it cannot run a program; our commands use none of these.)
-_UNABLE = (
-    "case $? in 1|126|127) echo 'warning: onnxtext cannot be run: models stay as they are' >&2; "
+_FALLBACK = (
+    "case $? in 1|126|127) echo 'warning: onnxtext cannot run: git does not convert models' >&2; "
     r"printf '0016git-filter-server\n000eversion=2\n00000000'; cat >/dev/null;; esac"
 )
 
@@ -72,12 +72,12 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
 
     Args:
         mode: the mode.
-        command: runs `onnxtext`, quoted for git's shell.
+        command: the command that runs `onnxtext`, quoted for git's shell.
         structural: whether `git diff` shows the structural diff.
     """
     common = {
-        # A conflict between common ancestors would give a text with markers as the base, which
-        # cannot be merged as a model: "binary" uses their own ancestor instead.
+        # Git merges several common ancestors into one base. A base with conflict markers could not
+        # be merged as a model; the driver "binary" takes the ancestors' own ancestor instead.
         "merge.onnxtext.name": "onnxtext: three-way merge of ONNX models",
         "merge.onnxtext.driver": f"{command} git merge-driver %O %A %B %L %P %S %X %Y",
         "merge.onnxtext.recursive": "binary",
@@ -97,7 +97,7 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
         return {**made, "diff.onnxtext.binary": "true"}
     return {
         **made,
-        "filter.onnxtext.process": f"{command} git filter-process || {_UNABLE}",
+        "filter.onnxtext.process": f"{command} git filter-process || {_FALLBACK}",
         "filter.onnxtext.clean": f"{command} git clean -- %f",
         "filter.onnxtext.smudge": f"{command} git smudge -- %f",
         # If true, git would remove files from the working tree if the filter cannot run.
@@ -113,7 +113,7 @@ def is_command(name: str) -> bool:
 
 
 def is_ours(value: str) -> bool:
-    """Whether a command was written by `install`, for any Python."""
+    """Whether `install` wrote a command, with this or another Python."""
     return _MODULE in value
 
 
@@ -145,6 +145,6 @@ def command_line() -> str:
         if done.returncode == 0:
             return " ".join(map(shlex.quote, words[:-1]))
     raise failed(
-        f"{sys.executable} finds onnxtext only in directories that are not safe for git to use",
+        f"{sys.executable} cannot import onnxtext in isolated mode (-I), which git needs",
         help="install onnxtext into a virtual environment, or with pipx",
     )

@@ -35,7 +35,7 @@ def read_packet(stream: IO[bytes]) -> bytes | None:
         return None
     size = int(head, 16) - 4 if _LENGTH.fullmatch(head) else -1
     if not 0 <= size <= MOST:
-        raise PacketError(f"{head!r} is no length of a packet")
+        raise PacketError(f"invalid packet length {head!r}")
     content = stream.read(size)
     if len(content) < size:
         raise PacketError("the stream ends within a packet")

@@ -20,7 +20,7 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
 
     Args:
         arguments: arguments of `git`.
-        given: its input.
+        given: the standard input of the command.
         fails: exit statuses besides 0 that are not errors.
 
     Raises:
@@ -62,7 +62,8 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
 
     Args:
         scope: the configuration to read; None for all.
-        names: as for `git config --get-regexp`; section and variable in lower case.
+        names: the regular expression, as for `git config --get-regexp`; git writes section and
+            variable in lower case.
     """
     where = [] if scope is None else [f"--{scope}"]
     said = run_git("config", *where, "--null", "--get-regexp", names, fails=[1])

@@ -26,9 +26,9 @@ class Fact:
     """A requirement of a mode.
 
     Attributes:
-        ok: whether it is met.
+        ok: whether the requirement is met.
         what: the name of a setting, or `attributes`.
-        state: its state.
+        state: the current value or state, for display.
     """
 
     ok: bool
@@ -55,7 +55,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether any requirement of this mode alone is met."""
+        """Whether any requirement is met that only this mode has."""
         return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 
@@ -70,7 +70,7 @@ _PROBES: dict[Mode, str] = {
     "filter": "model.onnx",
     "source": "model.onnxtxt",
 }
-"""A file at the top of the working tree whose attributes are checked."""
+"""For each mode, the path whose attributes are checked; the file need not exist."""
 
 
 def status(scope: Scope | None) -> list[ModeStatus]:
@@ -94,7 +94,7 @@ def status(scope: Scope | None) -> list[ModeStatus]:
 
 
 class _CommandChecks:
-    """Runs each program once to check it."""
+    """Checks commands; runs each program only once."""
 
     def __init__(self) -> None:
         self._tried: dict[str, Fact] = {}

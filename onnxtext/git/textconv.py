@@ -24,7 +24,7 @@ def review_text(data: bytes) -> str | bytes:
         data: the content of a file: a binary model, its text, or anything else.
 
     Returns:
-        The text; other text unchanged; size and SHA-256 of other content.
+        The printed model; other text unchanged; for other content, its size and SHA-256.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)
@@ -55,8 +55,8 @@ def _of_text(data: bytes) -> str | bytes:
         try:
             return _of_binary(to_binary(decode_text(data, "")))
         except OnnxTextError:
-            pass  # a pointer, or a text with weights in other files
-    # It may still be a binary model without control characters.
+            pass  # such as an LFS pointer, or a text with weights in other files
+    # The bytes may still be a binary model without control characters.
     shown = _of_binary(data)
     return data if shown.startswith(_NO_MODEL) else shown
 

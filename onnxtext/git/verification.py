@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git verify`: check that every file git stores restores its model byte for byte."""
+"""`onnxtext git verify`: check that each stored file gives its model back byte for byte."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class VerifyResult:
 
     Attributes:
         path: relative to the top of the working tree.
-        kind: how git stores it.
+        kind: how git stores the file: `binary`, `text`, `source` or `empty`.
         problems: error messages.
-        note: another remark.
+        note: a remark that is not an error.
     """
 
     path: str
@@ -126,7 +126,7 @@ def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
     """Verify that a file in the working tree survives a round trip."""
     data = read_tracked(top, name)
     if data is None:
-        return []  # removed, replaced, or outside of a sparse checkout
+        return []  # removed, replaced by a link or directory, or outside of a sparse checkout
     if not has_binary_content(data):
         return (
             ["the working tree holds text, not the model: see `onnxtext git checkout`"]
@@ -140,7 +140,7 @@ def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
 
 
 def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
-    """Verify a binary without the filter: its text must be lossless."""
+    """Verify a model to which no filter applies: its text must be lossless."""
     if data and not has_binary_content(data):
         problem = "it is stored as text, but no filter converts it to a model"
         return VerifyResult(
@@ -166,7 +166,7 @@ def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
 
 @contextmanager
 def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
-    """Provide a function that reads blobs with one git process."""
+    """Provide a function that reads blobs by object name, all with one git process."""
     process = subprocess.Popen(
         ["git", "-C", str(top), "cat-file", "--batch"],
         stdin=subprocess.PIPE,

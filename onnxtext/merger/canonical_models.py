@@ -24,18 +24,19 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.writer import Piece, delimited
 
 _MARK = b"\xffdigest\xfe"
+"""Prefix of a mark: the bytes that replace data in canonical models, this prefix and a digest."""
 _DIGITS = 16
-"""Minimum number of hexadecimal digits of a digest in a text."""
+"""Number of hexadecimal digits in a mark; the digests in texts have at least as many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What versions of a model contain.
+    """The data that marks replace in the versions of a model.
 
     Attributes:
-        resources: the bytes of further blobs, by digest.
-        data: the data of each digest, in the spelling of one of the versions.
-        missing: the digests of blobs without bytes.
+        resources: the bytes of blobs that the versions do not contain, by digest.
+        data: the data of each mark, in the spelling of one of the versions.
+        missing: the marks of blobs whose bytes are missing.
     """
 
     resources: Mapping[str, bytes | memoryview]
@@ -46,10 +47,10 @@ class Known:
 def lower_all(
     models: Sequence[ast.Model | None], resources: Mapping[str, bytes | memoryview]
 ) -> tuple[list[bytes], Known]:
-    """Lower versions of a model; a missing version gives no bytes.
+    """Lower versions of a model to canonical bytes; a missing version gives no bytes.
 
     Args:
-        models: the versions.
+        models: the versions; None for a missing one.
         resources: blobs that the versions do not contain, by digest.
 
     Raises:
@@ -60,12 +61,12 @@ def lower_all(
         before = len(known.missing)
         found = [b"" if model is None else _lower(model, known) for model in models]
         if len(known.missing) == before:
-            break  # else lower again: inline values may equal a missing blob
+            break  # otherwise, lower again: inline values may equal a blob that is missing
     return found, known
 
 
 def lower_one(model: ast.Model, known: Known) -> bytes:
-    """Lower the merge of versions that `lower_all` has lowered."""
+    """Lower a merge with the data of its versions, which `lower_all` has collected."""
     return _lower(model, Known(known.resources, dict(known.data), set(known.missing)))
 
 
@@ -74,7 +75,7 @@ def _lower(model: ast.Model, known: Known) -> bytes:
 
 
 class _Lowering(Lowering):
-    """Lowers a model with digests instead of data."""
+    """Lowers a model with marks instead of data."""
 
     def __init__(self, model: ast.Model, known: Known) -> None:
         resources = {**known.resources, **model.resources}
@@ -86,7 +87,7 @@ class _Lowering(Lowering):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace data by its digest."""
+        """Replace data by its mark."""
         if isinstance(data, (ast.TypedData, ast.StringData)) and type.element in ELEMENTS:
             digest = hashlib.sha256(blob_of_data(type, data)).hexdigest()
             mark = _mark_of(ast.TypedBlob(digest))
@@ -99,17 +100,17 @@ class _Lowering(Lowering):
         return ast.RawData(mark)
 
     def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:
-        """Return a `TensorProto` with a digest."""
+        """Return a `TensorProto` with a mark instead of its data."""
         mark = _digest(data)
         self._known[mark] = ast.RawData(data)
         return super().raw_initializer(type, name, mark)
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto` with its data: with a digest, it would become a record."""
+        """Return a `SparseTensorProto` with its data; with marks, lifting would give a record."""
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
-        """Return the bytes of a blob; its digest if the bytes are missing."""
+        """Return the bytes of a blob; its mark if the bytes are missing."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:
@@ -120,7 +121,7 @@ class _Lowering(Lowering):
         return mark
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
-        """Encode a list; a list whose bytes are missing is one value, its digest."""
+        """Encode a list that is in a blob; its mark as the only item if the bytes are missing."""
         data = self.blob(ast.Blob(blob.digest), -1)
         if not _is_mark(data):
             return super()._typed_value(kind, blob)
@@ -131,7 +132,7 @@ class _Lowering(Lowering):
         return self._blob_value(kind, mark, blob.digest)
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value; encode its digest if another version lacks the blob with these bytes."""
+        """Encode a value, or its mark if another version has the value in a blob without bytes."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
@@ -140,7 +141,7 @@ class _Lowering(Lowering):
 
 
 def _bytes_of(kind: ast.AttributeType | None, value: Any) -> bytes | None:
-    """Return the bytes of a blob with the value of an attribute; None for types without blobs."""
+    """Return an attribute's value as the bytes of a blob; None for types without blobs."""
     match value:
         case bytes():
             return value
@@ -177,7 +178,7 @@ def _mark_of(data: ast.Blob | ast.TypedBlob | ast.DataFile | ast.RawData) -> byt
 
 
 class _Restorer(Rewriter):
-    """Replaces digests by their data."""
+    """Replaces marks by their data."""
 
     def __init__(self, known: Known) -> None:
         super().__init__()
@@ -226,7 +227,7 @@ def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
 
 
 def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
-    """Copy a blob from the versions to a model: its bytes, or else the stores to search."""
+    """Add a blob of the versions to a model: its bytes if known, else the stores to search."""
     for version in versions:
         for name, content in version.resources.items():
             if name.startswith(digest) or digest.startswith(name):

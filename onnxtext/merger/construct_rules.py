@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for merging each construct of the grammar: whether it is a list, or can be a conflict."""
+"""Rules for merging each construct of the grammar: as a list, part by part, or as a conflict."""
 
 from __future__ import annotations
 
@@ -28,24 +28,26 @@ LISTS = frozenset(
     )
 )  # fmt: skip
 OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
-"""Lists that mean the same whether empty or absent."""
+"""Lists whose absence has the same meaning as an empty list."""
 MERGE_IF_BOTH_ADD = OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
-"""Lists that are merged if both sides add the list."""
+"""Lists that are merged if both sides add them; other constructs become a conflict."""
 PARTS = frozenset(
     ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
      "output", "training_item")
 )  # fmt: skip
+"""Constructs that are merged part by part (`roles_of`)."""
 CONTAINERS = frozenset(
     ("head", "header", "graph", "function", "inputs", "values", "body", "section", "metadata_item")
 )
 """Constructs that hold statements."""
 WITHOUT_COMMAS = frozenset(("body", "section", "metadata_item", "decorators", ""))
-_TOGETHER = {
+_DEPENDENT_PARTS = {
     "value_info": ({"type"}, {"=", "data"}),
     "attribute": ({":", "attribute_type"}, {"attribute_value"}),
     "node": ({"operator", "overload"}, {"attributes", "names"}),
 }
-"""Dependent parts: if each side changes another of the two sets, the result is a conflict."""
+"""Two sets of dependent parts. It is a conflict if one side changes the first set and the other
+side the second."""
 _RANKS = ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources")
 """The order of the sections (SPEC 13)."""
 BLOB = re.compile(r'blob"([0-9a-f]+)"')
@@ -112,7 +114,11 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
 
 
 def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
-    """Return the parts of a construct by their role, each with the whitespace before the part."""
+    """Return the parts of a construct by role, each with the whitespace before the part.
+
+    The role is the grammar rule or token of the part. Roles behind `=>` end with ` =>`; repeated
+    roles end with `'`.
+    """
     found: dict[str, tuple[str, Part]] = {}
     at = part.start
     behind = ""
@@ -133,22 +139,22 @@ def check_together(
     ours: dict[str, tuple[str, Part]],
     theirs: dict[str, tuple[str, Part]],
 ) -> None:
-    """Raise MergeConflict if each side changed one set of dependent parts."""
-    if origin not in _TOGETHER:
+    """Raise MergeConflict if the sides changed different sets of `_DEPENDENT_PARTS`."""
+    if origin not in _DEPENDENT_PARTS:
         return
-    roles = [role for group in _TOGETHER[origin] for role in group]
+    roles = [role for group in _DEPENDENT_PARTS[origin] for role in group]
     texts = [{r: v[r][1].token_texts() for r in roles if r in v} for v in (base, ours, theirs)]
     by_us = {role for role in roles if texts[1].get(role) != texts[0].get(role)}
     by_them = {role for role in roles if texts[2].get(role) != texts[0].get(role)}
     alike = {role for role in by_us & by_them if texts[1].get(role) == texts[2].get(role)}
-    one, other = _TOGETHER[origin]
+    one, other = _DEPENDENT_PARTS[origin]
     for mine, others in ((by_us, by_them), (by_them, by_us)):
         if (mine - alike) & one and (others - alike) & other:
             raise MergeConflict
 
 
 def top_level_rank(chunk: Chunk) -> int:
-    """Return the rank of a top-level item: header, graph, functions, sections."""
+    """Return the rank of a top-level item, in the order header, graph, functions, sections."""
     match chunk.origin:
         case "header" | "head":
             return -3

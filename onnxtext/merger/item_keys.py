@@ -57,7 +57,7 @@ def key_of(part: Part) -> Hashable:
 
 
 def first_output_of(part: Part) -> Hashable:
-    """Return the first output of a node."""
+    """Return the first output of a node; None without outputs."""
     outputs = outputs_of(part)
     return None if outputs is None else outputs[0]
 
@@ -71,7 +71,11 @@ def label_of(part: Part) -> Hashable:
 
 
 def call_of(part: Part) -> Hashable:
-    """Return the content of a node, initializer or metadata block without names of values."""
+    """Return the content of an item that renaming the item does not change.
+
+    For a node, these are its operator, inputs and attributes; for an initializer, its type and
+    data; for a metadata block, its entries.
+    """
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
         commas[::2] = node.inputs
@@ -96,7 +100,7 @@ def call_of(part: Part) -> Hashable:
 
 
 def kind_of(part: Part) -> Hashable:
-    """Return the part that renaming does not change: a node's operator, a value's type."""
+    """Return the kind that an item and its replacement share: a node's operator, a value's type."""
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
     if isinstance(part.tree, Token):
@@ -109,7 +113,10 @@ def kind_of(part: Part) -> Hashable:
 
 
 def _plain_node(part: Part) -> Node | None:
-    """Return the node of a part if its syntax tree determines the tokens; None if not."""
+    """Return the node of an untokenized statement whose tokens follow from the node; else None.
+
+    Such a node has no attributes, domain, overload or omitted inputs.
+    """
     node = part.item
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):
         return None
@@ -150,7 +157,7 @@ def _header_item(tree: Tree) -> Hashable:
 
 
 def _decorator(tree: Tree) -> Hashable:
-    """Return the key of a decorator: `@meta` has a key, `@device` a configuration."""
+    """Return the name of a decorator, and the key of `@meta` or the configuration of `@device`."""
     name = _token(tree, 0)
     if name not in ("@meta(", "@device("):
         return name
@@ -192,7 +199,7 @@ def _token_values(tree: Tree | Token | None) -> list[str]:
 
 
 def _without_last_commas(texts: list[str]) -> tuple[str, ...]:
-    """Remove the commas before closing brackets and at the end: only broken lists have these."""
+    """Remove the commas before closing brackets and at the end, which depend on the layout."""
     return tuple(
         [
             text

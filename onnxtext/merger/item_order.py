@@ -79,9 +79,10 @@ class _Rows:
         """Insert the missing items of a side, each behind its predecessor.
 
         Args:
-            items: in the order of the side.
-            moved: items that the other side has moved. If the predecessor of a missing item is
-                among them, but its successor is not, the item is put before the successor.
+            items: items of the side, in its order.
+            moved: the `id()`s of items that the other side has moved. Missing items at the end of
+                the side then stay at the end. If the predecessor of another missing item has moved,
+                but its successor has not, the item is put before the successor.
 
         Returns:
             Whether an item was inserted elsewhere than at the end.
@@ -92,16 +93,15 @@ class _Rows:
                 anchor, where = triple, self._behind
                 continue
             unsure = unsure or after is not None
-            if id(anchor) in moved:
-                if after is None:
-                    anchor = self._line[-1]
-                elif id(after) not in moved:
-                    anchor, where = after, self._before
+            if after is None and moved:
+                anchor = self._line[-1]
+            elif after is not None and id(anchor) in moved and id(after) not in moved:
+                anchor, where = after, self._before
             where[id(anchor)].append(triple)
         return unsure
 
     def _following(self, items: Sequence[Triple]) -> list[Triple | None]:
-        """For each item, return the next item that is already in the list."""
+        """For each item, return the next item that is already in the merge, or None."""
         found: list[Triple | None] = []
         following: Triple | None = None
         for triple in reversed(items):
@@ -136,7 +136,7 @@ def _base(triple: Triple) -> int:
 
 
 def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
-    """Return the items that each side has moved; the sets are disjoint if possible."""
+    """Return the `id()`s of the items that ours and theirs moved; disjoint sets if possible."""
     ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
     if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
         return ours, others
@@ -146,12 +146,12 @@ def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
 
 
 def _moved(shared: Sequence[Triple], place: Position, others: set[int]) -> set[int]:
-    """Return a smallest set of items that a side must have moved.
+    """Return a smallest set of items, as `id()`s, that a side must have moved.
 
     Args:
         shared: the items that both sides have.
         place: returns the position of an item on that side.
-        others: items that the other side has moved, avoided if possible.
+        others: the `id()`s of items that the other side has moved, avoided if possible.
     """
     known = sorted([t for t in shared if t.base != ABSENT], key=_base)
     numbers = [place(triple) for triple in known]
@@ -168,7 +168,8 @@ def rising_through(
     """Find a longest increasing subsequence with all wanted numbers.
 
     Returns:
-        Which numbers are in it; None if it would be shorter than `longest`.
+        For each number, whether it is in the subsequence; None if the subsequence would be shorter
+        than `longest`.
     """
     pairs = list(zip(numbers, wanted, strict=True))
     end = max(numbers, default=0) + 1
@@ -186,7 +187,7 @@ def rising_through(
 def _merged_order(
     shared: list[Triple], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
 ) -> tuple[list[Triple], bool]:
-    """Return the items that both sides have in order, and whether the sides are compatible."""
+    """Order the items that both sides have; also return whether the sides are compatible."""
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True
@@ -201,7 +202,7 @@ def _merged_order(
         return made, True
     if strict or moved[0] & moved[1] or len(known) < len(shared):
         return (by_them if theirs_first else by_us), False
-    # The sides moved different items: start with the side that moved more, apply the other moves.
+    # The sides moved different items: apply the moves of the side with fewer to the other's order.
     swap = len(moved[1]) > len(moved[0])
     few = moved[0] if swap else moved[1]
     orders = (by_them, by_us) if swap else (by_us, by_them)
@@ -213,7 +214,7 @@ def _merged_order(
 def _pairwise(
     shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
 ) -> list[Triple] | None:
-    """Order any two items like the side that changed their order; None if impossible."""
+    """Order every two items as on the side that changed their order; None if impossible."""
     known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
     if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
@@ -226,7 +227,7 @@ def _pairwise(
         found = one.ours - other.ours
         if found * (one.theirs - other.theirs) > 0 or ABSENT in (one.base, other.base):
             return found
-        return other.base - one.base  # one side has changed it
+        return other.base - one.base  # one side has swapped the two items
 
     made = sorted(shared, key=cmp_to_key(compare))
     # Every pair is in the wanted order if and only if these numbers add up.

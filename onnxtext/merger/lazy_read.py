@@ -20,11 +20,11 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 _BLANKS = " \t\n\v\f\r"
 
 Unread = tuple[int, int, Tree, Token | None]
-"""An untokenized statement: its offset, the offset of the next one, its tree, its comma."""
+"""An untokenized statement: (its offset, offset of the next statement, its tree, its comma)."""
 
 
 def read_model(source: str, model: Model) -> Items:
-    """Return the header, graph, functions and sections of a text.
+    """Return the header, graph, functions and sections of a text as items.
 
     Args:
         source: the text.
@@ -49,7 +49,7 @@ def read_model(source: str, model: Model) -> Items:
 def lazy_statements(
     source: str, items: Sequence[Node | ValueInfo], origin: str
 ) -> Iterator[Unread]:
-    """Return the statements of a list without comments, except the last one, untokenized."""
+    """Yield the statements of a list, untokenized, except the last one and those with comments."""
     for item, after in pairwise(items):
         start, following = item.at, after.at
         if not 0 <= start < following or source.find("#", start, following) >= 0:

@@ -24,8 +24,8 @@ def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
         markers: format of conflict markers.
 
     Returns:
-        The text, the number of conflicts, and whether git has merged it. Without git the whole
-        texts are one conflict.
+        The text, the number of conflicts, and whether git has merged the texts. Without git, the
+        whole texts become one conflict.
     """
     names = markers.labels
     command = ["git", "merge-file", "-p", "--diff3", f"--marker-size={markers.size}"]

@@ -25,7 +25,7 @@ class Triple:
         base: in the common ancestor.
         ours: in our version.
         theirs: in their version.
-        replaced: whether the item was matched by position only, and may be another item.
+        replaced: whether versions were matched by position only, and may be different items.
     """
 
     base: int = ABSENT
@@ -43,7 +43,7 @@ class MatchRules:
         key: returns the key of an item; None without a key.
         rename_keys: properties that a renamed item keeps, the most reliable first.
         replacement_key: the property that an item shares with its replacement at the same position.
-        mark_replaced: whether to mark items that were matched by position only as replaced.
+        mark_replaced: whether to set `Triple.replaced` for items matched by position only.
     """
 
     content: Callable[[Any], Hashable]
@@ -70,7 +70,7 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
 def match(
     base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any], rules: MatchRules
 ) -> list[Triple]:
-    """Match the items of three lists; the items of the base come first, in order."""
+    """Return a triple for each item of three lists; the items of the base come first, in order."""
     from_ours, by_position_ours = _pair(base, ours, rules)
     from_theirs, by_position_theirs = _pair(base, theirs, rules)
     replaced = (by_position_ours | by_position_theirs) if rules.mark_replaced else ()
@@ -103,11 +103,11 @@ def _pair(
     Args:
         base: the items of the base.
         side: the items of the side.
-        rules: identify an item.
+        rules: functions that identify an item.
 
     Returns:
-        For each item of the side its position in the base; and the positions that were matched by
-        position and `replacement_key` only.
+        For each item of the side, its position in the base or `ABSENT`; and the base positions that
+        were matched by position and `replacement_key` only.
     """
     found = [ABSENT] * len(side)
     used = [False] * len(base)
@@ -147,7 +147,10 @@ def _pair_neighbours(
     used: list[bool],
     replacement_key: Callable[[Any], Hashable],
 ) -> set[int]:
-    """Match items at the same position with the same operator or type."""
+    """Match items by position and `replacement_key`; return their positions in the base.
+
+    The items follow matched items, or the base item is the first.
+    """
     matched: set[int] = set()
     before = ABSENT
     for at, item in enumerate(side):
@@ -156,7 +159,7 @@ def _pair_neighbours(
             found[at] == ABSENT
             and other < len(base)
             and not used[other]
-            and (other == 0 or before != ABSENT)
+            and (at == 0 or before != ABSENT)
             and (kind := replacement_key(item)) is not None
             and kind == replacement_key(base[other])
             and _end_of_gap(base, side, found, used, at, other)
@@ -171,7 +174,7 @@ def _pair_neighbours(
 def _end_of_gap(
     base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
 ) -> bool:
-    """Whether the next items of both lists match, so that nothing was inserted or deleted."""
+    """Whether the next items match or are both unmatched; otherwise one may be an insertion."""
     if at + 1 >= len(side) or to + 1 >= len(base):
         return at + 1 >= len(side) and to + 1 >= len(base)
     return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])

@@ -51,14 +51,14 @@ class _Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A file as text.
+    """One of the three files, as text.
 
     Attributes:
         text: its text, or the text printed from a binary model; lines end with LF.
         binary: whether it is a binary model.
         resources: the blobs of a binary model, which are not in the text.
         mark: the byte order mark; "" if there is none.
-        line_end: the line terminator of the file.
+        line_end: the line end of the file, LF or CRLF.
     """
 
     text: str
@@ -104,7 +104,7 @@ def merge(
     markers = Markers(marker_size, labels)
     files = (base, ours, theirs)
     with paused_collector(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", OnnxTextWarning)  # the inputs, not the merge
+        warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the inputs, not the merge
         try:
             if all(looks_binary(data) for data in files if data or data is not base):
                 return _merge_models(files, markers, path)
@@ -119,7 +119,10 @@ def merge(
 
 
 def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
-    """Merge versions at least one of which is a text; keep our line ends and byte order mark."""
+    """Merge versions at least one of which is a text.
+
+    The byte order mark is ours; line ends are those of the side that changed them.
+    """
     from onnxtext.merger.text_merge import merge_texts
 
     base, ours, theirs = versions
@@ -172,7 +175,7 @@ def _read(data: bytes, path: str) -> _Version:
 
 
 def _lift(data: bytes, path: str) -> _Version:
-    """Print a binary model, with its blobs apart."""
+    """Convert a binary model to text; its blobs go to `resources`."""
     from onnxtext.api_errors import invalid_model_error
     from onnxtext.binary_to_text import lift_placed
     from onnxtext.printer import print_model

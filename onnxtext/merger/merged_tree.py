@@ -33,13 +33,13 @@ class Chunk:
     """An item of a merged list.
 
     Attributes:
-        lead: comments and whitespace before it, as in `Item`.
+        lead: comments and whitespace before the item, as in `Item`.
         body: the item itself; "" for a conflict.
-        tail: comment and whitespace behind it on its line, as in `Item`.
+        tail: comment and whitespace behind the item on its line, as in `Item`.
         versions: the item in the base, in ours and in theirs.
-        conflict: whether both sides changed it in different ways.
+        conflict: whether both sides changed the item in different ways.
         forced: whether the item is a conflict only because of a semantic conflict.
-        dropped: whether it is a blob that the merge does not need.
+        dropped: whether the item is a blob that the merge does not need.
     """
 
     lead: str
@@ -63,8 +63,8 @@ class Listed:
     Attributes:
         head: the parts of the construct before the opening bracket.
         opening: the opening bracket.
-        behind: comment and whitespace behind it on its line.
-        chunks: in order.
+        behind: comment and whitespace behind the opening bracket on its line.
+        chunks: the items, in order.
         suffix: comments and whitespace before the closing bracket.
         closing: the closing bracket.
         commas: whether commas separate the items.
@@ -96,7 +96,7 @@ class Markers:
     swapped: bool = False
 
     def lines(self, base: str, ours: str, theirs: str) -> str:
-        """Format a conflict of versions that are empty or whole lines; no final line end."""
+        """Format a conflict without a final line end; each version is empty or whole lines."""
         names = [f" {label}" if label else "" for label in self.labels]
         if self.swapped:
             ours, theirs = theirs, ours
@@ -108,7 +108,7 @@ class Markers:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """The span of a chunk in the written text."""
+    """The span of a chunk in the written text: offsets of its start and end."""
 
     start: int
     end: int
@@ -131,10 +131,10 @@ class Writer:
     out: list[str] = field(default_factory=list)
     placed: list[ChunkSpan] = field(default_factory=list)
     conflicts: int = 0
-    _size: int = 0
-    _open: bool = False
-    _last: str = "\n"
-    _indent: str = ""
+    _size: int = 0  # characters written
+    _open: bool = False  # whether a line end must follow, after a comment or marker
+    _last: str = "\n"  # the last character
+    _indent: str = ""  # indentation of the current line
 
     def text(self) -> str:
         """Return the written text."""
@@ -224,7 +224,7 @@ class Writer:
         self._open = False
 
     def _blanks(self, text: str) -> None:
-        """Write text between tokens; first end the line of a comment or marker."""
+        """Write whitespace and comments; first end the line of an earlier comment or marker."""
         if self._open and "\n" not in text and "#" not in text:
             return  # the line end that follows separates the tokens
         if not text:
@@ -251,9 +251,9 @@ def _lines(item: Item | None, comma: str, cut: int, indent: str) -> str:
 
     Args:
         item: the version.
-        comma: the separator behind it.
-        cut: number of characters of its lead written before the conflict.
-        indent: the indentation of a version that is not on its own line.
+        comma: the separator behind the version, or "".
+        cut: number of characters of the lead that are written before the conflict.
+        indent: the indentation for a version that does not begin a line.
     """
     if item is None:
         return ""
@@ -288,7 +288,7 @@ def _lists_in(body: Body) -> Iterator[Listed]:
 
 
 def write(listed: Listed, markers: Markers | None) -> Writer:
-    """Write a merged model."""
+    """Write a merged text; without markers, resolve its conflicts to ours."""
     writer = Writer(markers)
     writer.listed(listed)
     return writer

@@ -76,7 +76,8 @@ class MessageKind:
         messages: singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
         units: sets of fields that are merged as a whole.
-        exclusive: two sets of fields; a conflict if each side changes another set.
+        exclusive: two sets of fields; it is a conflict if one side changes a field of the first set
+            and the other side a field of the second.
         merge_if_both_add: whether to merge messages that both sides add.
     """
 
@@ -93,7 +94,7 @@ def _named(number: int) -> Key:
 
 
 def _without(*numbers: int) -> Key:
-    """Return a function that joins the bytes of all fields except these."""
+    """Return a key function: the bytes of all fields except these."""
     return lambda data: b"".join(
         [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number not in numbers]
     )

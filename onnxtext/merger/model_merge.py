@@ -20,7 +20,7 @@ from onnxtext.wire.writer import LENGTH
 Resolved = tuple[Any, Any, Any]
 """A value resolved to ours, to theirs and to the base; None if the version lacks it."""
 FieldPath = tuple[int, int]
-"""A list of the model: (0, field), or of the main graph: (7, field)."""
+"""A list of the model, (0, field number), or of the main graph, (7, field number)."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class _Matched:
 
     Attributes:
         orders: its items in order, resolved to ours, to theirs and to the base.
-        found: the items by the identity of their triples.
+        found: the merged items, by the `id()` of their triples.
         ambiguous: whether there is a conflict although the three results are equal.
     """
 
@@ -44,8 +44,8 @@ class ModelMerger:
 
     Attributes:
         orders: sorts merged lists.
-        forced: items to make conflicts although they could be merged, by their list and by their
-            index in the merge that is resolved to ours.
+        forced: items to make conflicts although they could be merged: for each list, the indices of
+            the items in the merge that is resolved to ours.
         ambiguous: whether there is a conflict although the three results are equal.
     """
 
@@ -103,7 +103,7 @@ class ModelMerger:
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
     ) -> Resolved:
-        """Merge fields that belong together; None makes the whole message a conflict."""
+        """Merge fields that belong together; (None, None, None) makes the message a conflict."""
         base, ours, theirs = parts
         number = min(numbers)
         key = number << 3 | LENGTH
@@ -146,7 +146,7 @@ class ModelMerger:
     ) -> Resolved:
         """Merge the items of a list that both sides have changed."""
         if repeated.kind is not None and repeated.key(b"") == "training":
-            return self._by_place(repeated.kind, items)
+            return self._by_position(repeated.kind, items)
         if where[0] < 0:
             matched = self._match(repeated, items)
         else:
@@ -191,7 +191,7 @@ class ModelMerger:
     ) -> Resolved:
         base, ours, theirs = _versions(triple, items)
         if triple.replaced and base not in (ours, theirs):
-            # If a side has renamed it, a merge would lose the other side's changes.
+            # If a side has renamed the item, a merge would lose the other side's changes.
             return self._conflict(base, ours, theirs)
         if repeated.kind is None or None in (base, ours, theirs):
             simple = _three_way(base, ours, theirs)
@@ -202,7 +202,7 @@ class ModelMerger:
         self.ambiguous |= ours == theirs
         return ours, theirs, base
 
-    def _by_place(self, kind: MessageKind, items: Sequence[list[bytes]]) -> Resolved:
+    def _by_position(self, kind: MessageKind, items: Sequence[list[bytes]]) -> Resolved:
         """Merge a list in which only the position identifies an item."""
         base, ours, theirs = items
         if not len(base) == len(ours) == len(theirs):
@@ -271,7 +271,7 @@ def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int
 
 
 def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
-    """Whether each side has changed one of two dependent sets of fields."""
+    """Whether the sides have changed different sets of dependent fields (`exclusive`)."""
     base, *sides = versions
     changed = [
         [

@@ -36,7 +36,7 @@ def review_models(
         resolved: the result of the merge.
         versions: the base, ours and theirs as canonical bytes.
         sides: the syntax trees of ours and theirs.
-        known: the data of digests.
+        known: the data that marks replace.
         notes: receives warnings for the user.
 
     Returns:
@@ -59,7 +59,7 @@ def review_models(
         marked += late
     names = both_defined(resolved[0], ours, theirs)
     if marked or names:
-        notes += [f"{found.message} (in the merge, but in neither side)" for found in marked]
+        notes += [f"{found.message} (only in the merge, not in ours or theirs)" for found in marked]
         notes += [f"both sides define `{_text(name)}`" for name in names]
         merger.forced, placed = _places(owners, marked)
         for where, index in _named(resolved[0], names):
@@ -99,7 +99,10 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Return the names that the merge defines in other fields than either side."""
+    """Return the names that the merge defines in other fields than either side does.
+
+    For example, one side adds an input, and the other side an initializer of the same name.
+    """
     if merged in (ours, theirs):
         return []
     found, mine, others = _defined_names(merged), _defined_names(ours), _defined_names(theirs)
@@ -112,7 +115,7 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
 
 
 def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int]]:
-    """Return the items that define these names."""
+    """Yield the list and index of each item that defines one of these names."""
     fields = split(first(data, 7) or b"")
     for number, name_of in _NAMES.items():
         for index, item in enumerate(fields.get(number << 3 | LENGTH, ())):
@@ -124,7 +127,7 @@ def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int
 
 
 def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
-    """Return the top-level item of each statement, by the identity of the statement.
+    """Map the `id()` of each statement to the list and index of its top-level item.
 
     Args:
         model: the syntax tree.
@@ -157,7 +160,7 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
 def _places(
     owners: dict[int, tuple[FieldPath, int]], findings: Sequence[Finding]
 ) -> tuple[dict[FieldPath, set[int]], bool]:
-    """Return the items of the merge that contain findings, and whether every finding is in one."""
+    """Return the items that contain findings, and whether every finding is in an item."""
     found: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:
@@ -200,7 +203,10 @@ def _outputs(data: bytes) -> set[str]:
 
 
 def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]) -> bool:
-    """Sort the nodes of graphs with misordered nodes; return False if there is a cycle."""
+    """Sort the nodes of graphs with misordered nodes; return False if there is a cycle.
+
+    Nodes whose first output is not in `known` are new: they are moved before their users.
+    """
     wanted = {id(place.item) for finding in findings for place in finding.places}
     owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}
     changes = []

@@ -19,10 +19,11 @@ from onnxtext.syntax.parse import parse_model
 Version = tuple[str, Model]
 """A text and its syntax tree."""
 _END = None
+"""The key of comments behind the last statement."""
 
 
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
-    """Add the comments that a merge keeps, each above its statement if the text has it.
+    """Add the comments that a merge keeps, each above its statement if that is in the text.
 
     Args:
         text: a valid text; all its comments are from the versions.
@@ -46,11 +47,13 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
 def restore_comments(text: str, before: Version, edited: Model) -> str:
     """Add the comments that an edited text has lost, above their former statements.
 
+    If a statement was removed, comments behind it on its line are left out, and comments above it
+    go to the next statement.
+
     Args:
         text: the text of the edited model.
         before: the text before the edit.
-        edited: the edited syntax tree of that text. For a removed statement, comments behind it are
-            left out, and comments above it go to the next statement.
+        edited: the edited syntax tree; unchanged statements have their offsets in that text.
     """
     lost = comments_in(before[0]) - comments_in(text)
     if not lost:
@@ -74,7 +77,7 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
 
 
 def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
-    """Return the comments of a text with the keys of their statements."""
+    """Return each comment of a text with the key of its statement."""
     starts = sorted(_statements(model), key=lambda found: found[0])
     ats = [at for at, _ in starts]
     found: list[tuple[str, Hashable]] = []
@@ -89,7 +92,7 @@ def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
 
 
 def _statements(model: Model) -> list[tuple[int, Hashable]]:
-    """Return the offsets of statements, and the keys that identify them in other versions."""
+    """Return each statement's offset, and a key that identifies the statement in all versions."""
     found: list[tuple[int, Hashable]] = []
     for owner in walk_graphs(model):
         kind = "graph" if isinstance(owner, Graph) else "function"

@@ -2,8 +2,9 @@
 """Write an edited model into its text, keeping comments, layout and spelling of the rest.
 
 Edited nodes and values are replaced (`splicing`). Other differences, such as in the header or a
-section, are merged into the text: base is the printed text of the model before the edit, theirs the
-printed text of the edited model. If the text spells a changed part differently, the edit wins.
+section, are merged into the text: the base is the model before the edit, printed; ours is the text;
+theirs is the edited model, printed. Conflicts are resolved to theirs. If the result does not parse
+to the edited model, that model is printed instead.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _is_dos(text: str) -> bool:
 
 
 def _with_line_ends(like: str, text: str) -> str:
-    """Give a plain text the byte order mark and the line ends of another text."""
+    """Return a plain text with the byte order mark and the line ends of the text `like`."""
     mark = BOM if like.startswith(BOM) else ""
     return mark + (text.replace("\n", "\r\n") if _is_dos(like) else text)
 
@@ -79,8 +80,8 @@ def _parsed(text: str) -> Model | None:
 
 
 def _merged(text: str, old: Model, model: Model) -> str:
-    """Return a text of the edited model, by a merge with the text before the edit."""
-    # The offsets of `old` are those of the text before it became plain.
+    """Merge the edited model into a text; if that is impossible, print the model."""
+    # `old` has offsets of a text with other line ends: parse the text again.
     base, theirs = print_model(old), print_model(model)
     versions = [base, text, theirs]
     trees = [parse_model(Source(version, "<rewrite>")) for version in versions]

@@ -45,7 +45,10 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 
 
 def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Find wrong names of values, and uses of functions and domains that a side has deleted."""
+    """Find undefined, duplicate and misordered values, and uses of deleted functions and domains.
+
+    A function or opset import is deleted if a side has it, but the model does not.
+    """
     yield from uses_and_order.check(subject)
     yield from single_assignment.check(subject)
     yield from _references(subject)
@@ -55,7 +58,7 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for _, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
-        # Include the output: a side with one such call does not justify another call.
+        # With the output, messages differ: one such call in a side does not excuse another.
         whose = f"the node of {quoted(node.outputs[0])}" if node.outputs else "a node"
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{whose} calls {quoted(node.op_type)}, a function that one side has deleted"
@@ -70,7 +73,7 @@ def _references(subject: Subject) -> Iterator[Finding]:
     model = subject.model
     assert model is not None
     for scope in subject.scopes:
-        outputs = {value.name for value in scope.outputs}  # `uses` finds undefined outputs
+        outputs = {value.name for value in scope.outputs}  # `uses_and_order` checks these
         references: list[tuple[str, Any]] = [(value.name, value) for value in scope.infos]
         for annotation in scope.quantization:
             references.append((annotation.tensor_name, annotation))
@@ -102,9 +105,10 @@ def _domains(model: Model) -> set[str]:
 
 
 def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
-    """Sort nodes topologically with as few moves as possible; None if there is a cycle.
+    """Sort nodes topologically with few moves; return their indices, None if there is a cycle.
 
-    New nodes move before their users, other nodes behind the nodes whose outputs they use.
+    New nodes (indices `new`) move before their users. Other nodes move behind the nodes whose
+    outputs they use.
     """
     used = []
     for node in scope.nodes:
@@ -130,7 +134,10 @@ def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
 
 
 def _new_before_uses(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:
-    """Move each new node that follows its first user before that user."""
+    """Return the indices of the nodes, with each new node before its first user.
+
+    `used` has, for each node, the indices of the nodes whose outputs it uses.
+    """
     order: list[int] = []
     entered = [False] * len(used)
     for index in range(len(used)):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write edited nodes and values into a text, statement by statement.
 
-Statements are matched by their offset in the tree before the edit, so a statement may be renamed or
-moved behind a new one. Other edits are left to a merge (`rewriting`).
+Statements are matched by their offset in the tree before the edit, so statements may be renamed and
+new ones inserted between them. Other edits are left to a merge (`rewriting`).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class _Splice:
         known = {node.at: node for node in before}
         kept = [node.at for node in after if node.at in known]
         if kept != sorted(set(kept)) or -1 in known or not kept:
-            return  # their order changed, or all are new
+            return  # the nodes were reordered, or all are new
         for gone in known.keys() - set(kept):
             self._remove(gone)
         last = -1
@@ -130,7 +130,7 @@ class _Splice:
     def _types(
         self, spans: SpanMap, before: Node, after: Node
     ) -> list[tuple[int, int, str]] | None:
-        """Return the edits that set the types of outputs; None if there are no such edits."""
+        """Return the edits that set the types of outputs; None if edits of types do not suffice."""
         edits = []
         none = (None,) * len(after.outputs)
         types = zip(before.output_types or none, after.output_types or none, strict=True)
@@ -152,7 +152,7 @@ class _Splice:
         return edits
 
     def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
-        """Replace a statement; in a statement with comments, only the changed tokens."""
+        """Replace a statement; if it has comments inside, only its changed tokens."""
         text = self.source.text[start:end]
         made = None
         if self.in_tokens and has_comments(text):
@@ -203,7 +203,7 @@ class _Splice:
         return [indent + self._printer.node_text(node, indent) for node in nodes]
 
     def _indent(self, at: int) -> str:
-        """Return the indentation of the line with an offset."""
+        """Return the indentation of the line that contains an offset."""
         text = self.source.text
         line = text.rfind("\n", 0, at) + 1
         return text[line : line + len(text[line:at]) - len(text[line:at].lstrip(" "))]

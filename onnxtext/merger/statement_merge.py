@@ -74,10 +74,10 @@ class Merger:
         _break_evenly(listed)
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
             for chunk in listed.chunks[1:]:
-                chunk.lead = chunk.lead or " "  # first on its side, not in the merge
+                chunk.lead = chunk.lead or " "  # was first on its side, not in the merge
             if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
                 for chunk in listed.chunks[:1]:
-                    chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, not on its side
+                    chunk.lead = chunk.lead.lstrip(" ")  # is first in the merge, not on its side
         return listed
 
     def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
@@ -195,7 +195,7 @@ class Merger:
         raise MergeConflict
 
     def _single_part(self, base: Part, ours: Part, theirs: Part) -> Body:
-        """Merge a construct with one part, positional parts, or none."""
+        """Merge a construct with a single part or positional parts; other constructs as a whole."""
         versions = (base, ours, theirs)
         if all(isinstance(part.tree, Tree) for part in versions):
             children = [part.children() for part in versions]
@@ -205,7 +205,7 @@ class Merger:
                 assert body is not None
                 return body
             if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
-                return self._places(children, versions)
+                return self._positional(children, versions)
         texts = [part.token_texts() for part in versions]
         if texts[1] == texts[2] or texts[0] == texts[2]:
             return ours.body
@@ -213,7 +213,7 @@ class Merger:
             return theirs.body
         raise MergeConflict
 
-    def _places(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
+    def _positional(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
         """Merge a positional list, such as the inputs of a node.
 
         One side may add or remove items at the end.
@@ -250,7 +250,7 @@ class Merger:
         return Joined(made)
 
     def _parts(self, base: Part | None, ours: Part, theirs: Part, origin: str) -> Body:
-        """Merge a construct part by part, in order and layout of the side that changed these."""
+        """Merge a construct part by part, in the order of the side that changed the order."""
         versions = [
             {} if part is None else construct_rules.roles_of(part) for part in (base, ours, theirs)
         ]
@@ -273,7 +273,7 @@ class Merger:
             if body is not None:
                 glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
                 if before == "decorators" and made and not glue:
-                    glue = _behind_decorators(versions)  # first on its side, not in the merge
+                    glue = _behind_decorators(versions)  # was first on its side, not in the merge
                 before = role
                 made.append((glue if made else glue.lstrip(), body))
         return Joined(made)
@@ -327,7 +327,7 @@ def _has_commas(*versions: Items) -> bool:
 
 
 def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
-    """Whether a comma follows the last item."""
+    """Whether a comma follows the last item of the merge."""
     flags = [items.items[-1].comma if items.items else None for items in (base, ours, theirs)]
     if flags[1] is None or flags[0] == flags[1]:
         return bool(flags[1] if flags[2] is None else flags[2])
@@ -335,7 +335,7 @@ def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
 
 
 def _break_evenly(listed: Listed) -> None:
-    """Put every item on its own line if most items are."""
+    """Put every item on its own line if at least half of them already are."""
     leads = [chunk.lead for chunk in listed.chunks]
     broken = next((lead for lead in leads if "\n" in lead), None)
     if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):

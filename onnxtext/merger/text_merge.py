@@ -70,7 +70,7 @@ def merge_texts(
         pass
     text, conflicts, by_git = merge_lines(base, ours, theirs, markers)
     notes = [
-        f"{reason}; merged line by line" if by_git else f"{reason}, and git cannot merge lines"
+        f"{reason}; merged line by line" if by_git else f"{reason}, and `git merge-file` failed"
     ]
     if not conflicts and not _parses(text) and _parses(ours) and _parses(theirs):
         text, conflicts = whole_conflict(base, ours, theirs, markers), 1
@@ -98,7 +98,7 @@ def _merge_statements(
         proposal = propose(texts, models, markers, notes, Orders())
         notes.append(f"the merge could not be compared with the models: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
-    # Make the result independent of the order of the sides.
+    # Swap the sides if necessary, so that the result does not depend on their order.
     if (versions[2], texts[2]) < (versions[1], texts[1]):
         texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
         markers = replace(markers, swapped=True)
@@ -115,11 +115,11 @@ class _Proposal:
     """The merge of texts, before it is compared with the merge of models.
 
     Attributes:
-        text: with markers.
+        text: the merged text with conflict markers.
         conflicts: number of conflicts.
         plain: the text with conflicts resolved to ours.
         about_comments: number of conflicts that concern comments only.
-        marked: the text with markers that cannot occur in a text.
+        marked: the text with markers that no valid text contains; "" without conflicts.
     """
 
     text: str
@@ -167,7 +167,7 @@ def propose(
 
 
 def resolve(text: str) -> tuple[str, str]:
-    """Resolve the conflicts of a text to ours and to theirs."""
+    """Resolve the conflicts of a `marked` text to ours and to theirs."""
     sides: tuple[list[str], list[str]] = ([], [])
     within = ""
     for line in text.split("\n"):
@@ -193,8 +193,8 @@ class _Merge:
     Attributes:
         texts: the base, ours and theirs.
         trees: their syntax trees.
-        versions: their models, with digests for data.
-        known: the data of the digests.
+        versions: their canonical bytes, with marks instead of data.
+        known: the data that the marks replace.
         markers: format of conflict markers.
         notes: receives warnings for the user.
     """
@@ -231,7 +231,7 @@ class _Merge:
             return proposal.text, 0
         found: list[str] = []
         resolved = review_models(merger, resolved, self.versions, self.sides, self.known, found)
-        if proposal is not None and self._is_right(proposal, resolved, merger.ambiguous):
+        if proposal is not None and self._agrees(proposal, resolved, merger.ambiguous):
             self.notes += notes
             return proposal.text, proposal.conflicts
         self.notes += found
@@ -250,7 +250,7 @@ class _Merge:
     def _lowered(self, proposal: _Proposal) -> bytes | None:
         return lower_tree(proposal.plain.tree, proposal.text, self.known, self.models)
 
-    def _is_right(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
+    def _agrees(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
         """Whether the model of the merged text is the merge of the models."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:
@@ -295,7 +295,7 @@ class _Merge:
 
 
 def _limit_notes(notes: list[str]) -> list[str]:
-    """Limit the number of notes."""
+    """Shorten a list of notes to `_MOST_NOTES`."""
     more = len(notes) - _MOST_NOTES
     return notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more of this kind"]
 

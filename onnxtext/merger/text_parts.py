@@ -17,7 +17,7 @@ from onnxtext.format.tree import Tree, grow
 _NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
 """Constructs in which quotes are optional."""
 _CLOSING = frozenset((">", "]", "}"))
-"""Brackets before which a comma is redundant; before `)`, a comma may omit an input."""
+"""Brackets before which a comma is redundant; before `)`, a comma may mean an omitted input."""
 _LISTS = frozenset(("TYPE", "NUMBERS", "NESTED", "BRACES"))
 """Terminals whose tokens may contain whitespace."""
 _BLANKS = re.compile(r"\s+")
@@ -28,7 +28,7 @@ class LazyStatement(Tree):
     """A statement that is not tokenized yet, as a single token.
 
     Attributes:
-        item: its syntax tree.
+        item: its abstract syntax tree.
     """
 
     item: Node | ValueInfo = field(kw_only=True)
@@ -61,19 +61,19 @@ class Part:
 
     @property
     def body(self) -> str:
-        """Its text, including comments inside of it."""
+        """The text of the construct, including comments inside."""
         return self.source[self.start : self.end]
 
     @property
     def tree(self) -> Tree | Token:
-        """The construct, or a token."""
+        """The concrete syntax tree or token; a statement that is not tokenized yet is tokenized."""
         if isinstance(self._tree, LazyStatement):
             self._tree = _read(self.body, self._tree.origin, self.start)
         return self._tree
 
     @property
     def item(self) -> Node | ValueInfo | None:
-        """The syntax tree of a statement that is not tokenized yet; else None."""
+        """The abstract syntax tree of a statement that is not tokenized yet; else None."""
         return self._tree.item if isinstance(self._tree, LazyStatement) else None
 
     @property
@@ -82,10 +82,10 @@ class Part:
         if isinstance(self._tree, Tree):
             return self._tree.origin
         text = self._tree.text
-        return f"`{text}`" if text.isidentifier() else text  # a name may be that of a rule
+        return f"`{text}`" if text.isidentifier() else text  # a token may be spelled like a rule
 
     def token_texts(self) -> list[str]:
-        """Its tokens without whitespace, comments and redundant commas."""
+        """Return the texts of the tokens, without comments and redundant commas."""
         if isinstance(self.tree, Token):
             return [_normalized_text(self.tree)]
         tokens = list(self.tree.tokens())
@@ -99,7 +99,7 @@ class Part:
         ]
 
     def children(self) -> list[Part]:
-        """Its nonempty parts in order."""
+        """Return the nonempty parts of the construct, in order."""
         assert isinstance(self.tree, Tree)
         made = [Part.of(self.source, part) for part in self.tree.parts]
         return [part for part in made if part is not None]
@@ -111,10 +111,10 @@ class Item:
 
     Attributes:
         part: the item itself.
-        lead: line ends, whitespace and comments on their own lines before it, from the end of the
-            previous line.
+        lead: line ends, whitespace and comments on their own lines before the item, from the end of
+            the previous line.
         tail: whitespace and a comment behind the item and its comma on the same line.
-        comma: whether a comma follows it.
+        comma: whether a comma follows the item.
     """
 
     part: Part
@@ -129,13 +129,13 @@ class Item:
 
 @dataclass(slots=True)
 class Items:
-    """A list of one version.
+    """The items of a list in one version.
 
     Attributes:
         head: the parts of the construct before the opening bracket.
         opening: the opening bracket; "" for a list without brackets.
         behind: trivia behind the opening bracket on its line.
-        items: in order.
+        items: the items, in order.
         suffix: trivia before the closing bracket, from the end of the last item's line.
         closing: the closing bracket.
     """
@@ -203,7 +203,10 @@ def fill(
     start: int,
     end: int,
 ) -> None:
-    """Attach the trivia between items to the items."""
+    """Fill a list with items made of trees and their commas, and the trivia around the items.
+
+    The list is between the offsets `start` and `end` of the source.
+    """
     parts = [(Part.of(source, tree), comma) for tree, comma in trees]
     known = [(part, comma) for part, comma in parts if part is not None]
     at = start

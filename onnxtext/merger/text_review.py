@@ -128,7 +128,7 @@ class _ChunkSpans:
 
 
 def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
-    """Mark the statements of a finding that a side changed as conflicts; if none, all of them."""
+    """Mark the changed statements of a finding as conflicts; if none is changed, mark them all."""
     found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)
@@ -139,11 +139,11 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
     for chunk in changed:
         chunk.forced = True
-    notes.append(f"{finding.message} (in the merge, but in neither side)")
+    notes.append(f"{finding.message} (only in the merge, not in ours or theirs)")
 
 
 def _check_fine(place: ChunkSpan, at: int, places: _ChunkSpans) -> None:
-    """Raise NeedsFullSplit if an offset is in a statement inside of an unsplit chunk."""
+    """Raise NeedsFullSplit if an offset may be in a nested statement, and chunks are not split."""
     holds = place.chunk.origin in CONTAINERS or place.chunk.origin == "node"
     if not places.split_all and at != place.start and holds:
         raise NeedsFullSplit
@@ -169,7 +169,7 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
                 _check_fine(place, at, places)
                 if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
                     chunk.conflict = marked = True
-                    notes.append(f"{diagnostic.message} (in the merge, but in neither side)")
+                    notes.append(f"{diagnostic.message} (only in the merge, not in ours or theirs)")
                     break
     if not marked:
         raise Unmergeable
@@ -195,7 +195,7 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _ChunkSpans) ->
 
 
 def _sort_chunks(listed: Listed, scope: Scope) -> bool:
-    """Sort the nodes of a graph; a conflict whose node ours deleted follows the node before."""
+    """Sort the nodes of a graph; conflicts whose node is missing in ours follow the node before."""
     groups: list[list[Chunk]] = []
     hidden: list[Chunk] = []
     for chunk in listed.chunks:
@@ -217,7 +217,7 @@ def _sort_chunks(listed: Listed, scope: Scope) -> bool:
 
 
 def _keep_needed(listed: Listed) -> None:
-    """Drop the blobs that one side has deleted, except blobs that the merged text names."""
+    """Drop the blobs that one side has deleted, except blobs to which the merged text refers."""
     doubtful = []
     for owner, chunk in all_chunks(listed):
         if chunk.origin == "resource" and None in chunk.versions[1:] and chunk.versions[0]:

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from onnxtext.format.tokens import Token, read_tokens
 
 _MOST_TOKENS = 20_000
-"""The most tokens of a statement that is edited; comparing more tokens takes long."""
+"""Maximum number of tokens to compare; statements with more are replaced, to save time."""
 
 
 def has_comments(text: str) -> bool:
@@ -20,7 +20,7 @@ def has_comments(text: str) -> bool:
 
 
 def edit_tokens(text: str, before: str, after: str) -> str | None:
-    """Return a statement with the changes between two printed forms of it.
+    """Apply the changes between two printed forms of a statement to its text.
 
     Args:
         text: the statement in the spelling of the text.
@@ -28,7 +28,8 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         after: the edited statement, printed.
 
     Returns:
-        The edited statement; None if the text spells a changed token differently.
+        The edited statement; None if the text spells a changed token differently, has a comment
+        between changed tokens, or is too long.
     """
     spelled, old, new = (read_tokens(each)[:-1] for each in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MOST_TOKENS:
@@ -63,7 +64,10 @@ def _inserted(
     start: int,
     end: int,
 ) -> tuple[int, int, str] | None:
-    """Return the offset at which to insert new tokens, and their text with spaces."""
+    """Return the edit that inserts new tokens: (start, end, text), with spaces; None if impossible.
+
+    `places` maps indices of tokens of the printed statement to indices in `spelled`.
+    """
     if at > 0:
         if at - 1 not in places:
             return None
@@ -77,7 +81,10 @@ def _inserted(
 def _replaced(
     spelled: Sequence[Token], places: Mapping[int, int], first: int, last: int, made: str
 ) -> tuple[int, int, str] | None:
-    """Return the span of tokens and their replacement; None if a comment is between the tokens."""
+    """Return the edit that replaces tokens: (start, end, text); None if impossible.
+
+    A comment between the tokens makes it impossible. `places` is as in `_inserted`.
+    """
     found = [places[at] for at in range(first, last) if at in places]
     if len(found) < last - first or found[-1] - found[0] != last - first - 1:
         return None

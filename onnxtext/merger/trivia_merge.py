@@ -9,9 +9,9 @@ from onnxtext.merger.text_parts import Item, comments_in
 
 
 def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
-    """Merge a trivia span; None if a version lacks one of its tokens.
+    """Merge the trivia between two tokens; a version that lacks one of the tokens is None.
 
-    If both sides have changed the span, take ours, add the comments that theirs added and remove
+    If both sides have changed the trivia, take ours, add the comments that theirs added and remove
     the comments that theirs removed.
     """
     if ours is None or theirs is None:
@@ -42,7 +42,7 @@ def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) 
 
 
 def with_comments(blanks: str, comments: list[str]) -> str:
-    """Insert comments into whitespace: after the token before it if possible, else on own lines."""
+    """Insert comments into whitespace: on own lines, or behind the token if no line end follows."""
     if not comments:
         return blanks
     lines, end, indent = blanks.rpartition("\n")
@@ -73,7 +73,7 @@ def _without(blanks: str, comments: Counter[str]) -> str:
 def missing_comments(
     base: Item | None, ours: Item | None, theirs: Item | None, merged: str
 ) -> list[str]:
-    """Return the comments in an item that a merge would lose."""
+    """Return the comments inside an item that a merge must keep, but that `merged` lacks."""
     before, mine, others = (
         Counter() if item is None else comments_in(item.part.body) for item in (base, ours, theirs)
     )

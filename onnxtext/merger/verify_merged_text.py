@@ -32,12 +32,12 @@ def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | No
 
 
 def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
-    """Lower a merge; None if it is invalid or lacks data that a version has.
+    """Lower a merged model; None if it is invalid or lacks data that a version has.
 
     Args:
-        model: the merge.
-        text: its text.
-        known: the data of digests.
+        model: the syntax tree of the merged text.
+        text: the merged text.
+        known: the data that marks replace.
         versions: the merged models.
     """
     try:
@@ -47,7 +47,7 @@ def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model])
 
 
 def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
-    """Whether the merge has all blobs of its text that exist in any version."""
+    """Whether a model has each blob that its text mentions, if any version has the blob."""
     for digest in set(BLOB.findall(text)):
         if _holds(model, digest):
             continue
@@ -95,7 +95,7 @@ def _in_order(found: Items, wanted: Items) -> bool:
 
 
 def _items(data: bytes) -> Items:
-    """Return the items of a model and of its main graph by their keys."""
+    """Return the items of a model and of its main graph by (owner, tag, key, occurrence)."""
     found: Items = {}
     fields = split(data)
     for graph in fields.pop(_GRAPH, []):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 
 from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record, Word
-from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_literals import float32_bits, float32_text, float64_bits, float64_text
 from onnxtext.wire.reader import (

@@ -56,7 +56,7 @@ class PresenceDefaults:
             self._add(name)
 
     def _add(self, name: str) -> None:
-        from onnxtext.proto.schema import message_names, message_spec
+        from onnxtext.proto.descriptors import message_names, message_spec
 
         short, _, field_name = name.partition(".")
         message = message_names().get(short)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
 from onnxtext.wire.writer import LENGTH
 

@@ -23,9 +23,9 @@ import sys
 from typing import Any
 
 from onnxtext.ast.schemas import SchemaFile
-from onnxtext.checker.context.schema_tables import read_schemas
 from onnxtext.printer.schemas import print_schemas
 from onnxtext.schemas.convert_schemas import schema_file
+from onnxtext.schemas.reading import read_schemas
 from onnxtext.source import Source
 
 GROUP = "onnxtext.schemas"

@@ -11,8 +11,8 @@ from onnxtext.ast.model import OpsetImport
 from onnxtext.ast.schemas import FormalAttribute, FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.type_strings import type_of
 from onnxtext.proto.decode.lift import LiftError, lift_fragment
+from onnxtext.schemas.type_strings import type_of
 
 LONGEST_DOC = 160
 """The maximum length of a summary, which is the first sentence of the documentation."""

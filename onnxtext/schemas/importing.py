@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 from onnxtext.ast.schemas import SchemaFile
-from onnxtext.checker.context.schema_tables import MOST_BYTES, read_schemas
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.schemas.child import GROUP, MISSING, NONE
+from onnxtext.schemas.reading import MOST_BYTES, read_schemas
 from onnxtext.source import Source
 
 LONGEST = 300.0

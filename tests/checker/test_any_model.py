@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 import onnxtext
 from onnxtext import OnnxTextError
-from onnxtext.proto.schema import message_spec
+from onnxtext.proto.descriptors import message_spec
 from tests.corpus import onnx_directory, wheel_models
 from tests.strategies import message, models
 

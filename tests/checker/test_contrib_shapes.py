@@ -13,6 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+import onnxtext
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference.value_types import known_types
@@ -223,3 +224,29 @@ def test_shapes_are_those_that_onnxruntime_computes(case: str) -> None:
         dims = found.get(name, [None] * len(wanted[name]))
         for size, dim in zip(wanted[name], dims, strict=True):
             assert _number(dim) in (None, size), (name, wanted[name], dims)
+
+
+@pytest.mark.parametrize(
+    ("node", "element", "message"),
+    [
+        (
+            "QGemm (a, s, z, b, s, z)",
+            "float",
+            "the number of columns of `a` is 8, but the number of rows of `b` is 5",
+        ),
+        (
+            "QLinearConcat <axis = 1> (s, z, a, s, z, b, s, z)",
+            "uint8",
+            "dimension 0 of `a` is 2, but dimension 0 of `b` is 5",
+        ),
+    ],
+)
+def test_messages_name_the_inputs_of_quantized_operators(
+    node: str, element: str, message: str
+) -> None:
+    text = (
+        '<ir_version: 10, opset_import: ["": 21, "com.microsoft": 1]>\n'
+        f"g (uint8[2, 8] a, uint8[5, 3] b, float s, uint8 z) => ({element}[N, M] y) {{\n"
+        f"  y = com.microsoft.{node}\n}}\n"
+    )
+    assert any(message in item.message for item in onnxtext.check(text))

@@ -79,9 +79,9 @@ ERRORS = {
     "y = ConvInteger (q, kernel, z3)": "`z3` must be one number",
     ADDED.format("one1"): "`one1` has 1 dimension, but needs 0",
     "y = ConvTranspose <output_padding = [1]> (line, w)": "not less than the stride 1",
-    "y = ScatterND (x, far, u)": "there is no index 3: the dimension of `x` is 2",
-    "y = GatherND (x, far)": "there is no index 3: the dimension of `x` is 2",
-    "y = GatherElements (x, low)": "there is no index -3: the dimension of `x` is 2",
+    "y = ScatterND (x, far, u)": "the index 3 is out of range: the dimension of `x` is 2",
+    "y = GatherND (x, far)": "the index 3 is out of range: the dimension of `x` is 2",
+    "y = GatherElements (x, low)": "the index -3 is out of range: the dimension of `x` is 2",
     "y = ScatterElements <axis = 1> (row, low, x)":
         "dimension 0 of `low` is 2, more than the 1 of `row`",
     "y = Expand (row, negative)": "the shape has the size -1",
@@ -91,20 +91,20 @@ ERRORS = {
     tree(target_ids="[0, 1]"): "`target_ids` has 1, but `n_targets` is 1",
     tree(target_ids="[0, -1]"): "`target_ids` has -1",
     tree(nodes_featureids="[3, 0, 0]"): "`nodes_featureids` has 3, but `x` has 3 features",
-    tree(nodes_featureids="[-1, 0, 0]"): "`nodes_featureids` has -1, which is no index",
+    tree(nodes_featureids="[-1, 0, 0]"): "`nodes_featureids` has the negative index -1",
     tree(nodes_truenodeids="[3, 0, 0]"): "`nodes_truenodeids` has node 3, which tree 0",
     tree(nodes_falsenodeids="[0, 0, 0]"): "`nodes_falsenodeids` has a node that is its own child",
     tree(target_nodeids="[1, 3]"): "`target_nodeids` has node 3, which tree 0 does not have",
     tree(nodes_nodeids="[0, 1, 1]"): "tree 0 has two nodes 1",
-    tree(nodes_modes='["BRANCH_LEQ", "LEAF", "LEEF"]'): "`nodes_modes` has `LEEF`",
+    tree(nodes_modes='["BRANCH_LEQ", "LEAF", "LEEF"]'): "`nodes_modes` has the unknown mode `LEEF`",
     classifier(SIX, "intercepts = [1.0, 2.0, 3.0]", "classlabels_ints = [0, 1, 2]"):
         "there are 6 `coefficients` for 3 times 3 features",
     classifier("coefficients = [1.0, 2.0, 3.0]", TWO, "classlabels_ints = [0, 1]"):
-        "there are 3 `coefficients`, no multiple of the 2 `intercepts`",
+        "`coefficients` has 3 entries, not a multiple of the 2 `intercepts`",
     classifier(SIX, TWO, "classlabels_ints = [0]"): "the number of class labels is 1, but there",
     labels("classlabels_int64s = [0, 1]"): "the length of `classlabels_int64s` is 2",
     labels("classlabels_int64s = [0, 1, 2]", 'classlabels_strings = ["a", "b", "c"]'):
-        "both of `classlabels_strings` and `classlabels_int64s` are given",
+        "exactly one of `classlabels_strings` and `classlabels_int64s` must be given",
     'y = ai.onnx.ml.LabelEncoder <keys_floats = [1.0], values_int64s = [1, 2]> (x)':
         "`values_int64s` has 2 entries, but `keys_floats` has 1",
 }  # fmt: skip
@@ -115,10 +115,10 @@ WARNINGS = {
     "y = Resize (image, roi, scales, none)": "scales are given with empty sizes",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
-    "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "1 offsets but 3 scales",
+    "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "but `scale` 3",
     classifier(
         "coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]", "classlabels_ints = [0, 1, 2]"
-    ): "there are 3 class labels, but only one",
+    ): "there are 3 class labels, but `intercepts` has one",
     "y = GlobalAveragePool (x)": "`x` has 2 dimensions, but onnxruntime needs at least 3",
     "y = GlobalLpPool (x)": "`x` has 2 dimensions, but onnxruntime needs at least 3",
     "y = InstanceNormalization (x, three, three)": "`x` has 2 dimensions, but onnxruntime needs",

@@ -43,8 +43,8 @@ WRONG = {
     "y = Reshape (x, five_four)": "of elements of `x` is 24, but the number for the shape is 20",
     "s = Shape (x)\nt = Concat <axis = 0> (s, four)\ny = Reshape (x, t)": "is 96",
     "y = Reshape (x, nested)": "`nested` has 2 dimensions, but needs 1",
-    "y = Gather (x, far)": "there is no index 7: the dimension of `x` is 4",
-    "s = Size (x)\nt = Unsqueeze (s, zero)\ny, i = TopK (x, t)": "the 24 greatest of 6",
+    "y = Gather (x, far)": "the index 7 is out of range: the dimension of `x` is 4",
+    "s = Size (x)\nt = Unsqueeze (s, zero)\ny, i = TopK (x, t)": "`k` is 24, but dimension 1 of",
     "y = LSTM <hidden_size = 4> (steps, w, r)": "2 of `w` is 6, but the required size is 7",
 }
 MORE = (

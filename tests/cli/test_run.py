@@ -81,7 +81,7 @@ def test_comparison(files: Path) -> None:
     other = run("run", "m.onnx", "--compare", "other.onnxtxt", *words, cwd=files)
     assert other.status == 1
     assert other.out.decode().splitlines() == [
-        "m.onnx and other.onnxtxt: 4 values of both compared",
+        "m.onnx and other.onnxtxt: compared the 4 values that both have",
         "outputs:",
         "  y  4 of 4 elements differ, by up to 24, relative 2",
         "  m  equal",
@@ -104,7 +104,10 @@ def test_comparison(files: Path) -> None:
         (["--random", "--input", "n=1.5"], 1, "error[run-input]: `n` is int64"),
         (["--random", "--input", "x=[1, 2]"], 1, "`x` has the shape [N, 2], not [2]"),
         (["--random", "--input", "x=[[1]]"], 1, "`x` has the shape [N, 2], not [1, 1]"),
-        (["--random", "--input", "x=hello"], 2, "error[no-input]: 'hello' is no array"),
+        (["--random", "--input", "x=hello"], 2, "error[no-input]: 'hello' is neither a number"),
+        (["--random", "--input", "x=null"], 2, "error[no-input]: 'null' is neither a number"),
+        (["--random", "--input", 'x={"a": 1}'], 2, "is neither a number nor a list"),
+        (["--random", "--input", 'x="a"'], 2, "is neither a number nor a list"),
         (["--random", "--input", "x=@none.npy"], 2, "error[cannot-read]: cannot read none.npy"),
         (["--random", "--input", "x=@m.onnx"], 2, "error[no-input]: m.onnx is no .npy file"),
         (["--random", "--output", "z.npy"], 2, "error[no-input]: there is no output z"),
@@ -118,7 +121,7 @@ def test_comparison(files: Path) -> None:
         (["--random", "--dim", "n=3"], 1, "did you mean `N`?"),
         (["--random", "--dim", "N=x"], 2, "The size of N is not a number"),
         (["--random", "--seed", "-1"], 2, "-1 is not in the range x>=0"),
-        (["--random", "--input", f"x={'[' * 5000}"], 2, "is no array"),
+        (["--random", "--input", f"x={'[' * 5000}"], 2, "is neither a number nor a list"),
         (["--random", "--input", f"n={'9' * 20}"], 1, "error[run-input]: `n` is int64"),
         (["--input", "x"], 2, "'x' is not of the form NAME=VALUE"),
         (["--engine", "nothing"], 2, "'nothing' is not one of"),

@@ -109,7 +109,7 @@ def test_other_values_of_another_type_have_no_difference() -> None:
     codes = np.arange(16, dtype=np.uint8).reshape(4, 4)
     weights = only(diff_of(made_of({"w": array}), made_of({"w": codes})))
     assert (weights.how, weights.changed, weights.max_abs, weights.mean_abs) == (None,) * 4
-    assert weights.note == "float and uint8 have no meaningful Δ"
+    assert weights.note == "differences between float and uint8 are not computed"
 
 
 def quantized(array: Array, axis: int | None) -> tuple[Array, Array, Array, float]:

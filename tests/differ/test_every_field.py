@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.differ import ModelDiff, Side, compare
 from onnxtext.proto.decode.lift import canonical_encoding
-from onnxtext.proto.schema import message_spec
+from onnxtext.proto.descriptors import message_spec
 from onnxtext.wire.writer import LENGTH, delimited, tag
 from tests.laws.test_every_field import FIELDS, PATHS, model_with
 from tests.strategies import models

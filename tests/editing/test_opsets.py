@@ -22,7 +22,9 @@ from onnxtext.checker.isolation.pool import Inference
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply, set_opset
-from onnxtext.editing.opsets import convert, plan_conversion, table
+from onnxtext.editing.opsets import convert, plan_conversion
+from onnxtext.editing.opsets.rules import table
+from onnxtext.editing.opsets.rules.table import REVIEWED, rules
 from onnxtext.editing.opsets.signature_changes import (
     MEANT_BEFORE,
     ONLY_NEWER,
@@ -31,7 +33,6 @@ from onnxtext.editing.opsets.signature_changes import (
     SAME_MEANING,
     UNUSED_BY_OLDER,
 )
-from onnxtext.editing.opsets.table import REVIEWED, rules
 from tests.seeds import fresh_seed, seeded
 
 HEAD = "<onnxtext: 1, ir_version: 8, opset_import: [{}]>\n"

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, seed, settings
 import onnxtext
 from onnxtext.printer import print_model
 from onnxtext.proto.decode.lift import lift_model
-from onnxtext.proto.schema import message_spec
+from onnxtext.proto.descriptors import message_spec
 from tests.laws.test_models import check_default
 from tests.seeds import fresh_seed
 from tests.strategies import message, models

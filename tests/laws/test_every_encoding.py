@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.proto.schema import FieldSpec, message_spec
+from onnxtext.proto.descriptors import FieldSpec, message_spec
 from onnxtext.wire.writer import (
     END_GROUP,
     FIXED32,

@@ -12,14 +12,14 @@ import onnx
 import pytest
 
 import onnxtext
-from onnxtext.proto.newer_fields import NEWER_FIELDS
-from onnxtext.proto.schema import (
+from onnxtext.proto.descriptors import (
     FieldSpec,
     installed_fields,
     message_spec,
     newer_field,
     spelled_messages,
 )
+from onnxtext.proto.newer_fields import NEWER_FIELDS
 from onnxtext.wire.writer import LENGTH, delimited, tag, varint
 
 

@@ -14,7 +14,7 @@ from onnx import helper, numpy_helper
 
 import onnxtext
 from onnxtext.api import FRAGMENTS
-from onnxtext.proto.schema import message_spec, spelled_messages
+from onnxtext.proto.descriptors import message_spec, spelled_messages
 from onnxtext.syntax.parser.parser import Parser
 from tests.seeds import draws, fresh_seed
 from tests.strategies import message

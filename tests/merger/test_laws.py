@@ -313,7 +313,7 @@ def test_without_git_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     result = merge(TEXT.encode(), ours.encode(), theirs.encode())
     text = result.content.decode()
     assert result.conflicts == 1
-    assert "git cannot merge lines" in result.notes[0]
+    assert "`git merge-file` failed" in result.notes[0]
     assert resolved(text, "ours") == ours
     assert resolved(text, "theirs") == theirs
 

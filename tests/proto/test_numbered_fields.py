@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record
+from onnxtext.proto.descriptors import FieldSpec, message_spec, spelled_messages
 from onnxtext.proto.generic_records import RecordError, lift_record, lower_record
-from onnxtext.proto.schema import FieldSpec, message_spec, spelled_messages
 
 NAMES = tuple(spelled_messages().values())
 FORMS: dict[int, FieldValue] = {

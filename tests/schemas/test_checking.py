@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.context.schema_tables import FileTable, read_schemas, use_tables
+from onnxtext.checker.context.operator_tables import FileTable, use_tables
 from onnxtext.checker.engine.run import check_tree, find_in
 from onnxtext.checker.inference.value_types import value_types
 from onnxtext.diagnostics import Diagnostic
+from onnxtext.schemas.reading import read_schemas
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.cli.command import run

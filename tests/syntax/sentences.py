@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from functools import cache
 
-from onnxtext.proto.schema import message_spec, spelled_messages
+from onnxtext.proto.descriptors import message_spec, spelled_messages
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables

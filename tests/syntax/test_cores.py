@@ -239,7 +239,7 @@ def test_statements(lines: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "blocks",
     [
-        'node [a] { k: "v" } node y { l: "w" } value x { k: "v" } value y { m: "" } graph { n: "" }',
+        'node [a] { k: "v" } node y { l: "w" } value x { k: "v" } graph { n: "" }',
         'node [a] { k: "v" } node y { k: above } node [b] { k: above m: "" }',
         'node [a] { k: "v" } node y { l: above }',
         "node [a] { k: above }",

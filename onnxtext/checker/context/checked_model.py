@@ -15,8 +15,8 @@ from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.visit import rich_lists
 from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.operator_tables import default_tables
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
-from onnxtext.checker.context.schema_tables import default_tables
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
 from onnxtext.checker.context.signatures import Schemas, Table
 from onnxtext.checker.isolation.pool import Inference

@@ -15,11 +15,11 @@ from onnxtext import ast
 from onnxtext.ast.records import FieldValue
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.types_and_tensors import lift_tensor
+from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import RecordError, lift_record, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.proto.schema import message_spec
 from onnxtext.wire.reader import WireError, read_fields
 
 _FIELDS = {

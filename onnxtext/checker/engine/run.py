@@ -42,7 +42,7 @@ def check_tree(
     encoded: Callable[[], bytes | None] | None = None,
     then: Then | None = None,
 ) -> list[Diagnostic]:
-    """Check a model or a fragment, with the operators of `schema_tables.use_tables`.
+    """Check a model or a fragment, with the operators of `operator_tables.use_tables`.
 
     Args:
         root: the model or fragment, which is not changed.

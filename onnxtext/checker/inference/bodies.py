@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Infer the output types of `If`, `Loop` and `Scan` from the types of their bodies.
 
-A carried value may change its shape between iterations. So a body is first visited with the types
-before the loop. If a type differs after the visit, the differing sizes become unknown, and the body
-is visited again, until the types stay the same. These visits report nothing.
+A loop-carried value may change its shape between iterations, so its type is found by a fixpoint
+iteration. The body is first visited with the types before the loop. If a visit changes a type, the
+differing sizes become unknown, and the body is visited again. These visits report no findings.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from onnxtext.checker.inference.symbolic.symbolic_types import dim_of
 from onnxtext.checker.inference.type_merging import merged, without_shape
 
 _MOST_VISITS = 6
-"""The maximum number of visits; types that still change in the last one become unknown."""
+"""The maximum number of visits; if types still change, all carried shapes become unknown."""
 
 Types = tuple[Type | None, ...]
 
 
 class Outputs(NamedTuple):
-    """The outputs of a body.
+    """The known facts about the outputs of a body, or of the node with the body.
 
     Attributes:
-        types: the types of its outputs.
-        values: the small integer values of its outputs.
+        types: the type of each output; None where unknown.
+        values: the elements of small integer outputs; None where unknown.
     """
 
     types: Types
@@ -41,11 +41,11 @@ class Outputs(NamedTuple):
 
 
 Visit = Callable[[Types], Outputs]
-"""Visits a body with the types of its inputs, without findings."""
+"""Visits a body, given the types of its inputs, and reports no findings."""
 
 
 def common_type(one: Type | None, other: Type | None) -> Type | None:
-    """Return what two types of a value have in common; None if they have nothing in common."""
+    """Return the most specific type that includes two types; None if there is none."""
     if one is None or other is None or one == other:
         return one if one == other else None
     if not isinstance(one, TensorType) or not isinstance(other, TensorType):
@@ -60,11 +60,11 @@ def common_type(one: Type | None, other: Type | None) -> Type | None:
 
 
 def completed(found: Type | None, own: Type | None) -> Type | None:
-    """Complete an output type that onnx inferred with the type that was derived from the bodies.
+    """Complete the output type that onnx inferred with the type derived from the bodies.
 
     Args:
-        found: onnx's type.
-        own: the derived type.
+        found: the type that onnx inferred.
+        own: the type derived from the bodies.
     """
     if found is None or own is None or found == own:
         return own if found is None else found
@@ -74,7 +74,7 @@ def completed(found: Type | None, own: Type | None) -> Type | None:
 
 
 def live_branch(node: Node, condition: Value | None) -> str | None:
-    """Return the attribute of an `If` with the branch that runs; None if either branch may run."""
+    """Return the attribute name of the branch of an `If` that runs; None if either may run."""
     if node.op_type != "If" or condition is None or len(condition.items) != 1:
         return None
     truth = condition.items[0]
@@ -82,7 +82,7 @@ def live_branch(node: Node, condition: Value | None) -> str | None:
 
 
 def joined(branches: Sequence[Outputs]) -> Outputs:
-    """Return the types and values of outputs on which all branches of an `If` agree."""
+    """Merge the outputs of the branches of an `If`: keep what all branches agree on."""
     first, *rest = branches
     types, values = list(first.types), list(first.values)
     for other in rest:
@@ -96,9 +96,9 @@ def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> 
 
     Args:
         visit: visits the body.
-        given: the types of all its inputs in the first iteration.
-        carried: the inputs that an iteration passes to the next.
-        passed: the outputs that an iteration passes to those inputs.
+        given: the types of all inputs of the body in the first iteration.
+        carried: the range of inputs that are carried from iteration to iteration.
+        passed: the range of outputs that the next iteration gets as these inputs.
     """
     for _ in range(_MOST_VISITS):
         before = given[carried]
@@ -129,13 +129,13 @@ def loop_outputs(
     """Return the types of the outputs of a loop.
 
     Args:
-        inputs: the types of its inputs.
+        inputs: the types of the loop's inputs.
         given: the types of the body's inputs in every iteration.
         made: the outputs of the body.
-        trips: the number of iterations, unless a condition ends the loop.
+        trips: the number of iterations; None if unknown, or if a condition may end the loop.
     """
     count = len(inputs) - 2
-    # Without an iteration, the outputs are the inputs.
+    # After zero iterations, the outputs are the initial values.
     states = [common_type(a, b) for a, b in zip(given[2:], made.types[1 : count + 1], strict=False)]
     size = None
     if trips is not None and len(trips.items) == 1:
@@ -144,7 +144,7 @@ def loop_outputs(
 
 
 def runs_all_trips(node: Node, body: Scope, made: Outputs, condition: Value | None) -> bool:
-    """Whether a loop runs all its trips: no condition can end it early."""
+    """Whether a loop always runs its maximum number of iterations: no condition ends it early."""
     if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
         return False
     passed = made.values[0] if made.values else None
@@ -181,7 +181,7 @@ def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
 
 
 def scanned(node: Node) -> int | None:
-    """Return the number of scanned inputs of a `Scan`; None if missing."""
+    """Return the number of scanned inputs of a `Scan`; None if missing or invalid."""
     found = attribute_value(node.attributes, "num_scan_inputs")
     return found if isinstance(found, int) and 0 < found <= len(node.inputs) else None
 
@@ -192,17 +192,17 @@ def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Vi
     Args:
         node: the scan, of version 9 or later.
         count: the number of scanned inputs.
-        inputs: the types of its inputs.
-        visit: visits its body.
+        inputs: the types of the scan's inputs.
+        visit: visits the body.
     """
     states = len(inputs) - count
     axes = _numbers(node, "scan_input_axes", count)
-    slices = [_without(type, axis) for type, axis in zip(inputs[states:], axes, strict=True)]
+    slices = [_without_axis(type, axis) for type, axis in zip(inputs[states:], axes, strict=True)]
     given = (*inputs[:states], *slices)
     return carried_types(visit, given, slice(0, states), slice(0, states))
 
 
-def _without(type: Type | None, axis: int) -> Type | None:
+def _without_axis(type: Type | None, axis: int) -> Type | None:
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     rank = len(type.shape)
@@ -215,7 +215,15 @@ def _without(type: Type | None, axis: int) -> Type | None:
 def scan_outputs(
     node: Node, count: int, inputs: Sequence[Type | None], given: Types, made: Outputs
 ) -> Types:
-    """Return the types of the outputs of a scan; its arguments are those of `scan_inputs`."""
+    """Return the types of the outputs of a scan.
+
+    Args:
+        node: the scan, of version 9 or later.
+        count: the number of scanned inputs.
+        inputs: the types of the scan's inputs.
+        given: the types of the body's inputs in every iteration.
+        made: the outputs of the body.
+    """
     states = len(inputs) - count
     size: Dim = None
     axes = _numbers(node, "scan_input_axes", count)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memoize function calls: infer a body once for each kind of arguments, not for each call path.
 
-Two calls in each of 30 functions are a billion call paths, but only a few kinds of arguments.
+If each of 30 functions calls the next one twice, there are a billion call paths, but often only a
+few kinds of arguments.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import Scope
 
 _MOST_NODES = 20_000
-"""The most visits of nodes in called functions; twice the nodes of the model are added."""
+"""The budget of node visits in called functions is this, plus twice the nodes of the model."""
 _DEEPEST = 100
 """The maximum depth of calls."""
 
@@ -23,14 +24,14 @@ class CallMemo:
     """The results of function calls, with a budget for nodes and depth.
 
     Attributes:
-        known: the results by the key of a call.
+        known: the memoized results of calls, by `key`.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.known: dict[tuple[object, ...], Any] = {}
         self._budget = _MOST_NODES + 2 * sum(len(scope.nodes) for scope in subject.scopes)
         self._depth = 0
-        self._kept: list[object] = []  # keeps ids unique
+        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def key(
         self,
@@ -38,7 +39,7 @@ class CallMemo:
         inputs: Sequence[object],
         parameters: Mapping[str, Attribute] | None = None,
     ) -> tuple[object, ...]:
-        """Return the kind of a call: the function, the input types and the attributes."""
+        """Return the memo key of a call: the function, facts about inputs, and the attributes."""
         if not parameters:
             return (id(function), *inputs)
         given = [(name, attribute.type, self._value(attribute.value))
@@ -46,7 +47,7 @@ class CallMemo:
         return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
 
     def _value(self, value: object) -> object:
-        """Return a key for an attribute's value: a short value, otherwise the id."""
+        """Return a hashable key for an attribute's value: a short value itself, else its id."""
         if isinstance(value, (int, float, str, bytes)):
             return type(value), value
         if (
@@ -59,7 +60,7 @@ class CallMemo:
         return id(value)
 
     def enter(self, function: Scope) -> bool:
-        """Whether a body may be visited: calls are neither too deep nor too many."""
+        """Start the visit of a body; return False if calls are too deep or the budget is spent."""
         self._budget -= 1 + len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:
             return False
@@ -67,5 +68,5 @@ class CallMemo:
         return True
 
     def leave(self) -> None:
-        """End the visit of a body."""
+        """End a visit that `enter` has started."""
         self._depth -= 1

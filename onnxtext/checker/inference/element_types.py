@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer types without shapes through graphs, bodies and calls.
+"""Infer types without shapes through graphs, nested graphs and function calls.
 
-A value gets its type from its declaration or from the node that computes it, by binding the type
-variables of the operator's schema to the types of the inputs. Unknown types break no rule. Results
-are cached by operator and input types, since most nodes of a model repeat others.
+The type of a value is its declared type, or the output type of its node: the type variables of the
+operator's schema are bound to the types of the node's inputs. Unknown types (None) cause no
+findings. Results are cached by operator and input types, since most nodes of a model repeat others.
+Types are strings as in schemas: `tensor(float)`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from onnxtext.checker.context.finding import Finding, Place, according_to, quote
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature, allows_any
-from onnxtext.checker.context.type_strings import element_of, shown, type_text
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk
+from onnxtext.schemas.type_strings import element_of, shown, type_text
 
 
 class Mismatch(NamedTuple):
-    """Why the input types do not fit an operator.
+    """Input types of a node that the schema of its operator does not allow.
 
     Attributes:
         message: the problem.
@@ -38,11 +39,11 @@ class Mismatch(NamedTuple):
 
 
 Types = Environment[str | None]
-"""The types of the values of a scope, and of its outer scopes."""
+"""The type of each value of a scope, with a link to the types of the outer scope."""
 
 
 class TypeInference(ScopeWalk[Types]):
-    """Infers element types in one walk over a model."""
+    """Infers types without shapes in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -52,7 +53,7 @@ class TypeInference(ScopeWalk[Types]):
         self._reported: set[tuple[int, str, int]] = set()
 
     def run(self) -> list[Finding]:
-        """Visit all graphs, then the functions that are never called."""
+        """Visit all graphs and called functions, then the functions that are never called."""
         super().run()
         called = {key[0] for key in self._calls.known}
         for scope in self._functions.values():
@@ -83,7 +84,7 @@ class TypeInference(ScopeWalk[Types]):
             known = declared.get(value.name)
             types[value.name] = known[0] if known is not None else None
         for index, value in enumerate(scope.inputs[: len(given)]):
-            self._give(scope, value, given[index], types)
+            self._set_input_type(scope, value, given[index], types)
         environment: Types = Environment(types, outer)
         self.environments.setdefault(id(scope), environment)
         resolved = self._targets[id(scope)]
@@ -99,7 +100,7 @@ class TypeInference(ScopeWalk[Types]):
                     if found is not None and found != own:
                         place = Place(node, ("output_types", number))
                         self._differs(node, number, found, own, place, resolved[index])
-                    # Either may be wrong, so the type is unknown to later nodes.
+                    # Either type may be wrong, so later nodes see an unknown type.
                     found = own if found in (None, own) else None
                 elif name in declared:
                     own, value = declared[name]
@@ -110,10 +111,10 @@ class TypeInference(ScopeWalk[Types]):
                 types.setdefault(name, found)
         return environment
 
-    def _give(
+    def _set_input_type(
         self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
     ) -> None:
-        """Set the type of an input of a body."""
+        """Give a body's input the type that the node passes; report a contradictory declaration."""
         own = types.get(value.name)
         if own is None:
             types[value.name] = given
@@ -211,7 +212,7 @@ class TypeInference(ScopeWalk[Types]):
         return known
 
     def _bodies(self, node: Node, inputs: Texts, bodies: list[Scope], environment: Types) -> Texts:
-        """Visit the graphs of a node; return the types of its outputs."""
+        """Infer types in the bodies of a node; return the types of the node's outputs."""
         made: list[Texts] = []
         for body in bodies:
             given = _passed_types(node, inputs, body)
@@ -241,7 +242,7 @@ class TypeInference(ScopeWalk[Types]):
                         Place(bodies[0].outputs[index], ("type",), f"`{shown(left)}`"),
                         Place(bodies[1].outputs[index], ("type",), f"`{shown(right)}`"),
                     ),
-                    "insert a `Cast` in one of them",
+                    "insert a `Cast` in one of the branches",
                     index,
                 )
 
@@ -262,10 +263,10 @@ def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
 
 
 def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismatch | None]:
-    """Bind the type variables of a schema to the types of inputs.
+    """Bind the type variables of a schema to the input types of a node.
 
     Returns:
-        The types of the outputs as far as they are known, and the first mismatch.
+        The types of the outputs (None where unknown), and the first mismatch (None without one).
     """
     bound: dict[str, tuple[str, int]] = {}
     for index, text in enumerate(inputs):
@@ -312,13 +313,16 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Return the types of outputs; fill in one that depends on attributes or sequence elements.
+    """Return output types; replace the first for operators of which the schema does not give it.
+
+    The first output type of these operators (`OUTPUT_TYPES`) depends on attributes or on the
+    element type of a sequence.
 
     Args:
-        signature: the operator.
+        signature: the schema of the node's operator.
         node: the node.
-        inputs: the types of its inputs.
-        made: the types of its outputs that follow from the schema.
+        inputs: the types of the node's inputs.
+        made: the types of the node's outputs that follow from the schema.
     """
     special = OUTPUT_TYPES.get(node.op_type)
     if signature.domain == "com.microsoft" and signature.name == "QGemm":
@@ -330,7 +334,7 @@ def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -
 
 
 def _quantized_product(node: Node, inputs: Texts) -> str | None:
-    """Return the type of a `QGemm`: that of the zero point of the result, if it is given."""
+    """Return the output type of `QGemm`: that of `y_zero_point`; float without this input."""
     quantized = len(node.inputs) > 8 and bool(node.inputs[8])
     return inputs[8] if quantized else "tensor(float)"
 

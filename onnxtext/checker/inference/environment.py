@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 @dataclass(slots=True)
 class Environment(Generic[V]):
-    """The values of a scope.
+    """The known facts about the values of a scope.
 
     Attributes:
         known: the fact about each value, by name.
@@ -22,7 +22,7 @@ class Environment(Generic[V]):
     outer: Environment[V] | None = None
 
     def holder(self, name: str) -> Environment[V] | None:
-        """Return the innermost environment that has a value called `name`."""
+        """Return the innermost environment with a fact about the value `name`; None without one."""
         environment: Environment[V] | None = self
         while environment is not None and name not in environment.known:
             environment = environment.outer

@@ -23,7 +23,7 @@ _NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
 
 
 def written(type: Type) -> str:
-    """Return a type as the language writes it."""
+    """Return a type in onnxtext syntax: `float[N, 3]`."""
     match type:
         case TensorType(element, shape):
             return element + _shape(shape)
@@ -61,13 +61,13 @@ def explain(
     inputs: list[Type | None],
     place: Callable[[str], Place | None],
 ) -> Explanation:
-    """Return a message and places for onnx's error about a node.
+    """Return the message and the places of a finding for onnx's error about a node.
 
     Args:
         node: the node.
         objection: onnx's error message.
-        inputs: the types of its inputs.
-        place: returns where the type of a value is declared.
+        inputs: the types of the node's inputs.
+        place: a function that returns the place that determines a value's type, by name.
     """
     shapes = [_plain_shape(type) for type in inputs]
     if node.op_type == "MatMul" and len(shapes) == 2:
@@ -102,7 +102,7 @@ def _product(
     left_transposed: bool,
     right_transposed: bool,
 ) -> Explanation | None:
-    """Explain two matrices whose inner dimensions differ; None if the dimensions agree."""
+    """Explain a matrix product whose inner dimensions differ; None if they agree or are unknown."""
     left, right = shapes
     if not left or not right:
         return None

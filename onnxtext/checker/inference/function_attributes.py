@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bind the attributes of a call to the attribute references in the body of its function."""
+"""Replace the attribute references in a function body by the attribute values of a call."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 def call_attributes(
     function: Function | Graph, node: Node, outer: Mapping[str, Attribute]
 ) -> dict[str, Attribute]:
-    """Return the attributes of a function in a call, including defaults.
+    """Return the attribute values of a function in a call, including defaults, by name.
 
     Args:
         function: the called function.
         node: the call.
-        outer: the attributes of the function that contains the call.
+        outer: the attribute values of the function that contains the call, by name.
     """
     found: dict[str, Attribute] = {}
     if isinstance(function, Function):
@@ -31,7 +31,7 @@ def call_attributes(
 
 
 def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
-    """Return a node of a function's body with references replaced by the call's attributes."""
+    """Replace attribute references in a node by the call's values; drop unset attributes."""
     if not any(type(attribute.value) is Reference for attribute in node.attributes):
         return node
     attributes = []

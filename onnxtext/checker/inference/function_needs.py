@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
 Parameter = tuple[int, Literal["input", "attribute"], str]
-"""A parameter of a function: the function (by id), the kind, the name."""
+"""A parameter of a function: `(id(function), kind, name)`."""
 
 
 class TypedUse(NamedTuple):
@@ -35,10 +35,10 @@ class TypedUse(NamedTuple):
 
 
 class Needs:
-    """The required inputs and attributes of functions, and the required types.
+    """The inputs, attributes and attribute types that each function body requires of a call.
 
     Attributes:
-        conflicts: two uses of one attribute parameter that require different types.
+        conflicts: for an attribute parameter, two uses that require different types.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -64,15 +64,15 @@ class Needs:
         self._propagate()
 
     def inputs(self, function: Scope) -> set[str]:
-        """Return the inputs of the function that its body passes to a required input of a node."""
+        """Return the names of inputs that the body passes to a required input of a node."""
         return {name for name in _inputs(function) if self._has(function, "input", name)}
 
     def attributes(self, function: Scope) -> set[str]:
-        """Return the attribute parameters that the body uses as a required attribute."""
+        """Return the names of attribute parameters that the body uses as a required attribute."""
         return {name for name in _parameters(function) if self._has(function, "attribute", name)}
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
-        """Return the type that the body requires of an attribute parameter; None for any."""
+        """Return the type that the body requires of an attribute parameter; None if unknown."""
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
 
@@ -147,7 +147,10 @@ class Needs:
 
 
 def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
-    """Whether this attribute is the only one of several alternatives that a node has."""
+    """Whether a node needs an optional attribute because it has none of the alternatives.
+
+    Example: `Split` without the input `split` needs `num_outputs`.
+    """
     if not signature.is_standard:
         return False
     if node.op_type == "Constant":

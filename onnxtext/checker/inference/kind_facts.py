@@ -42,11 +42,11 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_valu
 from onnxtext.core import core, core_module
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
-"""The most elements of an integer constant (indices, sizes) and of others that are read."""
+"""The most elements that are read of integer constants (indices, sizes), and of others."""
 LONGEST = 16
-"""The longest list in an attribute that is compared by value; longer ones by identity."""
+"""The longest list attribute that is compared by value; longer ones are compared by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
-"""A constant that is too large to be read."""
+"""Stands for any constant whose elements are not read because it is too large."""
 
 
 F = TypeVar("F")
@@ -57,8 +57,8 @@ class Fact:
     """The known facts about an input or output of a node that determine the node's kind.
 
     Attributes:
-        type: the type that onnx knows.
-        shape: its symbolic shape.
+        type: the declared type, or the type that onnx inferred.
+        shape: the symbolic shape.
         is_small: whether inference may read the elements of a constant of this type.
     """
 
@@ -80,9 +80,9 @@ class Kind:
     """The first node of a kind.
 
     Attributes:
-        node: the node, with normalized names.
+        node: the node, with normalized names of inputs and outputs: `i0`, `o0`.
         given: the types of its inputs; None for omitted ones.
-        constants: the inputs whose elements affect the output types, by name.
+        constants: the constant inputs whose elements affect the output types, by name.
         declared: the declared types of its outputs; empty if there are none.
     """
 
@@ -94,12 +94,13 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Which inputs of an operator affect its output types by their elements.
+    """Which input elements of an operator affect its output types or values.
 
     Attributes:
-        values: whether small integer values have an effect.
-        all_values: whether small values have an effect only if the values of all inputs are known.
-        constants: the first input whose constant elements have an effect; None if there is none.
+        values: whether the elements of small integer inputs have an effect.
+        all_values: whether these have an effect only if they are known for all inputs.
+        constants: the index of the first input whose constant elements are passed to onnx; None if
+            no elements are passed.
     """
 
     values: bool
@@ -109,12 +110,12 @@ class Reads:
 
 NOTHING = Reads(values=False)
 TENSOR = Reads(values=False)
-"""The entry of `Constant`: its tensor has the effect of an input."""
+"""The entry of `Constant`, whose elements are in an attribute; compared with `is`."""
 _EVERYTHING = Reads(values=True, constants=0)
 
 
 def reads(target: Target) -> Reads:
-    """Return which inputs of an operator or function affect its output types by their elements."""
+    """Return which input elements of an operator or function affect its output types or values."""
     if type(target) is Scope:
         return _EVERYTHING
     if type(target) is not Signature or target.domain or target.origin:
@@ -141,11 +142,11 @@ _KEEPING_TYPE = """
 KEEPING_TYPE = frozenset(_KEEPING_TYPE.split())
 """Operators of one input whose output has the input's type in every node that onnx accepts."""
 FIRST_KEEPING = 6
-"""The first version for which onnx has inference functions for all of `KEEPING_TYPE`."""
+"""The first schema version for which onnx can infer all operators of `KEEPING_TYPE`."""
 
 
 def keeps_type(signature: Signature, node: Node, given: Types) -> bool:
-    """Whether onnx infers the type of a node's only input for its only output."""
+    """Whether onnx would infer that a node's only output has the type of its only input."""
     if signature.name not in KEEPING_TYPE or signature.since < FIRST_KEEPING:
         return False
     type = given[0] if len(given) == 1 and len(node.outputs) == 1 else None
@@ -160,18 +161,18 @@ def is_plain_dim(dim: Dim) -> bool:
 
 
 class Symbols:
-    """Infers the symbolic shapes of one node of each kind, as `SymbolicShapes` does of all nodes.
+    """Infers symbolic shapes for one node of each kind; `SymbolicShapes` does it for all nodes.
 
     Attributes:
-        fits: whether no node has a finding, and no equation determines the size of a symbol. Once
-            it is False, symbolic shapes are unknown.
+        fits: True until a node has a finding or an equation restricts a symbol. Once it is False,
+            all symbolic shapes are unknown.
     """
 
     def __init__(self) -> None:
         self.fits = True
         self._sizes = Sizes()
 
-    def _judge(self) -> None:
+    def _update_fits(self) -> None:
         sizes = self._sizes
         self.fits = not (sizes.learned or sizes.mismatches or sizes.conflicts)
 
@@ -179,7 +180,7 @@ class Symbols:
         """Require two shapes of one value to be equal."""
         if self.fits:
             equate(self._sizes, one, other, place)
-            self._judge()
+            self._update_fits()
 
     def step(
         self, node: Node, target: Target, typed: Facts, given: Facts, values: Values
@@ -198,33 +199,33 @@ class Symbols:
         wanted = shapes_of(typed) or (None,) * len(node.outputs)
         inputs = list(shapes_of(given))
         made = operator_step(node, target, wanted, inputs, list(values), self._sizes)
-        self._judge()
+        self._update_fits()
         return made
 
     def unified(
         self, node: Node, typed: Facts, made: tuple[SymbolicShape, ...]
     ) -> tuple[SymbolicShape, ...]:
-        """Return the declared shapes of a node's outputs, merged with computed ones."""
+        """Merge the declared shapes of a node's outputs with the computed shapes `made`."""
         if not self.fits:
             return ()
         wanted = shapes_of(typed) or (None,) * len(node.outputs)
         found = unified(node, wanted, made, self._sizes)
-        self._judge()
+        self._update_fits()
         return found
 
 
 def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:
-    """Return the symbolic shapes of facts."""
+    """Return the symbolic shape of each fact; None where unknown."""
     return tuple([None if fact is None else fact.shape for fact in facts])
 
 
 def types_of(facts: Facts) -> Types:
-    """Return the types of facts."""
+    """Return the type of each fact; None where unknown."""
     return tuple([None if fact is None else fact.type for fact in facts])
 
 
 def named(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
-    """Return known facts by name."""
+    """Pair names with facts; leave out unknown facts (None)."""
     pairs = zip(names, facts, strict=False)
     return {name: fact for name, fact in pairs if fact is not None}
 
@@ -242,7 +243,7 @@ class FactTable:
         self._facts: dict[tuple[int, SymbolicShape], Fact] = {}
         self._values: dict[Value, Value] = {}
         self._tensors: dict[tuple[object, ...], Tensor] = {}
-        self._kept: list[object] = []  # keeps ids unique
+        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def declared(self, type: Type) -> Fact:
         """Return the fact for a declared type."""
@@ -253,7 +254,7 @@ class FactTable:
         return known
 
     def fact(self, type: Type, shape: SymbolicShape) -> Fact:
-        """Return a type with a symbolic shape."""
+        """Return the fact for a type and a symbolic shape."""
         type = self._types.setdefault(type, type)
         key = id(type), shape
         known = self._facts.get(key)
@@ -262,18 +263,18 @@ class FactTable:
         return known
 
     def value(self, value: Value | None) -> Value | None:
-        """Return a small value."""
+        """Return the interned object for a small value."""
         return None if value is None else self._values.setdefault(value, value)
 
     def constant(self, fact: Fact, data: object) -> Tensor:
-        """Return a constant tensor; `LARGE` if inference does not read its elements."""
+        """Return the interned tensor of a constant; `LARGE` if its elements are not read."""
         type = fact.type
         if not fact.is_small or not isinstance(type, TensorType):
             return LARGE
         if not isinstance(data, (RawData, TypedData)):
             return LARGE
         stored = data.data if isinstance(data, RawData) else data.entries
-        # The elements of a key are hashed as a whole, unlike those of `RawData`.
+        # `bytes` hash all elements; `RawData` hashes only the first ones.
         key = id(type), data.__class__, bytes(stored)
         known = self._tensors.get(key)
         if known is None:
@@ -290,7 +291,7 @@ def _is_small(type: Type) -> bool:
 
 
 def value_of(tensor: Tensor) -> Value | None:
-    """Return the small value of a constant."""
+    """Return the elements of a small constant as a `Value`; None if they are not tracked."""
     return stored_value(tensor.type, tensor.data)
 
 
@@ -305,14 +306,14 @@ def kind_key(
     node: Node, target: Target, types: Mapping[str, Fact | None], typed: Facts,
     parameters: Mapping[str, Attribute], longest: int,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Return what a node's kind depends on, except small values and constants.
+    """Return the cache key of a node's kind, without its small values and constants.
 
     Args:
         node: the node.
         target: its operator or function.
-        types: the types of values, by name.
+        types: the facts about values, by name.
         typed: the declared types of its outputs; empty if there are none.
-        parameters: the attributes of the enclosing call, to which references in the node refer.
+        parameters: the attribute values of the enclosing call, by name, for attribute references.
         longest: the longest list in an attribute that is compared by value.
 
     Returns:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Propagate types, symbolic shapes and small values from node to node, each kind of nodes once."""
+"""Propagate types, symbolic shapes and small values; infer only the first node of each kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.type_strings import type_text
 from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.call_memo import CallMemo
 from onnxtext.checker.inference.element_types import bind
@@ -49,12 +48,13 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
 from onnxtext.checker.inference.type_merging import TypeMerger
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
+from onnxtext.schemas.type_strings import type_text
 
 _LEAST_REPEATS = 4
-"""The propagation stops if kinds have fewer nodes on average, except if kinds are few."""
+"""The minimum of nodes per kind on average; with fewer, propagation stops (`_check_count`)."""
 _FEW_KINDS = 50
 _NODES_PER_FURTHER_KIND = 40
-"""Few kinds are at most `_FEW_KINDS`, plus one kind for each so many nodes of the model."""
+"""Propagation never stops below `_FEW_KINDS` kinds, plus one for each so many nodes."""
 
 Tensors = tuple[Tensor | None, ...]
 
@@ -62,17 +62,17 @@ Tensors = tuple[Tensor | None, ...]
 class Inconclusive(Exception):
     """Raised if checking one node of each kind does not prove that all types fit.
 
-    There are too many kinds, a type of a kind is incomplete, or a node of a kind has an error.
+    Possible reasons: there are too many kinds, a type is unknown, or a node may have an error.
     """
 
 
 class Kinds:
-    """Propagates types by kind. Equal facts are one object, so that keys can use ids.
+    """Propagates types through a model, with one inference per kind of nodes (see `node_kinds`).
 
     Attributes:
         kinds: the first node of each kind.
-        symbols: the symbolic shapes of the kinds.
-        follow_values: whether the type of an output depends on the value of an input.
+        symbols: infers the symbolic shapes of these nodes.
+        follow_values: whether some output type depends on the elements of an input.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -89,7 +89,7 @@ class Kinds:
         self._defaults = not 0 < subject.ir_version < 4
         self._key = key_maker()
         self._table = FactTable()
-        # Names are unique in each place: redefinitions are errors, and none was found.
+        # One dict for all scopes: redefined names are errors, and the model has no errors.
         self._types: dict[str, Fact | None] = {"": None}
         self._values: dict[str, Value] = {}
         self._constants: dict[str, Tensor] = {}
@@ -97,18 +97,18 @@ class Kinds:
         self._made: dict[tuple[object, ...], tuple[Facts, Values]] = {}
         self._reads: dict[int, Reads] = {}
         self._fitting: set[tuple[int, int]] = set()
-        self._kept: list[object] = []  # keeps ids unique
+        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
         self._seen = 0
         nodes = sum(len(scope.nodes) for scope in subject.scopes)
-        self._few = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND
+        self._most_kinds = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND
 
     def types_in(self, scope: Scope) -> dict[str, Type]:
-        """Return the types of the values of a scope that was visited."""
+        """Return the types of the values of a visited scope, by name."""
         known = self._nested.get(id(scope))
         return known if known is not None else self._types_of(scope)
 
     def has_visited(self, scope: Scope) -> bool:
-        """Whether the types of a scope are known."""
+        """Whether a scope was visited, so that `types_in` knows its types."""
         return scope is self._main or id(scope) in self._nested
 
     def _types_of(self, scope: Scope) -> dict[str, Type]:
@@ -126,7 +126,7 @@ class Kinds:
         """Set the types of all values of a graph and its nested graphs.
 
         Raises:
-            Inconclusive: one node of each kind does not show whether the types fit.
+            Inconclusive: one node of each kind does not prove that all types fit.
         """
         types, declared_type = self._types, self._declared
         for value in (*scope.inputs, *scope.initializers):
@@ -145,19 +145,19 @@ class Kinds:
             if name not in scope.position or found is None:
                 raise Inconclusive
             if found is not wanted and (id(wanted), id(found)) not in self._fitting:
-                self._fit(wanted, found, Place(scope.place))
+                self._require_agreement(wanted, found, Place(scope.place))
         if scope.parent is not None:  # another branch may use the same names
             self._nested[id(scope)] = self._types_of(scope)
 
-    def _fit(self, declared: Fact, found: Fact, place: Place) -> None:
-        """Require that a declared type is merged into the computed one."""
+    def _require_agreement(self, declared: Fact, found: Fact, place: Place) -> None:
+        """Require a declared type to agree with the computed type, and to add nothing to it."""
         if self._merged(declared.type, found.type) != found.type:
             raise Inconclusive
         self.symbols.equate(declared.shape, found.shape, place)
         self._fitting.add((id(declared), id(found)))
 
     def _add_constants(self, scope: Scope) -> None:
-        # Before IR version 4 all initializers are inputs, too, which callers do not replace.
+        # From IR version 4 on, callers can replace an initializer that is also an input.
         inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
             fact, constant = self._types[value.name], LARGE
@@ -201,7 +201,7 @@ class Kinds:
         self._seen += len(scope.nodes)
 
     def _typed(self, node: Node, declared: dict[str, Fact]) -> Facts:
-        """Return the declared types of a node's outputs."""
+        """Return facts about the declared types of a node's outputs."""
         pairs = zip(node.output_types, node.outputs, strict=True)
         return tuple([declared.get(n) if t is None else self._declared(t) for t, n in pairs])
 
@@ -236,12 +236,12 @@ class Kinds:
         return known
 
     def _check_count(self, before: int) -> None:
-        """Raise `Inconclusive` if the nodes visited so far have too many kinds to save time."""
-        if len(self.kinds) > max(self._few, before // _LEAST_REPEATS):
+        """Raise `Inconclusive` if `before` visited nodes have too many kinds to save time."""
+        if len(self.kinds) > max(self._most_kinds, before // _LEAST_REPEATS):
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
-        """Return the type and value of a `Constant`; its kind is the type of its tensor."""
+        """Return the type and value of a `Constant`; its kind depends on the type of its tensor."""
         tensor = node.attributes[0].value if len(node.attributes) == 1 else None
         constant = LARGE
         if isinstance(tensor, Tensor) and not tensor.decorators and len(node.outputs) == 1:
@@ -296,7 +296,7 @@ class Kinds:
         self, node: Node, function: Scope, given: Facts, typed: Facts, passed: Values,
         read: Tensors,
     ) -> tuple[Facts, Values]:  # fmt: skip
-        """Infer the types and values of the outputs of the first call of a kind."""
+        """Infer the types and values of the outputs of the first function call of a kind."""
         opsets, own = self._opsets, function.opsets
         if (
             declares_types(function)
@@ -328,7 +328,7 @@ class Kinds:
     def _all_joined(
         self, node: Node, typed: Facts, computed: Types, shapes: tuple[SymbolicShape, ...]
     ) -> Facts:
-        """Return the facts about a node's outputs."""
+        """Merge the declared types, computed types and symbolic shapes of a node's outputs."""
         found: list[Fact | None] = []
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]
@@ -341,7 +341,7 @@ class Kinds:
         return tuple(found)
 
     def _merged(self, declared: Type, found: Type) -> Type:
-        """Return the type that two agreeing types give, as `ShapeInference` merges them."""
+        """Merge types like `ShapeInference`; raise `Inconclusive` if they contradict each other."""
         conflict, both = self._merger.merge(declared, found)
         if conflict is not None:
             raise Inconclusive
@@ -371,7 +371,7 @@ class Kinds:
         return self._all_joined(node, typed, types_of(one), shapes), values
 
     def _body(self, body: Scope) -> tuple[Facts, Values]:
-        """Return the types and values of the outputs of a branch."""
+        """Visit a branch; return the types and values of its outputs."""
         self.scope(body)
         names = [value.name for value in body.outputs]
         found = tuple(map(self._types.get, names)), tuple(map(self._values.get, names))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Have onnx infer the output types of single nodes from the types of their inputs.
 
-Most nodes repeat others, so answers are cached by operator, attributes and input types, regardless
-of the names of values.
+Many nodes of a model differ only in the names of their values, so answers are cached by operator,
+attributes and input types.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError
 
 _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
-"""The bounds of versions: onnx stores them in 32 bits."""
+"""The least and greatest version that onnx accepts: it stores versions in 32 bits."""
 
 Made = tuple[Type | None, ...]
-"""The types of outputs, None where unknown."""
+"""The types of a node's outputs; None where unknown."""
 Answer = Made | str | Failure
-"""The types, onnx's error message, or why there is no answer."""
+"""The types of a node's outputs, onnx's error message, or the failure of its process."""
 
 
 class NodeInference:
-    """Asks onnx for the types of nodes' outputs."""
+    """Asks onnx for the output types of nodes, and caches the answers."""
 
     def __init__(self, subject: Subject) -> None:
         self._inference = subject.options.inference
@@ -45,7 +45,7 @@ class NodeInference:
         self._one: dict[int, Type] = {}
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._opsets: dict[int, dict[str, int]] = {}
-        self._kept: list[object] = []  # keeps ids unique
+        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
         self._lifted_types: dict[bytes, Type | None] = {}
 
     @classmethod
@@ -67,10 +67,10 @@ class NodeInference:
         """Infer the types of the outputs of a node without bodies.
 
         Args:
-            signature: its operator.
+            signature: the schema of the node's operator.
             node: the node, without attribute references.
-            inputs: the types of its inputs; None for omitted ones.
-            constants: encoded tensors, by the names of inputs.
+            inputs: the types of the node's inputs; None for omitted ones.
+            constants: the constant inputs as bytes of a `TensorProto`, by name.
             opsets: the imported operator sets.
         """
         numbers: dict[str, int] = {"": -1}
@@ -115,16 +115,16 @@ class NodeInference:
         constants: Mapping[str, bytes],
         opsets: Opsets | None,
     ) -> Answer:
-        """Infer the types of a node's outputs.
+        """Infer the types of the outputs of a node, which may have bodies.
 
         Args:
-            signature: its operator.
-            node: the node.
-            types: the types of all values that the node or its bodies use.
-            constants: encoded tensors, by the names of values.
+            signature: the schema of the node's operator.
+            node: the node, without attribute references.
+            types: the types of all values that the node or its bodies use, by name.
+            constants: the constants among these values as bytes of a `TensorProto`, by name.
             opsets: the imported operator sets.
         """
-        self._kept.append(node)  # lowering caches attributes by id
+        self._kept.append(node)  # `Lowering` caches encoded attributes by id
         try:
             data = self._lowering.node(node)
             given = {
@@ -174,7 +174,7 @@ class NodeInference:
         return known
 
     def _versions(self, opsets: Opsets | None) -> dict[str, int]:
-        """Return the operator sets in the range that onnx accepts."""
+        """Return the imported version of each domain, limited to the range that onnx accepts."""
         known = self._opsets.get(id(opsets))
         if known is None:
             versions = opsets.versions.items() if opsets is not None else ()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check the types of a large model by one node of each kind.
 
-The output types of a node, and its type and shape errors, only depend on its kind: the operator,
+The output types of a node, and its type and shape errors, depend only on its kind: the operator,
 the attributes, the types of the inputs and the declared types of the outputs, and for some
-operators the small values of the inputs, such as shapes. The value of a single float has no effect.
+operators the elements of small inputs, such as axes. The value of a float attribute has no effect.
 Large models have few kinds. So types are propagated by kind, and a small model is made of the first
-node of each. If the small model breaks no rule of types and shapes, neither does the large model.
+node of each kind. If the small model has no type or shape errors, the large model has none either.
 The body of a function is visited once for each kind of its calls.
 """
 
@@ -33,7 +33,7 @@ _LEAST_NODES = 200
 
 
 def fits_by_kind(subject: Subject) -> bool:
-    """Whether it is enough to infer one node of each kind to prove that all types and shapes fit.
+    """Whether inference of one node of each kind proves that all types and shapes fit.
 
     Nodes of a kind have the same operator, attributes and input types.
     """
@@ -41,21 +41,22 @@ def fits_by_kind(subject: Subject) -> bool:
 
 
 def sizes_fit_by_kind(subject: Subject) -> bool:
-    """Whether the same proves that symbolic dimensions are consistent."""
+    """Whether inference of one node of each kind proves that symbolic dimensions are consistent."""
     return _verdict(subject)[1]
 
 
 def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
-    """Return the types of all values of each scope (by id); None unless `fits_by_kind`."""
+    """Return the types of all values by `id(scope)` and name; None if kinds do not prove them."""
     if not fits_by_kind(subject):
         return None
     kinds: Kinds = subject.memo["kinds"]
     if kinds.follow_values:
-        return None  # `ShapeInference` knows more of what depends on values
+        return None  # `ShapeInference` infers more where types depend on values
     return {id(scope): kinds.types_in(scope) for scope in subject.scopes}
 
 
 def _verdict(subject: Subject) -> tuple[bool, bool]:
+    """Return the answers of `fits_by_kind` and `sizes_fit_by_kind`, cached."""
     known: tuple[bool, bool] | None = subject.memo.get("fits")
     if known is None:
         known = (False, False) if errors_of(subject) else _judge(subject)
@@ -116,7 +117,7 @@ def is_full(type: Type) -> bool:
 
 
 def _small_model(model: Model, kinds: Kinds) -> Model:
-    """Return a model with one node of each kind; the inputs of the nodes are its inputs."""
+    """Return a model with one node of each kind; each node has model inputs of its own."""
     graph = Graph("kinds")
     for number, kind in enumerate(kinds.kinds):
         node = replace(

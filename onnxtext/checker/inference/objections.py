@@ -13,7 +13,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 
 _LARGEST = 1 << 31
 _MOST_EXPANDED = 10_000
-"""The most visits of nodes in called functions; ten times the model's nodes are added."""
+"""The most nodes after expansion of all calls are this, plus ten times the nodes of the model."""
 _DEEPEST = 100
 """The maximum depth of calls: onnx recurses."""
 
@@ -25,12 +25,12 @@ def errors_of(subject: Subject) -> list[Finding]:
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """Return the ids of all statements with errors; inference reports no more findings on them."""
+    """Return `id(statement)` of all statements with errors; inference skips these."""
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
 def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
-    """Return outputs (node id and index) whose declared type contradicts the computed one."""
+    """Return `(id(node), index)` of outputs whose declared type contradicts the computed one."""
     return {
         (id(place.item), int(place.part[1]))
         for finding in errors_of(subject)
@@ -44,8 +44,8 @@ def whole_model(subject: Subject) -> str | Failure | None:
     """Infer a whole model like `onnx.checker.check_model(full_check=True)`.
 
     Returns:
-        onnx's error message, or why there is no answer, such as an earlier failure on one node;
-        None if onnx accepts the model.
+        onnx's error message; the failure of its process, possibly an earlier one on a single node;
+        None if onnx accepts the model, or if the model cannot be passed to it.
     """
     inference = subject.options.inference
     if inference.failures:
@@ -63,7 +63,7 @@ def whole_model(subject: Subject) -> str | Failure | None:
 def is_expandable(subject: Subject) -> bool:
     """Whether onnx's inference, which expands every call, ends in reasonable time.
 
-    Two calls in each of 30 functions expand to a billion calls.
+    If each of 30 functions calls the next one twice, they expand to a billion calls.
     """
     if not subject.functions:
         return True
@@ -72,7 +72,7 @@ def is_expandable(subject: Subject) -> bool:
     sizes: dict[int, tuple[int, int]] = {}
 
     def size(scope: Scope, depth: int) -> tuple[int, int]:
-        """Return the number of nodes in a scope after expansion, and the depth of calls."""
+        """Return the number of nodes in a scope after expansion, and the maximum depth of calls."""
         known = sizes.get(id(scope))
         if known is not None:
             return known
@@ -99,7 +99,7 @@ def is_expandable(subject: Subject) -> bool:
 
 
 def slug_of(objection: str) -> str:
-    """Return the rule for an error message of onnx."""
+    """Return the slug of the rule that reports an error message of onnx."""
     if "Mismatched attribute type" in objection:
         return "attribute-type"
     return "type-mismatch" if "[TypeInferenceError]" in objection else "shape-mismatch"

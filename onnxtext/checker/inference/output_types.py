@@ -10,11 +10,11 @@ from onnxtext.ast.tensors_and_attributes import (
     Tensor,
     attribute_value,
 )
-from onnxtext.checker.context.type_strings import element_of, type_text
+from onnxtext.schemas.type_strings import element_of, type_text
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
 Texts = tuple[str | None, ...]
-"""Types, None where unknown."""
+"""Types as strings of schemas, such as `tensor(float)`; None where unknown."""
 
 
 def _numbered(node: Node, name: str, default: str | None) -> str | None:
@@ -115,5 +115,5 @@ OUTPUT_TYPES = {
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }
-"""For each such operator of the standard or `ai.onnx.ml`, a function that returns the type of its
-first output, or None."""
+"""For each operator whose schema does not give the type of the first output, a function for this
+type, which returns None if unknown. The operators are standard ones or in `ai.onnx.ml`."""

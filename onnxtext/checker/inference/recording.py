@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes and record every visit of a graph, and the computed types of each node."""
+"""Infer shapes; record every visit of a graph or function body, and the types of each node."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class RecordedInference(ShapeInference):
     """Infers shapes like its base class, and records each visit and result.
 
     Attributes:
-        visits: the facts from each visit of a graph or body, by the id of its scope. A body of a
-            function has one for each kind of call.
-        made: the types that a node computes, regardless of declared ones, by the ids of the
-            environment and the node.
-        calls: the facts from each called function, by the ids of the environment and the call.
+        visits: the environments of all visits of a scope, by `id(scope)`. A function body has one
+            visit for each kind of call.
+        made: the computed types of a node's outputs, before they are merged with declared types;
+            the key is `(id(environment), id(node))`.
+        calls: for each call the environment of the called body; the key is
+            `(id(environment), id(node))` of the call.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -88,13 +89,13 @@ class RecordedInference(ShapeInference):
         return found  # type: ignore[no-any-return]
 
     def scope_of(self, facts: Shapes) -> Scope | None:
-        """Return the graph or body of a visit."""
+        """Return the scope whose visit has this environment; None if unknown."""
         return self._owners.get(id(facts))
 
     def caller(self, facts: Shapes) -> tuple[Scope, Shapes, Node] | None:
-        """Return the first call of a function body: its graph, the facts about the graph, the node.
+        """Return the first call of a function body: its scope, its environment, the call node.
 
         Args:
-            facts: the facts from a visit of the body.
+            facts: the environment of the visit of the called body.
         """
         return self._callers.get(id(facts))

@@ -17,7 +17,10 @@ W = TypeVar("W", bound="ScopeWalk[Any]")
 
 
 def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E]) -> None:
-    """Visit all top-level graphs; a training algorithm may use the types of the main graph."""
+    """Call `visit(scope, outer environment)` for all top-level graphs.
+
+    The outer environment is that of the main graph for a training algorithm, else None.
+    """
     main: E | None = None
     for scope in scopes:
         if scope.parent is None and scope.kind != "function":
@@ -29,8 +32,8 @@ class ScopeWalk(Generic[E]):
     """Base class: infers types or shapes in one walk over a model.
 
     Attributes:
-        findings: the contradictions.
-        environments: the types of each scope (by id) from its first visit.
+        findings: the contradictions between types.
+        environments: the environment of the first visit of each scope, by `id(scope)`.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -43,7 +46,7 @@ class ScopeWalk(Generic[E]):
 
     @classmethod
     def of(cls: type[W], subject: Subject) -> W:
-        """Return the walk over a model; it runs at the first call."""
+        """Return the finished walk over a model: the first call runs it, later calls reuse it."""
         known: W | None = subject.memo.get(cls.__name__)
         if known is None:
             known = subject.memo[cls.__name__] = cls(subject)
@@ -51,16 +54,16 @@ class ScopeWalk(Generic[E]):
         return known
 
     def run(self) -> list[Finding]:
-        """Visit all graphs, and the functions they call."""
+        """Visit all graphs, and the functions that they call; return the findings."""
         visit_graphs(self._scopes, lambda scope, outer: self._scope(scope, (), outer))
         return self.findings
 
     def _scope(self, scope: Scope, given: tuple[Any, ...], outer: E | None) -> E:
-        """Visit a graph or function body.
+        """Visit a graph or function body; return its environment.
 
         Args:
             scope: the graph or body.
-            given: the types of its inputs as far as its caller knows them.
+            given: the types that a call or node passes to its inputs; None where unknown.
             outer: the environment of the outer scope.
         """
         raise NotImplementedError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the inferred types, constants and values of a scope."""
+"""Hold the inferred types, small constants and small integer values of a scope."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 _MOST_ELEMENTS = 1024
-"""The most elements of a tensor that is passed to inference: shapes, axes, pads."""
+"""The most elements of a constant that is passed to onnx: shapes, axes, pads."""
 
 
 Constant = tuple[TensorType, TensorData]
@@ -31,13 +31,13 @@ Constant = tuple[TensorType, TensorData]
 
 @dataclass(slots=True)
 class Shapes(Environment[Type]):
-    """The types and small constants of a scope, and the attributes of a call.
+    """The inferred facts about the values of a scope.
 
     Attributes:
         constants: the types and data of small constants, by name.
-        places: the origin of each value's type.
-        values: the small integer values, by name.
-        parameters: the attributes of a call.
+        places: the place that determines a value's type: a declaration or a node's output; by name.
+        values: the elements of small integer tensors, by name.
+        parameters: in a function body, the attribute values of the call, by name.
     """
 
     constants: dict[str, Constant] = field(default_factory=dict)
@@ -46,23 +46,23 @@ class Shapes(Environment[Type]):
     parameters: Mapping[str, Attribute] = field(default_factory=dict)
 
     def constant(self, name: str) -> Constant | None:
-        """Return a value as a tensor if it is a small constant."""
+        """Return the type and data of a small constant; None for other values."""
         holder = self.holder(name)
         return holder.constants.get(name) if isinstance(holder, Shapes) else None
 
     def value(self, name: str) -> Value | None:
-        """Return a small integer value; None if unknown."""
+        """Return the elements of a small integer tensor; None if unknown."""
         holder = self.holder(name)
         return holder.values.get(name) if isinstance(holder, Shapes) else None
 
     def place(self, name: str) -> Place | None:
-        """Return the origin of a value's type."""
+        """Return the place that determines a value's type; None if unknown."""
         holder = self.holder(name)
         return holder.places.get(name) if isinstance(holder, Shapes) else None
 
 
 def is_small(type: Type | None, data: object) -> bool:
-    """Whether a tensor is passed to inference."""
+    """Whether a tensor is small enough that its data is passed to onnx."""
     shape = getattr(type, "shape", None)
     if (
         shape is None
@@ -75,7 +75,7 @@ def is_small(type: Type | None, data: object) -> bool:
 
 
 def input_symbols(subject: Subject) -> frozenset[str]:
-    """Return the symbolic dimensions of the inputs of the main graph."""
+    """Return the symbols in the shapes of the main graph's inputs."""
     types = [value.type for value in subject.main.inputs] if subject.main is not None else []
     shapes = [type.shape or () for type in types if isinstance(type, TensorType)]
     dims = [plain_dim(dim) for shape in shapes for dim in shape]

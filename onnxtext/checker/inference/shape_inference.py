@@ -2,7 +2,7 @@
 """Infer shapes node by node: with the inference functions of onnx and of `symbolic`.
 
 onnx infers element types and reports errors. The functions of `symbolic` add dimensions that are
-expressions of symbols, such as `2*seq`, and dimensions from shapes that the model computes.
+expressions of symbols, such as `2*seq`, and dimensions that depend on shapes computed by nodes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
 _MOST_REPEATED = 2_000
-"""The most visits of nodes to prepare loops; four times the model's nodes are added."""
+"""The budget of node visits without findings is this, plus four times the nodes of the model."""
 
 
 class ShapeInference(ScopeWalk[Shapes]):
@@ -65,7 +65,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         # Each visit of a loop visits inner loops repeatedly: exponentially often without a limit.
         self._budget = _MOST_REPEATED + 4 * sum(len(scope.nodes) for scope in subject.scopes)
         self._encoded: dict[tuple[int, int], bytes | None] = {}
-        # The outputs of a node with an error are unknown; that gives no further findings.
+        # The outputs of a node with an error are unknown, which prevents cascading errors.
         self._wrong = wrong_items(subject)
         # Neither of two contradictory types is used: either would cause cascading errors.
         self._contradicted = contradicted_outputs(subject)
@@ -97,7 +97,7 @@ class ShapeInference(ScopeWalk[Shapes]):
                 types[value.name] = type
             elif own is not None and type is not None:
                 types[value.name] = self._merger.merge(own, type)[1]
-        # Before IR version 4 all initializers are inputs, too, which callers do not replace.
+        # From IR version 4 on, callers can replace an initializer that is also an input.
         inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
             small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
@@ -272,7 +272,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         inputs: list[Type | None],
         bodies: list[Scope],
     ) -> Answer:
-        """Return onnx's answer about a node without attribute references."""
+        """Ask onnx for the output types of a node, which has no attribute references."""
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
         constants = {}
@@ -291,11 +291,11 @@ class ShapeInference(ScopeWalk[Shapes]):
     def _accepted(
         self, node: Node, answer: Answer, inputs: list[Type | None], environment: Shapes
     ) -> Made:
-        """Return the types in onnx's answer; report an error."""
+        """Return the types in onnx's answer; if it is an error, report the error and return ()."""
         if isinstance(answer, tuple):
             return answer
         if any(type is None for type, name in zip(inputs, node.inputs, strict=True) if name):
-            return ()  # onnx may object because a type is unknown
+            return ()  # onnx's error may be due to the unknown type
         if isinstance(answer, str):
             self._objection(node, answer, inputs, environment)
         else:
@@ -317,7 +317,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         explained = explain(node, message, inputs, environment.place)
         slug = slug_of(message)
         if slug == "attribute-type" and any(type(a.value) is Reference for a in node.attributes):
-            return  # the error is in the call, and found by `function_needs`
+            return  # the error is in the call, and `function_needs` finds it
         if slug == "type-mismatch" and "expected to have type but instead is null" in message:
             return
         self._report(
@@ -338,7 +338,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         rule = self._rules.scope(signature, self._targets)
         if rule is None or rule in self._active:
             return types, ()
-        before, self._quiet = self._quiet, True  # the body describes shapes only
+        before, self._quiet = self._quiet, True  # the body is only a shape rule: no findings
         self._active.append(rule)
         made, _ = self._call(node, rule, inputs, environment)
         self._active.pop()
@@ -382,7 +382,7 @@ class ShapeInference(ScopeWalk[Shapes]):
 
 
 def _names_in(bodies: Iterable[Scope]) -> set[str]:
-    """Return the names of the values that nodes and outputs of bodies use."""
+    """Return the names of all values that the nodes and outputs of bodies refer to."""
     found: set[str] = set()
     for body in bodies:
         for node in body.nodes:

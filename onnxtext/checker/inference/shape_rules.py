@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Use the body of an operator in a schema file as the rule for its output shapes."""
+"""Infer output shapes with the function body that a schema file gives for an operator."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from onnxtext.checker.context.signatures import Signature
 
 
 class ShapeRules:
-    """The bodies of the operators that a model uses, as scopes."""
+    """Caches the function bodies of operators in schema files as scopes."""
 
     def __init__(self, subject: Subject) -> None:
         self._tables = subject.options.tables
         self._known: dict[int, Scope] = {}
-        self._kept: list[object] = []  # keeps ids unique
+        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def scope(self, signature: Signature, resolved: dict[int, list[Target]]) -> Scope | None:
-        """Return the body of an operator; None if it has none.
+        """Return the function body of an operator; None if the schema file gives none.
 
         Args:
-            signature: the operator.
-            resolved: the targets of the nodes of each scope (by id), to which the targets of
-                the body's nodes are added.
+            signature: the schema of the operator.
+            resolved: the targets of the nodes of each scope, by `id(scope)`. This method adds the
+                targets of the body's nodes.
         """
         if signature.rule is None:
             return None
         known = self._known.get(id(signature))
         if known is None:
             subject = Subject(Fragment(signature.rule), Options(tables=self._tables))
-            subject.functions.clear()  # a call of the operator itself is a call by its schema
+            subject.functions.clear()  # in the body, the operator's name refers to its schema
             known = self._known[id(signature)] = subject.scopes[0]
             resolved.update(targets(subject))
             self._kept += (signature, subject)
@@ -42,7 +42,7 @@ class ShapeRules:
 
 
 def with_shape_of(type: Type | None, other: Type | None) -> Type | None:
-    """Return a type with the shape of another type; the other type if the first is unknown."""
+    """Return `type` with the shape of `other`; return `other` if `type` is unknown."""
     if type is None:
         return other
     if isinstance(type, TensorType) and isinstance(other, TensorType):

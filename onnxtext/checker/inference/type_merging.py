@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merge declared and inferred types; find the types that a node passes to its body."""
+"""Merge declared and inferred types; return the types that a node passes to its body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from onnxtext.checker.inference.symbolic.spelling import read
 
 
 def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...]:
-    """Return the types that a node passes to the inputs of its body."""
+    """Return the types that `Loop` and `SequenceMap` pass to body inputs; () for other nodes."""
     match node.op_type:
         case "Loop":
             # A carried value may change its shape between iterations.
@@ -32,7 +32,7 @@ def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...
 
 
 def without_shape(type: Type | None) -> Type | None:
-    """Return a tensor type without its shape."""
+    """Return a tensor type without its shape; other types unchanged."""
     return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
 
 
@@ -40,17 +40,17 @@ class TypeMerger:
     """Merges declared with inferred types; caches each pair, because most values repeat others.
 
     Args:
-        symbols: the symbolic dimensions of the model's inputs. A size made of them replaces a
-            declared symbol that only outputs have.
+        symbols: the symbols in the shapes of the model's inputs. An inferred dimension that
+            contains only these (`2*batch`) replaces any other declared symbol.
     """
 
     def __init__(self, symbols: frozenset[str] = frozenset()) -> None:
         self._symbols = symbols
         self._known: dict[tuple[int, int], tuple[str | None, Type]] = {}
-        self._kept: list[Type] = []  # keeps ids unique
+        self._kept: list[Type] = []  # keeps alive the types whose ids are in keys
 
     def merge(self, declared: Type, inferred: Type) -> tuple[str | None, Type]:
-        """Return the contradiction between two types, None if they agree; and the merged type."""
+        """Return a message if the types contradict each other, else None; and the merged type."""
         key = id(declared), id(inferred)
         known = self._known.get(key)
         if known is None:
@@ -64,12 +64,12 @@ class TypeMerger:
 
 
 def merged(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:
-    """Return a declared type with the dimensions that inference adds.
+    """Return a declared type, completed with the dimensions of an inferred type.
 
     Args:
         declared: the declared type.
         inferred: the inferred type.
-        symbols: the symbols of the inputs; sizes made of these replace other declared symbols.
+        symbols: the symbols in the shapes of the model's inputs, as for `TypeMerger`.
     """
     match declared, inferred:
         case (TensorType(), TensorType()) if inferred.shape is not None:
@@ -96,7 +96,7 @@ def _merged_dim(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
 
 
 def plausible(type: Type) -> Type:
-    """Return a type without negative dimensions, which another rule reports."""
+    """Return a type with negative dimensions made unknown; another rule reports them."""
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type
     dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])

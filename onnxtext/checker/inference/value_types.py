@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.type_strings import shown
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.node_kinds import is_full, types_by_kind
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.schemas.type_strings import shown
 
 
 def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
-    """Return the inferred types of the values of each scope (by id), with known shapes.
+    """Return the inferred types of all values, including shapes.
 
     Args:
         subject: a checked model.
+
+    Returns:
+        For each scope, by `id(scope)`, the types by value name.
     """
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
@@ -31,13 +34,13 @@ def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
 
 
 def value_types(subject: Subject) -> dict[int, dict[str, str]]:
-    """Return the types of all values as far as they are known, as the language writes them.
+    """Return the known types of all values in onnxtext syntax: `float[N, 3]`.
 
     Args:
         subject: a checked model.
 
     Returns:
-        The types by name, for each graph or body by its offset in the text.
+        For each graph or function body, by its offset in the text, the types by value name.
     """
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
@@ -60,10 +63,13 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
 
 
 def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
-    """Return the small computed values of each graph or body, by its offset in the text.
+    """Return the small tensors whose elements are known, such as computed shapes.
 
     Args:
         subject: a model whose types were inferred.
+
+    Returns:
+        For each graph or function body, by its offset in the text, the tensors by value name.
     """
     walk: ShapeInference | None = subject.memo.get("ShapeInference")
     if walk is None:
@@ -76,7 +82,7 @@ def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
 
 
 def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
-    """Return the types inferred from one node of each kind, if no dimension is unknown."""
+    """Return the types that `node_kinds` infers; None if any of them is unknown or incomplete."""
     found: dict[int, dict[str, Type]] | None
     if "full-types" not in subject.memo:
         found = types_by_kind(subject)
@@ -92,7 +98,7 @@ def _without_shape(text: str) -> str:
 
 
 class _Spelled(dict[Type, str]):
-    """A cache of types as the language writes them; most values share a few."""
+    """Caches the onnxtext syntax of types, because most values share a few types."""
 
     def __missing__(self, type: Type) -> str:
         text = self[type] = written(type)

@@ -10,12 +10,12 @@ from typing import Any
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place, quoted
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.context.type_strings import shown
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.origins.explanation_step import Step
 from onnxtext.checker.origins.inferred_facts import View
 from onnxtext.checker.origins.influences import RANK, Part
 from onnxtext.checker.origins.size_origins import Stories, chain
+from onnxtext.schemas.type_strings import shown
 
 Where = Callable[[Place], str]
 """Converts a place to text: `line 12`, or a path in the model."""

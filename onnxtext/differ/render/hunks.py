@@ -22,7 +22,7 @@ MOST_RENAMES = 20
 """Maximum number of renames to show, unless every difference is shown."""
 
 _HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name")
-"""Fields that are part of the headline of a statement."""
+"""Prefixes of the paths of fields that the headline of a statement shows."""
 
 VERDICTS = {
     "same": "the models are the same",
@@ -46,10 +46,10 @@ class Line(NamedTuple):
 
 
 MOST_ITEMS = 40
-"""The most items of a diff in which similar changes are not grouped."""
+"""In diffs with more items than this, similar changes are grouped."""
 
 _MOST_SHOWN = 8
-"""Maximum number of lines of a group's first occurrence."""
+"""Maximum number of lines to show of a group's first occurrence."""
 
 
 class Hunk(NamedTuple):
@@ -57,7 +57,7 @@ class Hunk(NamedTuple):
 
     Attributes:
         lines: the lines to show.
-        occurrences: the items of each occurrence of the change; empty for remarks and renames.
+        occurrences: the item keys of each occurrence of the change; empty for remarks and renames.
     """
 
     lines: list[Line]
@@ -79,7 +79,7 @@ def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MOST_ITEMS:
         for group in diff.groups:
-            if len(group.occurrences) > 1 or len(group.occurrences[0]) > _FEW:
+            if len(group.occurrences) > 1 or len(group.occurrences[0]) > _MOST_UNGROUPED:
                 grouped.update(dict.fromkeys(chain(*group.occurrences), group))
     items = {item.key: item for item in diff.items}
     shown: set[int] = set()
@@ -112,12 +112,12 @@ def _stored(diff: ModelDiff) -> Iterator[Line]:
         yield Line("~", text)
 
 
-_FEW = 3
-"""Groups that occurred once, with at most so many items, are shown as items."""
+_MOST_UNGROUPED = 3
+"""A group that occurs once is shown item by item if it has at most this many items."""
 
 
 def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[Line]:
-    """Return the title of a group, and an example."""
+    """Yield the title of a group, and its first occurrence as an example."""
     occurrences = [
         [items[key] for key in occurrence if key in items] for occurrence in group.occurrences
     ]

@@ -42,7 +42,7 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
 
 
 def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
-    """Return the hunks that fit into `MOST_CHARACTERS`, and the number of the other hunks."""
+    """Return the hunks that fit into `MOST_CHARACTERS`, and the number of hunks left out."""
     parts: list[str] = []
     size = 0
     left_out = 0

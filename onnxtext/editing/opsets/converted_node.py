@@ -107,7 +107,7 @@ class Work:
         Raises:
             Obstacle: the attribute is a parameter of a function.
         """
-        from onnxtext.editing.opsets.schemas import NONE, default_of
+        from onnxtext.editing.opsets.schema_versions import NONE, default_of
 
         held = self.attribute(name)
         if held is None:

@@ -14,7 +14,7 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.editing.opsets.converted_node import Work
 from onnxtext.editing.opsets.model_facts import Obstacle
-from onnxtext.editing.opsets.schemas import NONE, default_of
+from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.proto.encode.lower import lower_fragment

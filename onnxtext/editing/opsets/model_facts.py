@@ -14,11 +14,11 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Schemas
-from onnxtext.checker.context.type_strings import type_text
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.value_types import known_types
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.tensors import Number
+from onnxtext.schemas.type_strings import type_text
 
 
 class Obstacle(Exception):

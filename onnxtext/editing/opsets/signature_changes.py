@@ -14,7 +14,7 @@ from onnxtext.ast.tensors_and_attributes import Float32, Reference
 from onnxtext.checker.context.signatures import Parameter
 from onnxtext.editing.opsets.converted_node import Work
 from onnxtext.editing.opsets.model_facts import Obstacle
-from onnxtext.editing.opsets.schemas import NONE, default_of
+from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 
 Step = tuple[str, str, int]

@@ -17,8 +17,8 @@ from onnxtext.editing.opsets.converted_node import Place, Work
 from onnxtext.editing.opsets.inlining import inline
 from onnxtext.editing.opsets.model_facts import Facts, Obstacle
 from onnxtext.editing.opsets.onnx_converter import Converter
-from onnxtext.editing.opsets.schemas import changes_between, unfit
-from onnxtext.editing.opsets.table import FIRST, is_reviewed, reviewed_version, rule_of
+from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_version, rule_of
+from onnxtext.editing.opsets.schema_versions import changes_between, unfit
 
 _DEEPEST = 12
 """The maximum depth of operators that are defined by other operators."""

@@ -8,7 +8,7 @@
 
 The requests of the graph view are in `graph_requests`.
 
-A request that fails is answered with an error, whose message gives the reason.
+If a request fails, the answer is an error whose message gives the reason.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def register(server: Server) -> None:
 
 
 def _path(uri: object) -> Path:
-    """Return the file of a URI."""
+    """Return the path of a `file:` URI; raise a RequestError for other URIs."""
     if not isinstance(uri, str):
         raise RequestError("a uri is missing from the request")
     path = to_fs_path(uri) if uri.startswith("file:") else None
@@ -86,7 +86,7 @@ def _from_binary(path: Path) -> dict[str, Any]:
 
 
 async def to_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Write a text as a binary model; missing blobs come from the original model.
+    """Encode a text and write the binary model; take the blobs that it lacks from the original.
 
     Raises:
         RequestError: the text has errors, the original has changed, or writing failed.
@@ -133,7 +133,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
 
 def _bring_blobs(model: Model, data: bytes) -> None:
-    """Add the blobs of a binary model to a model whose text was printed without them."""
+    """Add the blobs in `data`, a binary model, to a model whose text was printed without blobs."""
     from onnxtext.binary_to_text import lift_placed
 
     model.resources_left_out = False
@@ -146,7 +146,7 @@ def _bring_blobs(model: Model, data: bytes) -> None:
 
 
 def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: Path) -> list[Any]:
-    """Convert diagnostics to JSON objects."""
+    """Convert diagnostics to LSP diagnostics, as JSON objects."""
     lines = Lines(text, server.encoding)
     converter = server.protocol._converter
     return [
@@ -158,7 +158,7 @@ def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: 
 
 
 async def convert(server: Server, params: Any) -> dict[str, Any]:
-    """Convert a file like the command line, with checks."""
+    """Convert a file by running `onnxtext to-binary` or `onnxtext from-binary`."""
     path = _path(getattr(params, "uri", None))
     target = _path(getattr(params, "target", None))
     verb = getattr(params, "direction", "")
@@ -206,7 +206,7 @@ async def _run(arguments: list[str]) -> tuple[int, str, str]:
 
 
 def _messages(said: str) -> str:
-    """Convert findings in JSON to a line each; return any other text stripped."""
+    """Return the messages of up to ten findings in JSON, a line each; strip other text."""
     try:
         found = json.loads(said)
     except ValueError:

@@ -29,7 +29,7 @@ def register(server: Server) -> None:
 def prepare(
     document: Document, params: t.CallHierarchyPrepareParams
 ) -> list[t.CallHierarchyItem] | None:
-    """Return the function or graph under the cursor."""
+    """Return the item of the function or graph under the cursor."""
     index = document.version.index
     offset = document.version.lines.offset(params.position)
     at_cursor = target_at(index, offset)
@@ -85,7 +85,7 @@ def outgoing(
 
 
 def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
-    """Return all calls of functions: callee, caller and span."""
+    """Return all calls of functions: (key of the callee, scope of the caller, span of the name)."""
     found = []
     for key, symbol in index.symbols.items():
         if key[0] != "function" or key[2] not in index.functions():
@@ -118,7 +118,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
 
 
 def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, Scope | None]:
-    """Return the document and the graph or function of an item from the client."""
+    """Return the document, and the graph or function in it, that an item of the client names."""
     document = server.document(item.uri)
     if document is None:
         return None, None

@@ -34,7 +34,7 @@ def register(server: Server) -> None:
 
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
-    """Return the actions for the diagnostics in a range."""
+    """Return the actions in a range; None before the diagnostics of this version are published."""
     document = server.document(params.text_document.uri)
     if document is None or document.diagnosed != document.version.number:
         return None
@@ -52,7 +52,7 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
 
 
 def _is_requested(kind: str, wanted: list[str]) -> bool:
-    """Whether a kind of action is requested; kinds are hierarchical (LSP, CodeActionKind)."""
+    """Whether a kind of action is requested: `source` requests `source.fixAll`, too."""
     return not wanted or any(kind == item or kind.startswith(f"{item}.") for item in wanted)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MOST = 400
-"""The most items that are sent; further typing narrows the list down."""
+"""The maximum number of items in an answer; further typing narrows the list down."""
 
 _CONTAINERS = ("seq", "map", "optional", "sparse_tensor", "opaque")
 _DECORATORS = {
@@ -106,7 +106,7 @@ def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
 
 
 class _Maker:
-    """Makes the items of one request."""
+    """Makes the completion items of one request."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class _Maker:
         yield item
 
     def _target(self) -> Signature | Scope | None:
-        """Return the target of the operator before the cursor."""
+        """Return the signature, or the function, of the operator before the cursor."""
         if not self.context.operator:
             return None
         return target_of(self.document, self.context, self.offset)
@@ -367,7 +367,7 @@ class _Maker:
 
 
 def _matches(prefix: str, name: str) -> bool:
-    """Whether a name contains the letters of a prefix in this order, as editors match."""
+    """Whether a name contains the letters of a prefix in order, maybe with gaps, as in editors."""
     letters = iter(name.casefold())
     return all(letter in letters for letter in prefix)
 

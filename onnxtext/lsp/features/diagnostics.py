@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert diagnostics to diagnostics of the protocol."""
+"""Convert diagnostics to diagnostics of the Language Server Protocol."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _UNUSED = ("value-unused", "function-unused", "opset-import-unused", "unused-sup
 
 
 def convert(found: Iterable[Diagnostic], lines: Lines, uri: str) -> list[t.Diagnostic]:
-    """Convert diagnostics of a text for the editor."""
+    """Convert diagnostics of the text in `lines` to diagnostics of the protocol."""
     return [_convert(item, lines, uri) for item in found]
 
 
 def span_of(diagnostic: Diagnostic, size: int) -> Span:
-    """Return the primary span, clamped to the text's size; the start of the text if none."""
+    """Return the primary span, clamped to a text of `size` characters; (0, 0) if there is none."""
     span = diagnostic.span or Span(0, 0)
     return Span(min(span.start, size), min(span.end, size))
 

@@ -76,9 +76,10 @@ def document_links(document: Document) -> Iterator[t.DocumentLink]:
 
 
 def _pieces(version: Version) -> Iterator[re.Match[str]]:
-    """Yield the matches in lines with keywords, or in the whole text if it has long strings.
+    """Yield the matches of `_LINKS` in a text.
 
-    Few lines of a large text have keywords, and searching for them is fast.
+    Only lines with a keyword of `_WORDS` are searched, which is fast. A text with strings in three
+    quotes is searched as a whole, because these strings may contain keywords.
     """
     text = version.text
     if '"""' in text:
@@ -98,7 +99,7 @@ def _pieces(version: Version) -> Iterator[re.Match[str]]:
 
 
 def _file(base: Path, name: str) -> str | None:
-    """Return the URI of a file beside the text; None if missing or outside of the directory."""
+    """Return the URI of a file; None if it does not exist or is outside of the directory `base`."""
     try:
         path = inside(base, name)
         return path.as_uri() if path.exists() else None
@@ -115,7 +116,7 @@ def _resources(text: str) -> dict[str, int]:
 
 
 def _stored(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
-    """Return the file of a blob in a store, if any."""
+    """Return the file of the blob whose digest begins with `digest`; None if not in one store."""
     from onnxtext.weights.store import Store
 
     for place in getattr(root, "places", ()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create minimal edits of documents, bound to their version."""
+"""Create minimal edits of a document, and bind them to its version."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MOST_LINES = 4000
-"""The most lines of a part that is compared line by line; a diff of longer parts is slow."""
+"""A changed part with more lines is replaced as a whole, because its diff would be slow."""
 
 
 def workspace_edit(
     server: Server, document: Document, edits: Sequence[t.TextEdit]
 ) -> t.WorkspaceEdit:
-    """Return edits of a document; clients that check versions reject edits of an older version."""
+    """Return edits of a document, with its version if the client can reject outdated edits."""
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None
     if edit is not None and edit.document_changes:
@@ -35,7 +35,7 @@ def workspace_edit(
 
 
 def text_edits(lines: Lines, edits: Iterable[Edit]) -> list[t.TextEdit]:
-    """Convert edits of a text for the editor."""
+    """Convert edits of the text in `lines` to edits of the protocol."""
     return [t.TextEdit(lines.range(edit.span), edit.text) for edit in edits]
 
 

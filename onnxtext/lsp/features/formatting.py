@@ -34,23 +34,23 @@ def register(server: Server) -> None:
 
 
 async def whole(document: Document, params: t.DocumentFormattingParams) -> list[t.TextEdit] | None:
-    """Return the edits to the canonical layout; none for a text with errors."""
+    """Return the edits that format the whole text; None for a text with errors."""
     return await _format(document, None)
 
 
 async def part(
     document: Document, params: t.DocumentRangeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits of the lines in a range."""
+    """Return the edits that format the lines of a range."""
     return await _format(document, document.version.lines.span(params.range))
 
 
 async def on_type(
     document: Document, params: t.DocumentOnTypeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits of the statement that a line break or bracket just ended.
+    """Return the edits that format the statement before a typed line break or `}`.
 
-    The line of the cursor is not touched, so that nothing moves under the cursor.
+    After a line break, the line of the cursor is not edited: nothing moves under the cursor.
     """
     if params.position.line == 0:
         return None
@@ -81,7 +81,8 @@ def formatting_edits(
 
     Args:
         source: the text.
-        span: the range to whose lines the edits are limited; the result must keep the tree.
+        span: the edits are limited to the lines of this range; the result is None if these edits
+            alone would change the tree.
         model: the tree of the text, if it was already parsed without errors.
     """
     from onnxtext.checker.engine.fix_edits import apply_edits
@@ -94,7 +95,7 @@ def formatting_edits(
     edits = minimal_edits(source.text, formatted)
     if span is None:
         return edits
-    chosen = [edit for edit in edits if _touches(edit, source.text, span)]
+    chosen = [edit for edit in edits if _is_within(edit, source.text, span)]
     if len(chosen) == len(edits) or not chosen:
         return chosen
     made = Source(apply_edits(source.text, chosen), source.name)
@@ -102,9 +103,10 @@ def formatting_edits(
 
 
 def statement_edits(version: Version, span: Span) -> list[Edit]:
-    """Return the edits that format the nodes of a range that are on one line each.
+    """Return the edits that format the one-line nodes of a range.
 
-    The valid parts of a text with errors are formatted. Indentation and comments do not change.
+    This is for texts with syntax errors: nodes with errors are skipped. Indentation and comments do
+    not change.
     """
     from onnxtext.format.document import write_document
 
@@ -121,7 +123,7 @@ def statement_edits(version: Version, span: Span) -> list[Edit]:
         bare = text[place.start : place.end]
         if "\n" in bare or "#" in bare or place.start < start or place.end > end:
             continue
-        if edits and place.start < edits[-1].span.end:  # within the node before
+        if edits and place.start < edits[-1].span.end:  # inside of the previous node
             continue
         _, made, *rest = write_document(f"g () => () {{ {bare} }}").split("\n")
         if len(rest) == 2 and made.strip() != bare:
@@ -129,7 +131,7 @@ def statement_edits(version: Version, span: Span) -> list[Edit]:
     return edits
 
 
-def _touches(edit: Edit, text: str, span: Span) -> bool:
+def _is_within(edit: Edit, text: str, span: Span) -> bool:
     """Whether an edit is within the lines of a span."""
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", max(span.end - (span.end > span.start), span.start))

@@ -2,10 +2,12 @@
 """Answer the requests of graph views.
 
 - `onnxtext/graph` {uri, opened?, closed?, position?} -> {version, roots, groups, total, truncated,
-  here}: the open groups of nodes; the groups around the position are open
-- `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the groups around a place in the text
-- `onnxtext/graphCompare` {uri, against?} -> {against}: later drawings of the graph show the
-  differences from a file or `git:REVISION`; the answer is its name, or why it cannot be compared
+  here, against}: the open groups of nodes; the groups around the position are opened, too
+- `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the node or value at a position, or
+  with an id, and the ids of the groups around it
+- `onnxtext/graphCompare` {uri, against?} -> {against}: compare the graph with a file or
+  `git:REVISION` in this and later answers; the result is the name of this version, or the reason
+  why the graph cannot be compared
 - `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose label, operator or
   outputs contain the words
 - `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node in detail
@@ -69,7 +71,7 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
-    """Make all later drawings of the graph show the differences from another version."""
+    """Choose the version to compare with; later drawings of the graph show the differences."""
     document, _ = await _drawing(server, params)
     views = document.graph
     assert isinstance(views, Views)
@@ -79,7 +81,7 @@ async def compare(server: Server, params: Any) -> dict[str, Any]:
 
 
 async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
-    """Return the groups around a position or a node, and the node."""
+    """Return the id of the node or value at a position, and the ids of the groups around it."""
     document, drawing = await _drawing(server, params)
     found = _place(document, drawing, params)
     return None if found is None else _fast(found)
@@ -109,7 +111,11 @@ async def _drawing(server: Server, params: Any) -> tuple[Document, Drawing]:
 
 
 class Views:
-    """The last drawing of a document, and the other version in a comparison."""
+    """The last drawing of a document, and the version that it is compared with.
+
+    Attributes:
+        label: the name of the other version, or why it cannot be compared; None without one.
+    """
 
     def __init__(self) -> None:
         self._last: Drawing | None = None
@@ -118,7 +124,7 @@ class Views:
         self.label: str | None = None
 
     async def drawing(self, document: Document) -> Drawing:
-        """Return the drawing of the newest text."""
+        """Return the drawing of the newest text, with the differences from the chosen version."""
         version = document.version
         if self._plain is None or self._plain.version is not version:
             with paused_collector():
@@ -161,7 +167,7 @@ def _strings(params: Any, name: str) -> list[str]:
 
 
 def _place(document: Document, drawing: Drawing, params: Any) -> dict[str, Any] | None:
-    """Return the place that the parameters name; None if it does not exist."""
+    """Return the node or value of an id or position, and its groups; None if it is not drawn."""
     identity = getattr(params, "id", None)
     position = getattr(params, "position", None)
     if identity is None and position is not None:
@@ -173,7 +179,7 @@ def _place(document: Document, drawing: Drawing, params: Any) -> dict[str, Any] 
         offset = lines.offset(wanted)
         statement = index.statement_at(offset)
         if statement is None:
-            # In the blanks before a statement, take the first one of the line.
+            # The cursor is in the indentation: take the first statement of the line.
             start = lines.offset(t.Position(wanted.line, 0))
             end = lines.line_end(min(max(wanted.line, 0), lines.count - 1))
             found = [each for each in index.statements_in(start, end) if each.at >= start]

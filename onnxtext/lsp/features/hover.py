@@ -43,7 +43,7 @@ def register(server: Server) -> None:
 
 
 def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
-    """Return the hover of the target under the mouse."""
+    """Return the hover for the name, literal or keyword under the mouse."""
     version = document.version
     offset = version.lines.offset(params.position)
     at_cursor = target_at(version.index, offset)
@@ -57,7 +57,7 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
 
 
 def describe(document: Document, at_cursor: CursorTarget) -> str | None:
-    """Return a description of a target in Markdown."""
+    """Return the description of a name or literal in Markdown; None if there is none."""
     match at_cursor.kind:
         case "operator":
             return _operator(document, at_cursor)
@@ -147,7 +147,7 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
 
 
 def _origin(scope: Scope, name: str) -> Iterator[str]:
-    """Yield the definition of a value, and the graphs of which it is an output."""
+    """Yield a line on the definition of a value, and a line if it is an output of its graph."""
     at = scope.position.get(name)
     where = scope.describe()
     if at is None:
@@ -220,7 +220,7 @@ def _parameter_hover(scope: Scope, name: str, note: str) -> str | None:
 
 
 def _literal(document: Document, at_cursor: CursorTarget) -> str | None:
-    """Describe a literal: the statistics of a tensor, or the attribute."""
+    """Describe a literal: a tensor by its statistics, another value by its attribute."""
     assert at_cursor.statement is not None
     base = None if document.path is None else document.path.parent
     model = document.version.index.model

@@ -43,7 +43,7 @@ def symbol_under(document: Document, params: Cursor) -> tuple[Symbol, CursorTarg
 
 
 def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
-    """Return roles and spans of a symbol in the order of the text, except in invalid statements."""
+    """Return role and span of each occurrence in text order; skip statements with errors."""
     index = document.version.index
     found = [(item.role, index.span(item)) for item in symbol.occurrences]
     return sorted({(role, span) for role, span in found if span is not None}, key=lambda p: p[1])

@@ -13,10 +13,10 @@ from onnxtext.source import Span
 
 
 def conversions(index: Index, span: Span) -> Iterator[tuple[str, str, int]]:
-    """Yield the title, the domain and the version of each conversion at a place in the header.
+    """Yield the title, domain and new version of each conversion to offer at a span in the header.
 
-    On the import of one operator set these are other versions of it; elsewhere in the list of
-    imports, of the standard operators.
+    On one entry of `opset_import`, its operator set is converted; elsewhere in the list, the
+    standard operator set.
     """
     model, places = index.model, index.places
     if model is None or not model.opset_imports:
@@ -42,7 +42,7 @@ def conversions(index: Index, span: Span) -> Iterator[tuple[str, str, int]]:
 
 
 def _of(domain: str, version: int, newest: int) -> Iterator[tuple[str, str, int]]:
-    """Yield the newer versions, then the older ones, nearest first."""
+    """Yield conversions to the newer versions, then to the older ones, nearest first."""
     for to in (*range(version + 1, newest + 1), *range(version - 1, 0, -1)):
         shown = f"version {to} of `{domain}`" if domain else f"opset {to}"
         yield f"Convert to {shown}", domain, to

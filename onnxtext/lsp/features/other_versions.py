@@ -17,10 +17,10 @@ _SECONDS = 60
 
 
 def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
-    """Return the name of another version, its text, and its file.
+    """Return the name, text and path of another version of a document.
 
     Args:
-        uri: the document, a `file:` URI, or an `onnx:` URI for the text of a binary model.
+        uri: the URI of the document: `file:`, or `onnx:` for the text of a binary model.
         against: the URI of a file, or `git:REVISION`.
 
     Raises:
@@ -70,7 +70,7 @@ def _as_text(data: bytes, path: Path) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # Git's filter stores the text of a binary model: decide by the content alone.
+            # With the git filter, git stores text in a .onnx file: decide by the content alone.
             if has_binary_content(data):
                 return print_binary(data, None, weights="none", name=str(path))[0]
             return decode_text(data, str(path))

@@ -64,7 +64,7 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[t.TextEdit]:
     lines, text = document.version.lines, document.version.text
     edits = []
     for span in dict.fromkeys(span for _, span in occurrences(document, symbol)):
-        # In a section or a decorator, names of values may have to be strings.
+        # Sections and decorators may need string literals for names of values: keep them.
         string = symbol.key[0] == "value" and _may_be_string(document, symbol, span)
         string = string and text.startswith(('"', 'b"'), span.start)
         edits.append(t.TextEdit(lines.range(span), quoted(new) if string else spelled))
@@ -81,7 +81,7 @@ def _may_be_string(document: Document, symbol: Symbol, span: Span) -> bool:
 
 
 def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
-    """Return the conflict of a new name; None if there is none."""
+    """Return why a symbol cannot get a new name; None if it can."""
     match symbol.key[0]:
         case "value":
             assert symbol.scope is not None
@@ -106,7 +106,7 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
 
 
 def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:
-    """Return the conflict with a value of the same, an outer or inner graph (IR spec, Names)."""
+    """Return the conflict if the same, an outer or an inner graph has a value with the new name."""
     for key, other in index.symbols.items():
         if key[0] != "value" or key[2] != new or other.scope is None:
             continue
@@ -114,7 +114,9 @@ def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str
             words = other.scope.describe()
             if other.defined:
                 return f"`{new}` is already a value of {words}"
-            return f"`{new}` is used in {words} without a definition: it would mean this value"
+            return (
+                f"`{new}` is used in {words}, but not defined there: the use would mean this value"
+            )
     return None
 
 

@@ -50,12 +50,12 @@ _PARTS = {
 
 
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
-    """Yield the completions at a place in a section, the likeliest first.
+    """Yield the completions in a section, the likeliest first.
 
     Args:
         document: the document.
-        context: the place.
-        item: makes an item.
+        context: the completion context at the cursor.
+        item: makes a completion item, such as `completion._Maker._item`.
     """
     section = context.section
     assert section is not None
@@ -74,7 +74,7 @@ def section_items(document: Document, context: Context, item: Item) -> Iterator[
 
 
 class _SectionItems:
-    """Makes the items of one request."""
+    """Makes the completion items of one request in a section."""
 
     def __init__(
         self, document: Document, context: Context, section: SectionContext, item: Item
@@ -97,7 +97,7 @@ class _SectionItems:
             yield from self.keys()
 
     def keys(self) -> Iterator[t.CompletionItem]:
-        """Yield keys; for metadata, the keys elsewhere in the text, the most frequent first."""
+        """Yield keys; for metadata, all keys that the text uses, the most frequent first."""
         if self.section.section != "metadata":
             for key, snippet in _KEYS.get(self.section.section, {}).items():
                 text = f"{key}(" if key.startswith("@") else f"{key}: "
@@ -120,7 +120,7 @@ class _SectionItems:
                 )
 
     def values(self) -> Iterator[t.CompletionItem]:
-        """Yield values: `above`, and the values of the key elsewhere in the text."""
+        """Yield values: `above`, and the values that the key has in other places of the text."""
         if self.section.section == "quantization":
             pairs = ", ".join(f'"{name}": "${at}"' for at, name in enumerate(_ANNOTATION, 1))
             yield self.item(f"[{_ANNOTATION[0]}, …]", _VALUE, text="[", snippet=f"[{pairs}]")
@@ -210,7 +210,7 @@ class _SectionItems:
     # ---- Pairs ------------------------------------------------------------------------------
 
     def pairs(self) -> Iterator[t.CompletionItem]:
-        """Yield a side of a pair `"name": "name"`, as a string."""
+        """Yield names, as string literals, for the key or the value of a pair `"name": "name"`."""
         is_key = self.section.kind == "pair-key"
         if self.section.section == "quantization" and is_key:
             for name in _ANNOTATION:
@@ -235,7 +235,7 @@ class _SectionItems:
 def argument_items(
     document: Document, scope: Scope | None, context: Context, item: Item
 ) -> Iterator[t.CompletionItem]:
-    """Yield arguments of a decorator: the parts and names in a list, the keys of `@meta`."""
+    """Yield the arguments of a decorator: the words and names of an order, the keys of `@meta`."""
     if context.attribute == "meta":
         for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.text))):
             snippet = f'{escaped(quoted(key))}: "$1"'
@@ -265,7 +265,7 @@ def _by_frequency(entries: dict[str, Counter[str]]) -> list[tuple[str, Counter[s
 
 
 def _steps(tokens: list[str]) -> list[Step]:
-    """Return the complete steps of a path: the steps before its last dot."""
+    """Return the steps of a path from the tokens before the cursor, such as `[label].body[1].`."""
     steps: list[Step] = []
     for place, token in enumerate(tokens):
         if token in (".", "[", "]"):
@@ -279,7 +279,7 @@ def _steps(tokens: list[str]) -> list[Step]:
 
 
 def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield the values that a block of a kind can name, each with a description."""
+    """Yield the values that a block of this kind can name, each with its role or operator."""
     groups: dict[str, list[Any]] = {
         "input": scope.inputs, "output": scope.outputs, "value info": scope.infos,
         "initializer": scope.initializers,

@@ -32,10 +32,14 @@ if TYPE_CHECKING:
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
 
 StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
-"""The tokens of a statement whose first token is on its first line: the column of the first
-token relative to the statement; all tokens as encoded in the protocol; the line of the last token
-relative to the statement; its column, relative to the statement if it is on the first line; and
-the meanings of the tokens."""
+"""The tokens of a statement whose first token is on the statement's first line:
+
+- the column of the first token, relative to the statement,
+- all tokens as encoded in the protocol, five numbers each,
+- the line of the last token, relative to the statement,
+- the column of the last token, relative to the statement if the line is 0,
+- the result of `token_kinds.meanings`.
+"""
 
 
 def register(server: Server) -> None:
@@ -104,7 +108,8 @@ class Writer:
     Attributes:
         context: the facts that tokens depend on besides the texts of statements: operator sets,
             functions, and the meanings of inputs and initializers in each graph or body.
-        others: tokens in statements that contain graphs, or begin with other lines.
+        others: tokens of statements without `StatementTokens`: these statements contain graphs, or
+            their first token is on a later line.
     """
 
     def __init__(self, version: Version) -> None:
@@ -116,11 +121,11 @@ class Writer:
         self.context = opsets, set(index.functions()), self._given
 
     def forget(self, column: list[StatementTokens | None], before: Any) -> None:
-        """Remove tokens with a changed meaning from the cached tokens of an older version.
+        """Discard the cached tokens of statements whose names have changed their meaning.
 
         Args:
-            column: the tokens of the unchanged statements.
-            before: the `context` of that version, if any.
+            column: the cached tokens of each statement, which are set to None.
+            before: the `context` of the version for which they were computed, if any.
         """
         if before is None:
             return
@@ -140,7 +145,7 @@ class Writer:
                 column[number] = None
 
     def statement(self, statement: Statement) -> StatementTokens | None:
-        """Return the tokens of a statement, or None and collect them in `others`."""
+        """Return the tokens of a statement; or add them to `others` and return None."""
         version, lines = self._version, self._version.lines
         if statement.number in statement.scope.children:
             self.others += statement_tokens(self._index, statement)
@@ -174,7 +179,7 @@ class Writer:
 
 
 def _on_one_line(tokens: list[Token], means: tuple[object, ...]) -> StatementTokens:
-    """Encode ordered tokens, which are relative to a statement of one line."""
+    """Encode the sorted tokens of a one-line statement, whose offsets are relative to its start."""
     numbers: list[int] = []
     last = 0
     for start, end, kind, modifiers in tokens:
@@ -184,7 +189,7 @@ def _on_one_line(tokens: list[Token], means: tuple[object, ...]) -> StatementTok
 
 
 def _join(version: Version, column: list[StatementTokens | None], rest: list[Token]) -> list[int]:
-    """Merge the tokens of statements with the others, which are outside of these statements."""
+    """Return the encoded tokens of a text: those of statements in `column`, merged with `rest`."""
     data: list[int] = []
     line = at_column = following = 0
     starts = version.index.starts
@@ -211,7 +216,7 @@ def _join(version: Version, column: list[StatementTokens | None], rest: list[Tok
 def _append(
     version: Version, data: list[int], found: list[Token], line: int, column: int
 ) -> tuple[int, int]:
-    """Append tokens after a position; return the position of the last token."""
+    """Append tokens after a token at (line, column); return the position of the last token."""
     numbers = encode(version, found, (line, column))
     data += numbers
     for index in range(0, len(numbers), 5):

@@ -116,7 +116,7 @@ def _of_arguments(context: Context) -> t.SignatureHelp | None:
     docs = [ARGUMENTS[name][label] for label in labels]
     head = name if name == "external" else f"@{name}"
     active = context.number
-    if name == "initializers":  # in any order
+    if name == "initializers":  # arguments in any order: highlight none
         active = len(labels)
     if name == "value_info":
         active = labels.index("without") if context.attribute == "without" else len(labels)

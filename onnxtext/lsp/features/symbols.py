@@ -28,7 +28,7 @@ _DEEPEST = 60
 _MARK = "\0"
 """Placeholder for the line number of a statement in the JSON of its symbol."""
 _LATER_MARK = re.compile("\1([0-9]+)\1")
-"""Placeholder for the number of a later line: the difference."""
+"""Placeholder for a later line number of the statement; the group is the distance in lines."""
 
 
 def register(server: Server) -> None:
@@ -65,7 +65,7 @@ class _Outline:
         self._by_scope: dict[int, list[tuple[Statement, str | None]]] = {}
 
     def row(self, statement: Statement) -> str | None:
-        """Return the encoded symbol of a statement, with placeholders for the lines.
+        """Return the symbol of a statement as JSON, with placeholders for line numbers.
 
         Returns:
             "" for a statement without a symbol; None if it contains graphs.
@@ -93,13 +93,13 @@ class _Outline:
         return _symbol(*_describe(statement), whole, part)
 
     def _marked(self, span: Span, first: int) -> str:
-        """Return a range with placeholders for its lines."""
+        """Return a range as JSON, with placeholders; `first` is the first line of the statement."""
         places = self.lines.place(span.start), self.lines.place(span.end)
         ends = [(f"\1{line - first}\1" if line > first else _MARK, at) for line, at in places]
         return _RANGE % (*ends[0], *ends[1])
 
     def place(self, column: list[str | None]) -> None:
-        """Replace the placeholders by the lines of the statements."""
+        """Replace the placeholders in rows by line numbers, and group the rows by scope."""
         statements, by_scope = self.index.statements, self._by_scope
         places = self.lines.places(self.index.starts)
         for statement, row, (line, _) in zip(statements, column, places, strict=True):
@@ -109,7 +109,7 @@ class _Outline:
             by_scope.setdefault(id(statement.scope), []).append((statement, placed))
 
     def sections(self) -> list[str]:
-        """Return the sections at the end of the text."""
+        """Return the symbols of the sections at the end of the text, as JSON."""
         found = []
         at = max([0, *(self.index.scope_end(scope) for scope in self.index.scopes)])
         while (head := SECTION.search(self.text, at)) is not None:
@@ -124,7 +124,7 @@ class _Outline:
         return found
 
     def scope(self, scope: Scope, depth: int = 0) -> str:
-        """Return a graph or function with its statements."""
+        """Return the symbol of a graph or function, and of its statements, as JSON."""
         start = max(scope.place.at, 0)
         end = max(start, self.index.scope_end(scope))
         span = Span(start, start + len(self.text[start:end].rstrip()))
@@ -234,7 +234,7 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
 
 
 def _defined(statement: Statement) -> Iterator[tuple[str, tuple[tuple[str | int, ...], ...]]]:
-    """Yield the values that a statement defines, and the paths to their names."""
+    """Yield each value that a statement defines, and the `path` of an `Occurrence` of its name."""
     if statement.kind == "node":
         for number, name in enumerate(statement.item.outputs):
             if name:

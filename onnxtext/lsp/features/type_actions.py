@@ -17,7 +17,7 @@ from lsprotocol import types as t
 from onnxtext.ast.model import Model, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.schema_tables import use_tables
+from onnxtext.checker.context.operator_tables import use_tables
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.edits import minimal_edits, text_edits, workspace_edit
 from onnxtext.lsp.features.opset_actions import conversions
@@ -37,7 +37,7 @@ _MOST_REASONS = 8
 
 
 def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
-    """Yield the actions at a place of a model without syntax errors, for clients that resolve."""
+    """Yield the actions at a span; none after syntax errors, or if the client cannot resolve."""
     version = document.version
     if not _resolves(server) or version.syntax or not isinstance(version.root, Model):
         return
@@ -66,7 +66,7 @@ def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
 
 
 def _dimensions(document: Document, statement: Statement, span: Span) -> Iterator[t.CodeAction]:
-    """Yield actions for the literal dimensions of an input of the main graph."""
+    """Yield actions that make a fixed dimension of an input of the main graph symbolic."""
     value, main = statement.item, statement.scope
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     if main.kind != "main" or value.data is not None or not isinstance(value, ValueInfo):
@@ -113,14 +113,15 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     except OnnxTextError as error:
         raise RequestError(_reasons(error)) from None
     except (TypeError, ValueError):
-        raise RequestError("the data of this action has changed since it was offered") from None
+        raise RequestError("the editor sent invalid data for this action") from None
     if document.version.text != text:
         raise RequestError("the text has changed since this action was chosen")
     from onnxtext.editing import Obstacle
 
-    against = [note for note in made.notes if isinstance(note, Obstacle)]
-    if against:
-        shown = "\n".join(["Check these places; they may not accept the new dimension:", *against])
+    obstacles = [note for note in made.notes if isinstance(note, Obstacle)]
+    if obstacles:
+        title = "Check these places; they may not accept the new dimension:"
+        shown = "\n".join([title, *obstacles])
         server.window_show_message(t.ShowMessageParams(t.MessageType.Warning, shown))
     edits = minimal_edits(text, str(made.content))
     action.edit = workspace_edit(server, document, text_edits(document.version.lines, edits))
@@ -128,7 +129,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
 
 
 def _reasons(error: OnnxTextError) -> str:
-    """Return the reasons why a text is not edited, with their lines."""
+    """Return why a text cannot be edited: one reason per line, with its line number."""
     shown = []
     for item in error.diagnostics[:_MOST_REASONS]:
         at = item.span
@@ -139,7 +140,7 @@ def _reasons(error: OnnxTextError) -> str:
 
 
 def _part(data: object, name: str) -> Any:
-    """Return an entry of an action's data."""
+    """Return an entry of the data of an action; None if it is missing."""
     return data.get(name) if isinstance(data, dict) else getattr(data, name, None)
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the operators that a document may use: of onnx, its project and the bundled table."""
+"""Find the operators that a document may use: of onnx, its project and the bundled table.
+
+A table has the operators of a schema file.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ import contextlib
 from functools import lru_cache
 from pathlib import Path
 
-from onnxtext.checker.context.schema_tables import bundled_table
+from onnxtext.checker.context.operator_tables import bundled_table
 from onnxtext.checker.context.signatures import Schemas, Table
+from onnxtext.checker.engine.project_schemas import tables_of
 from onnxtext.checker.engine.project_settings import SettingsError, find_settings
-from onnxtext.checker.engine.schema_files import tables_of
 from onnxtext.diagnostics import OnnxTextError
 
 
@@ -27,7 +30,7 @@ def schemas_of(directory: Path | None) -> Schemas:
 
 
 def tables_for(directory: Path | None) -> tuple[Table, ...]:
-    """Return the tables of these operators."""
+    """Return the tables of schema files for a directory; on errors, only the bundled table."""
     if directory is not None:
         with contextlib.suppress(SettingsError, OSError, OnnxTextError):
             return tables_of(find_settings(directory))
@@ -36,5 +39,5 @@ def tables_for(directory: Path | None) -> tuple[Table, ...]:
 
 @lru_cache(maxsize=8)
 def _schemas(tables: tuple[Table, ...]) -> Schemas:
-    """Return the operators of tables; equal settings share one cache of signatures."""
+    """Return the operators of tables; documents with equal tables share one cache of signatures."""
     return Schemas(tables)

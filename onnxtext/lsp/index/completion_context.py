@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the completion context at an offset from the tokens before it.
 
-A statement cannot be parsed while it is being typed, so only brackets and words are read, starting
-after the last statement that could be parsed.
+An incomplete statement cannot be parsed. So the context is found from brackets and words: the
+tokens between the last valid node and the offset.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def context_at(index: Index, offset: int) -> Context:
     if _COMMENT.match(before):
         return Context("nothing", "", Span(offset, offset))
     word = _WORD.search(before)
-    # A closing quote does not begin a prefix.
+    # The quote that closes a string does not begin a prefix.
     if word is not None and before[: word.start()].count('"') % 2:
         word = re.search(r"[A-Za-z_][A-Za-z0-9_]*\Z", before)
         if word is None or before[: word.start()].count('"') % 2:
@@ -98,7 +98,7 @@ def _begin(index: Index, end: int) -> int:
 
 
 class _Reader:
-    """Reads the tokens and tracks open brackets."""
+    """Reads the tokens, tracks open brackets, and sets the fields of the context `made`."""
 
     def __init__(self, tokens: list[Token], made: Context, *, in_body: bool) -> None:
         self.tokens = tokens
@@ -159,7 +159,7 @@ class _Reader:
             self._angles(bracket)
 
     def _arguments(self, bracket: int, name: str) -> None:
-        """Handle the arguments of a decorator, or a list in them."""
+        """Set the context in the arguments of a decorator, or in a list in them."""
         items = self._items(bracket, None)
         self.made.kind, self.made.attribute = ("nothing" if items[-1] else "argument"), name
         self.made.given = [name_of(item[0]) for item in items if item]
@@ -175,7 +175,7 @@ class _Reader:
             self.made.kind = "nothing"
 
     def _brackets(self, bracket: int) -> None:
-        """Handle a list: the values of an attribute or header key, or the label of a node."""
+        """Set the context in a list: the value of an attribute, a header key or an argument."""
         outer = self.open[-2] if len(self.open) > 1 else -1
         before = str(self.tokens[bracket - 1]) if bracket else ""
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
@@ -185,7 +185,7 @@ class _Reader:
             self._arguments(bracket, name_of(self.tokens[bracket - 2]))
 
     def _angles(self, bracket: int, upto: int | None = None) -> None:
-        """Handle the attributes of a node, a header, or the value list of a graph."""
+        """Set the context in `<…>`: attributes of a node, a header, or values of a graph."""
         made = self.made
         items = self._items(bracket, upto)
         last = items[-1]
@@ -229,13 +229,13 @@ class _Reader:
         return len(self._items(bracket, None)) - 1
 
     def _type_or_name(self, bracket: int) -> None:
-        """Complete types and names; complete nothing after a type, where a new name follows."""
+        """Set the kind to `nothing` after a type, where the user types a new name."""
         last = self._items(bracket, None)[-1]
         if last and last[-1] not in ("(", "<"):
             self.made.kind = "nothing"
 
     def _operator_before(self, bracket: int) -> bool:
-        """Whether a bracket follows an operator's name; if so, store the name."""
+        """Whether a bracket follows `outputs = operator`; if so, store the outputs and operator."""
         index = bracket - 1
         if index >= 0 and self.tokens[index] == ">" and index in self.closed:
             index = self.closed[index] - 1
@@ -283,7 +283,7 @@ class _Reader:
         self.made.outputs = names[::-1]
 
     def _statement(self, bracket: int) -> None:
-        """Handle a body (after `=` an operator, else a new node) or the top level."""
+        """Set the context in a body (operator after `=`, else a new node) or at the top level."""
         index = len(self.tokens) - 1
         words: list[Token] = []
         while index > bracket and (self.tokens[index] == "." or _is_name(str(self.tokens[index]))):
@@ -300,7 +300,7 @@ class _Reader:
             self.made.kind = "top"
 
     def _closed_body(self) -> bool:
-        """Whether the end of the tokens is outside of all bodies."""
+        """Whether the last token is outside of all bodies."""
         return self.tokens[-1] == "}" if self.tokens else not self.in_body
 
 

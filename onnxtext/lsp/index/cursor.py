@@ -29,7 +29,7 @@ class CursorTarget:
         name: its name, or its text.
         span: its span.
         statement: the statement that contains it, if any.
-        key: the meaning of the name, for names in the index.
+        key: the key of its symbol in the index; None for literals, types and so on.
         attribute: the index of the attribute that contains it; -1 outside of attributes.
     """
 
@@ -62,7 +62,7 @@ def target_at(index: Index, offset: int) -> CursorTarget | None:
 
 
 def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol at an offset, and the target."""
+    """Return the symbol at an offset, and the target; None if the target is not a symbol."""
     at_cursor = target_at(index, offset)
     if at_cursor is None or at_cursor.key is None:
         return None
@@ -181,7 +181,7 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
 
 
 def _in_value_info(index: Index, offset: int) -> CursorTarget | None:
-    """Find the name of a value in `@value_info(…)`."""
+    """Return the value at an offset in `@value_info(…)` or `@initializers(…)`."""
     for scope in index.scopes:
         if 0 <= scope.place.at <= offset:
             for name, span in listed_values(index, scope):
@@ -193,7 +193,7 @@ def _in_value_info(index: Index, offset: int) -> CursorTarget | None:
 
 
 def _in_heads(index: Index, offset: int) -> CursorTarget | None:
-    """Find the name of a graph or function, or a function's parameter."""
+    """Return the graph, function or function parameter whose name in a head is at an offset."""
     for scope in index.scopes:
         at = scope.place.at
         if at < 0 or at > offset:

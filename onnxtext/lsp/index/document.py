@@ -90,7 +90,7 @@ class Version:
         return "parsed" in self.__dict__
 
     def steps(self, *, with_index: bool) -> Iterator[Callable[[], object]]:
-        """Yield the remaining computations of a request; other tasks may run between them."""
+        """Yield the computations that a request still needs; other tasks may run between them."""
         if "parsed" not in self.__dict__:
             yield lambda: self.parsed
         if with_index and "index" not in self.__dict__:
@@ -108,7 +108,7 @@ class Version:
 
     @cached_property
     def index(self) -> Index:
-        """The index."""
+        """The index of the text."""
         root = self.root
         with paused_collector():
             return Index(self.source, root, self._cache, self.schemas)
@@ -133,8 +133,9 @@ class Document:
     Attributes:
         uri: its URI.
         path: its file, if any.
-        encoding: the unit of columns.
+        encoding: the unit of columns, such as `utf-16`.
         version: the current text.
+        cache: span maps of statements, which all versions share.
         analysis: the last result of the checker.
         analysed: the number of the version of `analysis`.
         diagnostics: the diagnostics that were last published.
@@ -142,9 +143,10 @@ class Document:
         reported_syntax: whether syntax errors are published.
         reported_check: the number of the version whose findings were last published.
         tokens: the result id and data of the semantic tokens that the client has.
-        columns: the results of features for each statement.
+        columns: results of features for each statement, which later versions reuse.
         graph: the last drawing of the graph view.
-        describe: returns the statistics of data of a type; by default those of small tensors.
+        describe: returns the statistics of a tensor from its type and data; None for the default,
+            `tensor_statistics`.
     """
 
     uri: str
@@ -165,7 +167,7 @@ class Document:
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
-        """Return a document with its first text."""
+        """Return a new document with its first text."""
         cache = SpanMapCache()
         name = uri if path is None else str(path)
         version = Version(
@@ -178,7 +180,7 @@ class Document:
         return cls(uri, path, encoding, version, cache)
 
     def update(self, number: int, changes: Sequence[t.TextDocumentContentChangeEvent]) -> None:
-        """Apply changes in order, and make the next version."""
+        """Make the next version by applying changes in order."""
         text = self.version.text
         lines: Lines | None = self.version.lines
         for event in changes:
@@ -194,7 +196,7 @@ class Document:
         return self.analysis if self.analysed == self.version.number else None
 
     async def lengths(self) -> list[int]:
-        """Return the length of each statement; -1 if it has several lines or an error."""
+        """Return the length of each statement in characters; -1 for several lines or an error."""
         index, text = self.version.index, self.version.text
 
         def length(statement: Statement) -> int:

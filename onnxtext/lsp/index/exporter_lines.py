@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the spans in plain statements without the parser: a fast path for exporters' lines.
+"""Find the spans in plain statements by regular expressions: a fast path for exported models.
 
-A plain statement has simple parts and no comments; it may have several lines, as the printer wraps
-them. Parsing takes 0.2 ms per statement, a regular expression a hundredth of that; statements that
-do not match are parsed.
+A plain statement has simple parts and no comments; it may have several lines, wrapped as by the
+printer. Parsing takes 0.2 ms per statement, matching a hundredth of that. Other statements are
+parsed.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _VALUE_INFO = re.compile(
 def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
     """Match the statement at the start of a chunk of text; None if it is not plain.
 
-    The groups are label, outputs, operator, attributes, inputs and attributes after the inputs of
-    a node; type, name and data of a value.
+    The groups of a node are 1 label, 2 outputs, 3 operator, 4 attributes, 5 inputs, 6 attributes
+    after the inputs; the groups of a value are 1 type, 2 name, 3 data.
     """
     if kind == "node":
         found = _NODE.match(chunk)
@@ -80,7 +80,7 @@ def attributes_span(found: re.Match[str]) -> tuple[int, int]:
 def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
     """Return the span map of the statement at the start of a chunk; None if it is not plain.
 
-    The span map has no tokens: they would repeat the spans of their parts.
+    The span map has no entries for tokens, which would repeat the spans of the parts.
     """
     found = match_plain(kind, chunk)
     if found is None:
@@ -112,7 +112,7 @@ def _node(chunk: str, found: re.Match[str]) -> SpanMap:
             made.append(SpanMap(Span(*item.span()), "attribute", own))
         parts["attributes"] = _list(attributes, made)
     inputs: list[SpanMap | None] = [*_found(chunk, NAMES, names)]
-    if not inputs or chunk[names[1] - 1] == ",":  # the grammar reads an empty item
+    if not inputs or chunk[names[1] - 1] == ",":  # as in the grammar: an omitted last item
         inputs.append(None)
     parts["names"] = SpanMap(Span(*names), "list_first", {}, inputs)
     return SpanMap(Span(0, found.end()), "node", parts)
@@ -143,7 +143,7 @@ def _found(chunk: str, pattern: re.Pattern[str], span: tuple[int, int]) -> list[
 
 
 def _are_known(bare: str, types: list[str]) -> bool:
-    """Whether the lexer reads the words as names and the types as types."""
+    """Whether the lexer reads the words in `bare` as names, and `types` as types."""
     if '"' in bare:
         bare = " ".join(bare.split('"')[::2])
     return all(_kind(word) == "WORD" for word in WORDS.findall(bare)) and all(

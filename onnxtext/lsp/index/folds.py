@@ -15,11 +15,11 @@ _LONGEST_GAP = 1000
 
 
 def find_folds(version: Version, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
-    """Yield the first and last line of each range of a text, and whether it is a comment.
+    """Yield (first line, last line, whether it is a comment) for each range to fold.
 
     Args:
         version: the text and its index.
-        lengths: the length of each statement on one line; -1 for the others.
+        lengths: the length of each one-line statement in characters; -1 for other statements.
     """
     lines = version.lines
     open_brackets: list[tuple[str, int]] = []

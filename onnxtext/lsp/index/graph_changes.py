@@ -23,7 +23,7 @@ Key = tuple[int, str]
 _MOST_NOTES = 8
 _LONGEST = 120
 _BEFORE = " (before)"
-"""The suffix of names of a removed node's values; new values may have the same names."""
+"""The suffix of the names of removed nodes' outputs, since new values may have these names."""
 
 
 @dataclass(slots=True)
@@ -34,10 +34,11 @@ class Changes:
         label: the name of the old version.
         status: `added`, `removed` or `changed`, by the id of the node or value.
         notes: the fields that differ, by the id of the node or value.
-        removed: for each graph the position, id and path of removed nodes.
-        makers: the removed nodes that made a value.
-        users: users of values of removed nodes, and removed users of values.
-        items: the removed nodes as the client gets them.
+        removed: the (position, id, group path) of removed nodes, by the number of the graph.
+        makers: the id of the removed node that defined a value, by (graph number, name).
+        users: pairs of a value and the id of a user: users of removed nodes' outputs, and removed
+            users of other values.
+        items: the removed nodes in the format for the client, by id.
     """
 
     label: str
@@ -49,14 +50,14 @@ class Changes:
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def members(self, number: int, members: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
-        """Return the members of a graph with the removed nodes in their old order."""
+        """Return the members of a graph with the removed nodes inserted at their old positions."""
         made = list(members)
         for place, identity, path in self.removed.get(number, ()):
             made.insert(min(place, len(made)), (identity, path))
         return made
 
     def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
-        """Add the changes of a node, or of the nodes in a group, to its item."""
+        """Add the changes of a node or value, or a summary for a group, to its item."""
         if isinstance(member, str):
             if member in self.status:
                 item["change"] = self.status[member]
@@ -75,7 +76,7 @@ class Changes:
         return any(name in self.status for name in group.leaves())
 
     def edge(self, source: str, target: str) -> dict[str, str]:
-        """Return the change of an edge, if any."""
+        """Return `{"change": …}` for an edge of an added or removed node; {} for other edges."""
         ends = [self.status.get(source), self.status.get(target)]
         return next(({"change": end} for end in ("removed", "added") if end in ends), {})
 
@@ -157,7 +158,15 @@ def _mark_users(new: Drawing, made: Changes, item: ItemChange) -> None:
 
 
 class _Removed:
-    """Adds removed nodes to the changes."""
+    """Adds removed nodes to the changes.
+
+    Args:
+        old: the drawing of the old version.
+        new: the drawing of the new version.
+        made: the changes, to which nodes are added.
+        gone: the ids of the removed nodes in the old drawing.
+        names: the new names of renamed values, by their old names.
+    """
 
     def __init__(
         self, old: Drawing, new: Drawing, made: Changes, gone: set[str], names: dict[str, str]
@@ -213,7 +222,7 @@ class _Removed:
             made.removed.setdefault(number, []).append(row)
 
     def _survivor(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:
-        """Return the id of the new node that has the first output of an old node."""
+        """Return the id of the new node with the first output of an old node; None without one."""
         name = next(filter(None, outputs), "")
         place = scope.position.get(self._names.get(name, name), -1)
         identity = f"g{number}n{place}"
@@ -227,7 +236,7 @@ class _Removed:
 
 
 def _identity(scope: Scope) -> tuple[Any, ...]:
-    """Return a key of a graph or function that both versions have."""
+    """Return a key by which a graph or function is recognized in the other version."""
     if scope.parent is None or scope.holder is None:
         name = "" if scope.function is None else f"{scope.function.domain}.{scope.function.name}"
         return scope.kind, name

@@ -32,7 +32,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
 
 
 def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Return the rows of the panel for a node or value; None for an unknown id."""
+    """Return the content of the details panel for a node or value; None for an unknown id."""
     parsed = parse_id(identity)
     scopes = drawing.index.scopes
     if parsed is None or parsed[0] >= len(scopes):
@@ -55,7 +55,7 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
 
 
 def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
-    """Return the drawn nodes and values whose label, operator or outputs contain words."""
+    """Return the drawn nodes and values whose label, operator or outputs contain `words`."""
     wanted = words.lower()
     found: list[dict[str, Any]] = []
     for identity, text in searched_texts(drawing) if wanted else ():
@@ -80,7 +80,7 @@ def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
 
 
 def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Describe a removed node by the data of its box."""
+    """Describe a removed node by its item in the drawing."""
     item = None if drawing.changes is None else drawing.changes.items.get(identity)
     if item is None:
         return None
@@ -183,7 +183,7 @@ def _statistics(document: Document, type: Any, data: Any) -> str:
 
 
 def _with_weights(document: Document) -> Model | None:
-    """Return the model; if its text is from a binary model, with the weights of that model."""
+    """Return the model of a document; for an `onnx:` URI, with weights read from the binary."""
     model = document.version.index.model
     if model is None or model.resources or not document.uri.startswith("onnx:"):
         return model

@@ -14,7 +14,7 @@ from onnxtext.source import Span
 
 
 class Places:
-    """Computes the ranges of statements in the text for the Language Server Protocol."""
+    """Computes the spans of statements, and their ranges in the Language Server Protocol."""
 
     def __init__(self, version: Version) -> None:
         self._version = version

@@ -24,11 +24,11 @@ Path = tuple[str, ...]
 LEAST = 3
 """The fewest nodes of a group; smaller groups are dissolved, because they would hide little."""
 MOST_MEMBERS = 150
-"""The most members of a group that is not divided into parts."""
+"""Groups with more members are divided into parts."""
 PART = 100
-"""The number of members of a part."""
+"""The number of members of each part, except the last."""
 MOST_VALUES = 16
-"""The most inputs or outputs of a graph that are drawn one by one, not as a group."""
+"""If a graph has more inputs (or outputs), they are drawn as a group."""
 
 _NAMESPACES = ("pkg.torch.onnx.namespace", "namespace")
 _NAME_SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
@@ -84,16 +84,17 @@ class Group:
 
 
 def parse_id(name: str) -> tuple[int, str, int] | None:
-    """Return scope, kind and number of a node or value; None for other ids.
+    """Return the parts of the id of a node or value: `g0n12` → (0, "n", 12); None for other ids.
 
-    The kinds are `n` for a node, `i` for an input, `o` for an output, `r` for a removed node.
+    They are the number of the scope, the kind, and the index. The kinds are `n` for a node, `i` for
+    an input, `o` for an output, `r` for a removed node.
     """
     found = _ID.fullmatch(name)
     return None if found is None else (int(found[1]), found[2], int(found[3]))
 
 
 def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], dict[Path, str]]:
-    """Return the path of each node, and the classes of the modules.
+    """Return the path of each node, and the class of each module by its path.
 
     Args:
         scope: the graph or body.
@@ -148,7 +149,7 @@ def _module_path(entries: Mapping[str, str], classes: dict[Path, str]) -> Path |
     for place, name in enumerate(names[:_LONGEST_PATH]):
         if not name or name == _NO_MODULE:
             continue
-        # The name of a module repeats that of the module around it.
+        # The name of a module begins with the name of the module around it.
         path = (*path, name[len(before) + 1 :] if name.startswith(f"{before}.") else name)
         before = name
         if place < len(kinds) and kinds[place]:
@@ -162,7 +163,7 @@ def _dotted(node: Node) -> Path:
 
 
 def _adopt(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
-    """Give nodes without a path that depend only on constants the path of their users."""
+    """Set the missing paths of nodes that depend only on constants to the path of their users."""
     fixed = set(constants)
     lonely: list[int] = []
     for number, node in enumerate(scope.nodes):
@@ -197,11 +198,11 @@ def common_path(paths: Sequence[Path]) -> Path:
 def group_tree(
     name: str, title: str, members: Sequence[tuple[str, Path]], classes: Mapping[Path, str]
 ) -> Group:
-    """Return the tree of a graph.
+    """Return the tree of groups of a graph.
 
     Args:
-        name: the id of the graph.
-        title: its name.
+        name: the id of the graph, such as `g0`.
+        title: the name of the graph.
         members: the id and path of each node or value, in the order of the text.
         classes: the classes of modules, by path.
     """
@@ -227,7 +228,7 @@ def group_tree(
 
 
 def _tidy(group: Group) -> int:
-    """Dissolve small groups, join each group with the only group inside, and count members."""
+    """Dissolve small groups, merge each group with its only subgroup; return the leaf count."""
     members: list[Group | str] = []
     total = 0
     for member in group.members:

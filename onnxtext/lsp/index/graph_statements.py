@@ -9,7 +9,7 @@ from onnxtext.lsp.index.symbols import Statement
 
 
 def node_of(drawing: Drawing, statement: Statement) -> str | None:
-    """Return the id of the graph node that shows a statement; for a constant, its first user."""
+    """Return the id of the drawn node of a statement; for a constant, of its first drawn user."""
     scope: Scope = statement.scope
     number = drawing.index.number(scope)
     if statement.group == "node":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe attributes, and stubs: inputs drawn without an edge (constants, common values)."""
+"""Describe attributes, and stubs: inputs without an edge (constants, values with many users)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPE = re.compile(r"^\w+(?:\[[^\]]*\])?\s+(?=[\[{\w.\-\"])")
 """The type of a tensor, before its elements."""
 _SCALAR = re.compile(r"^(?:\w+\(|\{)([^(){},]*)[)}]$")
 _WHOLE = re.compile(r"[\[{][^:]*[\]}]|-?[\w.+\-]+|\".*\"")
-"""Elements that end on their line; not a reference such as `blob"…"`."""
+"""A complete literal; a cut literal, or a reference such as `blob"…"`, does not match."""
 _MOST_TEXT = 200
 _LONGEST_DETAIL = 120
 
@@ -28,7 +28,7 @@ _LONGEST_DETAIL = 120
 def stub(
     document: Document, scope: Scope, place: int, slot: int, owner: Scope, constant: int | None
 ) -> dict[str, Any]:
-    """Return a stub.
+    """Return the stub of an input of a node, in the format for the client.
 
     Args:
         document: the document.
@@ -54,7 +54,7 @@ def stub(
 def formal_name(
     document: Document, scope: Scope, place: int, slot: int, output: bool = False
 ) -> str:
-    """Return the name of an input or output in the documentation of its operator, or ""."""
+    """Return the formal name of a node's input (or output) number `slot`; "" if unknown."""
     subject = document.version.index.subject
     assert subject is not None
     target = targets(subject)[id(scope)][place]
@@ -69,7 +69,7 @@ def formal_name(
 
 
 def _short_value(document: Document, owner: Scope, name: str, constant: int) -> str:
-    """Return the value of a constant as in the text, if it is short."""
+    """Return the value of a constant as it is spelled in the text; "" if it is long."""
     index = document.version.index
     value: Any = owner.nodes[constant] if constant != GIVEN else owner.given.get(name)
     if constant == GIVEN and (value is None or value.data is None):

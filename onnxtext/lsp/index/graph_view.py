@@ -38,7 +38,7 @@ MOST_NODES = 5000
 MANY_NODES = 200
 """From this number of nodes and values on, groups are closed by default."""
 MOST_USERS = 8
-"""The most users of a value that is drawn with edges; other values are stubs."""
+"""Values with more users are drawn as stubs, without edges."""
 
 _MOST_OPERATORS = 6
 
@@ -62,7 +62,7 @@ class Drawing:
         self._makers: dict[Key, str] = {}
         self._operators: dict[str, str] = {}
         self._hidden: dict[Key, int] = {}
-        """Constants, by the number of the node that makes them; -1 for initializers."""
+        """The index of the node that makes each constant; `GIVEN` for initializers."""
         for scope in self.index.scopes:
             self._find_makers(scope)
         for scope in self.index.scopes:
@@ -141,7 +141,7 @@ class Drawing:
             outer = (*self._chains.get(holder, ()), holder)
         for group in tree.groups():
             chain = (*outer, *group.chain())
-            # All members share one tuple: the edges within a group are found by identity.
+            # All members share one tuple, so that comparing the chains of two members is fast.
             self._chains.update(
                 dict.fromkeys([each for each in group.members if isinstance(each, str)], chain)
             )
@@ -154,7 +154,7 @@ class Drawing:
         )
 
     def chain(self, identity: str) -> tuple[str, ...] | None:
-        """Return the ids around a node or value, outermost first; None if it is not drawn."""
+        """Return the ids around a drawn node or value, outermost first; None if it is not drawn."""
         return self._chains.get(identity)
 
     def users_of(self, scope: Scope, name: str) -> list[str]:
@@ -166,7 +166,7 @@ class Drawing:
     def draw(
         self, opened: Collection[str], closed: Collection[str], most: int = MOST_NODES
     ) -> dict[str, Any]:
-        """Return the open groups.
+        """Return the open groups with their items and edges.
 
         Args:
             opened: the ids of groups to open.
@@ -198,7 +198,7 @@ class Drawing:
         return {**answer, "total": self.total, "truncated": truncated}
 
     def _is_shown(self, group: Group, made: Collection[str]) -> bool:
-        """Whether the group around a group is open."""
+        """Whether a group is visible, which means that the group around it is open."""
         if group.parent is not None:
             return group.parent.id in made
         holder = self._holder(group)
@@ -210,11 +210,11 @@ class Drawing:
             return True
         if self.changes is not None and group.count < MANY_NODES and self.changes.within(group):
             return True
-        # A group with most of the nodes hides the whole model.
+        # A closed group with most of the nodes would hide the whole model.
         return group is not tree and group.count > tree.count / 2
 
     def _holder(self, tree: Group) -> str | None:
-        """Return the id of the node that contains a graph; None for the main graph."""
+        """Return the id of the node that contains a graph; None for outermost graphs, functions."""
         scope = self.index.scopes[int(tree.id[1:])]
         if scope.parent is None:
             return None
@@ -274,12 +274,12 @@ class Drawing:
         }
 
     def operators(self, group: Group) -> Counter[str]:
-        """Return the operators in a group, with their numbers."""
+        """Count the operators in a group."""
         found = Counter(map(self._operators.get, group.leaves()))
         return Counter({name: number for name, number in found.items() if name})
 
     def leaf(self, identity: str) -> dict[str, Any]:
-        """Return the item of a node or value."""
+        """Return the item of a node or value, in the format for the client."""
         parsed = parse_id(identity)
         assert parsed is not None
         number, kind, place = parsed
@@ -337,7 +337,7 @@ class Drawing:
         }
 
     def _add_edges(self, made: dict[str, dict[str, Any]]) -> None:
-        """Add edges to the group around both ends, and the ends to the groups inside."""
+        """Add each edge to the innermost group around both ends, and its ends to inner groups."""
         holders = {
             item["id"]: item for group in made.values() for item in group["items"] if item["bodies"]
         }
@@ -351,12 +351,12 @@ class Drawing:
                 continue
             around = closed[before]
             if around and around == closed[after]:
-                continue  # most edges of large models
+                continue  # inside of a closed group, like most edges of large models
             same = len(common_path((before, after)))
             one, other = (*before, source)[same:], (*after, target)[same:]
             value = f"{key[0]}:{key[1]}"
             if not one or not other:
-                # A node uses its own value in its own body: a mistake, which is not drawn.
+                # A body uses an output of its own node. This error of the model is not drawn.
                 continue
             if before[same - 1] in made and (one[0], other[0], value) not in seen:
                 seen.add((one[0], other[0], value))
@@ -374,7 +374,7 @@ class Drawing:
                         ends[outer][field].append([value, inner])
 
     def _connections(self) -> Iterator[tuple[Key, str, str]]:
-        """Yield each value with its maker and one of its users."""
+        """Yield (value, id of its maker, id of a user) for each use that may need an edge."""
         for key, users in self._users.items():
             maker = self._makers.get(key)
             if maker is not None and not self._is_stub(key):

@@ -52,10 +52,10 @@ class Index:
         source: the text.
         root: its syntax tree, maybe partial; None if nothing could be parsed.
         schemas: the known operators.
-        subject: its scopes.
+        subject: the scopes of the tree; None if nothing could be parsed.
         statements: all statements, in the order of the text.
-        starts: their offsets.
-        labels: the positions of nodes by label, by the `id` of their scope, as far as known.
+        starts: the offsets of the statements.
+        labels: the cache of `section_scopes.node_labels`, by the `id` of the scope.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Index:
 
     @cached_property
     def symbols(self) -> dict[Key, Symbol]:
-        """Symbols by their meaning; built on first use."""
+        """Symbols by their key; built on first use."""
         for scope in self.scopes:
             self._head(scope)
         for statement in self._unsorted:
@@ -153,7 +153,7 @@ class Index:
         ]
 
     def _names(self, number: int, statement: Statement) -> None:
-        """Add the names in a node."""
+        """Add the occurrences of the names in a node."""
         item = statement.item
         for i, name in enumerate(item.outputs):
             if name:
@@ -167,13 +167,13 @@ class Index:
         self._calls(statement, item)
 
     def _head(self, scope: Scope) -> None:
-        """Add the names of a function and its parameters."""
+        """Add the definitions of a function and its parameters."""
         for key, span in self.function_heads(scope):
             name = key[2][1] if key[0] == "function" else key[2]
             self._mark(key, name, Occurrence("definition", None, known=span))
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
-        """Return the meaning and span of each name in a function's head."""
+        """Return the keys and spans of the names in a function's head: function, parameters."""
         known = self._heads.get(id(scope))
         if known is None:
             known = self._heads[id(scope)] = list(self._find_heads(scope))
@@ -253,7 +253,7 @@ class Index:
             self._occur(self.number(scope), name.name, known)
 
     def _label(self, scope: Scope, name: str, use: Occurrence) -> None:
-        """Add a use of a node's label, and the label itself when it is used first."""
+        """Add a use of a node's label; before the first use, also the definition of the label."""
         key: Key = ("label", self.number(scope), name)
         if key not in self._symbols:
             at = node_labels(self, scope).get(name)
@@ -270,14 +270,14 @@ class Index:
         return section_names(self.source.text) if self.model is not None else []
 
     def original(self, item: object) -> object:
-        """Return the item of the tree for an item with resolved fields."""
+        """Return the item in the tree for an item of a scope, whose decorators are applied."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 
     # ---- Queries ------------------------------------------------------------------------------
 
     def number(self, scope: Scope) -> int:
-        """Return the number of a scope."""
+        """Return the index of a scope in `scopes`."""
         return self._numbers[id(scope)]
 
     def resolve(self, scope: Scope, name: str) -> Scope:
@@ -296,7 +296,7 @@ class Index:
 
     @cached_property
     def places(self) -> TextPlaces:
-        """Spans outside of statements: headers, graphs, functions."""
+        """Finds spans outside of statements: of headers, graphs, functions."""
         assert self.subject is not None
         return TextPlaces(self.source, self.subject, budget=10_000)
 

@@ -16,7 +16,7 @@ from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 _LONGEST_VALUE = 600
 _MOST_BACK = 20_000
-"""The maximum number of characters before a word in the same decorator."""
+"""The maximum distance in characters from a word back to `@`, and in blocks along `above`."""
 
 WORDS = {
     "doc": "The `doc_string` of the following item.",
@@ -151,7 +151,7 @@ def _value_above(section: SectionContext) -> str:
 
 
 def _decorator_before(text: str, at: int) -> str:
-    """Return the name of the decorator around an offset, or ""."""
+    """Return the name of the decorator whose arguments contain an offset, or ""."""
     start = text.rfind("@", max(0, at - _MOST_BACK), at)
     if start < 0:
         return ""

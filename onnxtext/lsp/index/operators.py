@@ -11,10 +11,10 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Float32, Floats
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import AttributeParameter, Parameter, Signature
-from onnxtext.checker.context.type_strings import shown
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.lsp.index.operator_details import details
 from onnxtext.printer.strings import quoted, word
+from onnxtext.schemas.type_strings import shown
 from onnxtext.tensor.float_literals import float32_text
 
 _QUOTED = re.compile(r"(?<![\w'])'([A-Za-z0-9_]+)[,.]?'(?!\w)|\"([A-Za-z0-9_]+)[,.]?\"")
@@ -67,7 +67,7 @@ def documentation(signature: Signature, *, full: bool = True) -> str:
 
 
 def constraints_text(signature: Signature) -> str:
-    """Return the types of the type variables: `T`: `float`, `double`."""
+    """Return the types that each type variable allows: `T`: `float`, `double`."""
     return "; ".join(
         f"`{name}`: {', '.join(f'`{shown(text)}`' for text in sorted(types))}"
         for name, types in signature.variables.items()
@@ -112,10 +112,10 @@ def attribute_documentation(signature: Signature, name: str) -> str:
 
 
 def enumerated(signature: Signature, name: str) -> list[str]:
-    """Return the values of a string attribute; [] if unknown.
+    """Return the valid values of a string attribute; [] if unknown.
 
-    Schemas of onnx list them only in prose, in several forms: "Must be one of forward (default),
-    reverse, or bidirectional", "'none': no reduction", "`zeros`(default), `border`".
+    Schemas of onnx list these values only in prose, in several forms: "Must be one of forward
+    (default), reverse, or bidirectional", "'none': no reduction", "`zeros`(default), `border`".
     """
     if signature.attributes[name].type != AttributeType.STRING:
         return []
@@ -146,7 +146,7 @@ def _listed_words(text: str) -> list[str]:
 
 
 def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> str:
-    """Return an initial value for an attribute."""
+    """Return a value to insert for a new attribute: the default, else a minimal value."""
     default = details(signature).attributes[name].default
     if default and "\n" not in default:
         return default

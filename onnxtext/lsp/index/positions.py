@@ -68,7 +68,7 @@ class Lines:
         return t.Position(*self.place(offset))
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, clamped to the text."""
+        """Return the line and column of an offset, clamped to the text."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
@@ -77,7 +77,7 @@ class Lines:
         return line, self.width(self.text[start:offset])
 
     def places(self, offsets: list[int]) -> list[tuple[int, int]]:
-        """Lines and columns of offsets in the text."""
+        """Return the line and column of each offset; all offsets are in the text."""
         if not self.is_plain:
             return [self.place(offset) for offset in offsets]
         starts = self._starts
@@ -135,7 +135,7 @@ def _characters(part: str, column: int, encoding: str) -> int:
 def change(
     text: str, lines: Lines | None, event: t.TextDocumentContentChangeEvent, encoding: str
 ) -> str:
-    """Apply a change from the client to a text."""
+    """Return a text with a change from the client; `lines` are the text's lines, if known."""
     from lsprotocol import types as t
 
     if isinstance(event, t.TextDocumentContentChangeWholeDocument):

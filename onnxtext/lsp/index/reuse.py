@@ -19,7 +19,7 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.symbols import Statement
 
 _AT_ONCE = 100
-"""Number of entries made before other tasks may run: a few milliseconds."""
+"""Number of entries to compute, in a few milliseconds, before other tasks may run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +29,8 @@ class Layout:
     Attributes:
         text: the whole text.
         starts: the offsets of the statements.
-        limits: their last possible ends.
-        marks: their groups and, if there are several graphs, the number of the graph.
+        limits: the last possible ends of the statements.
+        marks: the groups of the statements; with the number of the graph if there are several.
         names: for nodes the outputs, operator and label; for values the name and whether it has
             data.
     """
@@ -43,7 +43,7 @@ class Layout:
 
     @classmethod
     def of(cls, index: Index) -> Layout:
-        """Return the offset, limit, group and names of each statement in an index."""
+        """Return the layout of an indexed version."""
         statements = index.statements
         limits = [statement.limit for statement in statements]
         marks: list[str] = [statement.group for statement in statements]
@@ -61,7 +61,7 @@ def _names(kind: str, item: Any) -> tuple[object, ...]:
 
 
 class Columns:
-    """Named lists with one entry per statement; None for an entry that is not made yet."""
+    """Keeps columns: named lists with one entry per statement, None if it is not computed yet."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[Layout, list[Any], Any]] = {}
@@ -72,8 +72,8 @@ class Columns:
         """Return a column for a new version of the text.
 
         Returns:
-            The column, with the old entries of unchanged statements and None for the others; and
-            the data kept with it, if any.
+            The column, with the old entries of unchanged statements and None for other statements;
+            and the argument `more` of the last `keep`, if any.
         """
         layout = self._layout_of(index)
         count = len(layout.starts)
@@ -88,7 +88,7 @@ class Columns:
         return column[:head] + made + column[len(column) - tail :], more
 
     def keep(self, name: str, index: Index, column: list[Any], more: Any = None) -> None:
-        """Keep a column for later versions."""
+        """Keep a column, and any other data, for later versions."""
         self._kept[name] = self._layout_of(index), column, more
 
     def _layout_of(self, index: Index) -> Layout:
@@ -104,7 +104,7 @@ class Columns:
 
 
 async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]) -> None:
-    """Make the missing entries of a column; other tasks may run in between."""
+    """Compute the missing entries of a column; other tasks may run in between."""
     statements, made = index.statements, 0
     for number, entry in enumerate(column):
         if entry is None:
@@ -140,7 +140,7 @@ def align(old: Layout, new: Layout) -> tuple[int, int]:
 
 
 def _ending_by(layout: Layout, offset: int) -> int:
-    """Return how many statements at the start end before or at an offset."""
+    """Return the number of leading statements that end at or before an offset."""
     count = bisect_right(layout.starts, offset)
     while count and layout.limits[count - 1] > offset:
         count -= 1

@@ -16,16 +16,20 @@ _MOST_TOKENS = 10_000
 
 
 def find_end(index: Index, scope: Scope) -> int:
-    """Return the offset after the first `}` after a graph's last statement or its own `{`."""
-    at, nodes = max(scope.place.at, 0), False
+    """Return the offset after the closing brace of a graph or body.
+
+    The search starts at the end of the last statement. Without a closing brace, the result is the
+    last possible end.
+    """
+    at, in_body = max(scope.place.at, 0), False
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
     for item in (group[-1] for group in groups if group):
         statement = index.statement_of.get(id(index.original(item)))
         located = None if statement is None else index.located(statement)
         if statement is not None and located is not None and located.span.end > at:
-            at, nodes = located.span.end, statement.kind == "node"
+            at, in_body = located.span.end, statement.kind == "node"
     limit = _limit_of(index, scope)
-    lexer, depth = load_lexer(), int(nodes)
+    lexer, depth = load_lexer(), int(in_body)
     for _ in range(_MOST_TOKENS):
         token = lexer.token(index.source.text, at)
         if token is None or token.at >= limit:
@@ -38,7 +42,7 @@ def find_end(index: Index, scope: Scope) -> int:
 
 
 def _limit_of(index: Index, scope: Scope) -> int:
-    """Return the last possible end of a graph: the end of its node, or the next graph."""
+    """Return the last possible end of a graph: of its node, else the start of the next graph."""
     if scope.holder is not None:
         statement = index.statement_of.get(id(index.original(scope.holder)))
         if statement is not None:
@@ -72,7 +76,7 @@ def limit_statements(index: Index) -> None:
 
 
 def _limit_holders(index: Index, ordered: list[int]) -> None:
-    """Set the limit of each statement that contains graphs to an offset after these graphs."""
+    """Set the limit of a statement that contains graphs to the first start after these graphs."""
     last: dict[int, int] = {}
     for scope in reversed(index.scopes):  # inner ones first
         if scope.parent is None:

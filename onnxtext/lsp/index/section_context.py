@@ -35,8 +35,8 @@ class Block:
         kind: its kind, or the name of the section.
         path: the tokens between the kind and the brace.
         entries: the values of its entries before the offset, by key.
-        last: the last inner block so far, if no entry follows it.
-        above: the block directly above.
+        last: the last closed inner block before the offset; None if an entry follows it.
+        above: the block directly above in the same outer block, whose values `above` repeats.
     """
 
     kind: str
@@ -98,7 +98,7 @@ class SectionContext:
 
 
 def section_context(text: str, offset: int) -> SectionContext | None:
-    """Return the context at an offset; None outside of sections and in graphs of training."""
+    """Return the context at an offset; None outside of sections, or in a graph in `training`."""
     start = _start(text, offset)
     if start < 0 or offset - start > _MOST_CHARACTERS:
         return None
@@ -117,7 +117,7 @@ def section_context(text: str, offset: int) -> SectionContext | None:
     elif section == "training" and "{" in reader.waiting:
         return None
     elif section == "order" and reader.waiting:
-        return None  # as in decorators elsewhere
+        return None  # `completion_context` handles decorators
     else:
         kind = _kind(section, reader)
     return SectionContext(section, start, kind, reader.blocks, reader.waiting)
@@ -137,7 +137,7 @@ def _start(text: str, offset: int) -> int:
 
 
 class _Reader:
-    """Reads the tokens of a section."""
+    """Reads the tokens of a section; `waiting` are the tokens of an incomplete item."""
 
     def __init__(self, section: Block) -> None:
         self.blocks = [section]
@@ -173,7 +173,7 @@ class _Reader:
         return self.blocks[0].kind == "metadata" or token.startswith('"')
 
     def _in_brackets(self, token: Token) -> None:
-        """Read a list, the label of a node, or a graph."""
+        """Read a token in a list, the label of a node, a decorator or a graph."""
         self.brackets += token in ("[", "<", "{") or token.endswith("(")
         self.brackets -= token in ("]", ">", ")", "}")
         self.waiting.append(token)
@@ -214,7 +214,10 @@ _META = re.compile(rf"@meta\(\s*({_STRING})\s*:\s*({_STRING})")
 
 
 def metadata_entries(text: str) -> dict[str, Counter[str]]:
-    """Return the keys in the metadata section and in `@meta(…)`, and their values of one line."""
+    """Count the values of each key in the metadata section and in `@meta(…)`.
+
+    Values other than strings of one line are counted as "".
+    """
     found: dict[str, Counter[str]] = {}
     start = text.rfind("\nmetadata {")
     if start >= 0:

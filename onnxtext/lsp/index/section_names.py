@@ -30,13 +30,14 @@ class SectionName:
         at: the offset of its section.
         name: the name.
         span: its span.
-        path: the path from the main graph, or the function, to its graph: pairs of a node and an
-            attribute, with the index of a graph in a list.
-        within: the function of the block; None for the main graph.
-        function: the named function; None for the name of a value.
-        training: the index of the training section, and the attribute of the named graph.
+        path: the path from the main graph, or the function, to the graph of the name: pairs of a
+            node and an attribute, which has the index of the graph in a list.
+        within: the key of the function around the block; None for the main graph.
+        function: the key of the function that is named; None for the name of a value or node.
+        training: for an output of a training graph, the index of the training section, and
+            `initialization` or `algorithm`.
         is_label: whether the name is the label of a node.
-        is_parameter: whether the name is that of a scale or zero point, maybe of an outer graph.
+        is_parameter: whether the name is a scale or zero point, which an outer graph may define.
     """
 
     at: int
@@ -51,7 +52,7 @@ class SectionName:
 
 
 def section_names(text: str) -> list[SectionName]:
-    """Return the names of values and functions in all sections."""
+    """Return the names of values, nodes and functions in all sections."""
     found: list[SectionName] = []
     # Searching words is ten times as fast as the regular expression; most texts have none.
     if not any(f"\n{word}" in text or text.startswith(word) for word in _SECTIONS):
@@ -83,7 +84,7 @@ class _Reader:
         return token
 
     def read(self, found: list[SectionName]) -> None:
-        """Read to the brace that closes the section."""
+        """Add the names of the section to `found`, up to its closing brace."""
         quantization = self.next() == "quantization"
         self.next()
         depth, within = 1, None
@@ -136,7 +137,7 @@ class _Reader:
         return list(zip(inside[::2], inside[1::2], strict=False))
 
     def read_training(self, found: list[SectionName], number: int) -> None:
-        """Read a training section, which binds initializers to outputs of its graphs."""
+        """Add the names of a training section: initializers, and graph outputs bound to them."""
         depth = 0
         key = ""
         for _ in range(_MOST):
@@ -163,7 +164,7 @@ class _Reader:
         within: tuple[str, str, str] | None,
         found: list[SectionName],
     ) -> tuple[str, str, str] | None:
-        """Read the path of a block; return the key of the function if the block is a function's."""
+        """Read the path of a block; return the key of the function for a block `function`."""
         if not tokens or tokens[0] not in BLOCKS:
             return None
         if tokens[0] != "function":
@@ -187,7 +188,7 @@ class _Reader:
         within: tuple[str, str, str] | None,
         found: list[SectionName],
     ) -> tuple[tuple[Step, Step], ...]:
-        """Read a path `[label].attribute[1].output`; each output is the name of a value.
+        """Read a path such as `[label].attribute[1].output`, and add its labels and outputs.
 
         Returns:
             The path to the graph of the last name.
@@ -222,7 +223,7 @@ class _Reader:
 
 
 def name_of(token: str) -> str:
-    """Return the name that a token spells."""
+    """Return the name in a token: the content of a string literal, or the token itself."""
     try:
         if token.startswith('b"'):
             return byte_string(token)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the parts that the paths of sections name, and the values in orders of lists."""
+"""Find the graphs of names in sections, and the names in `@value_info` and `@initializers`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 def section_scope(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or body that a section's path leads to; None if it names nothing."""
+    """Return the graph or body of a name in a section; None if its path does not exist.
+
+    For the name of a function, this is its body; for a scale or zero point, the graph with its
+    definition.
+    """
     assert index.subject is not None
     functions = index.subject.functions
     if name.function is not None:
@@ -44,7 +48,7 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 
 
 def node_labels(index: Index, scope: Scope) -> dict[str, int]:
-    """Return the position of the first node with each label in a graph or body."""
+    """Return the index of the first node with each label in a graph or body."""
     known = index.labels.get(id(scope))
     if known is None:
         places = reversed(list(enumerate(scope.nodes)))
@@ -54,7 +58,10 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
 
 
 def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
-    """Yield the names in the `@value_info(…)` and `@initializers(…)` of a graph, with spans."""
+    """Yield the names and spans in the `@value_info(…)` and `@initializers(…)` of a graph.
+
+    For the main graph, this includes the section `order`.
+    """
     graph = scope.place
     if graph.at < 0 or not any(item.name in ORDERS for item in graph.decorators):
         return
@@ -71,7 +78,7 @@ _OPENING = frozenset(f"@{name}(" for name in ORDERS)
 
 
 def _listed(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
-    """Yield the names in the decorators between two offsets, up to the end of their section."""
+    """Yield the names in these decorators between two offsets, up to the end of a section."""
     depth, start = 0, -1
     for token in load_lexer().tokens(text, at, end):
         if not depth:

@@ -23,7 +23,7 @@ class SpanMapCache:
         self._known: dict[tuple[str, str], SpanMap | None] = {}
 
     def find(self, kind: str, chunk: str) -> SpanMap | None:
-        """Return the span map of the statement at the start of a chunk; None if there is none."""
+        """Return the span map of the statement at the start of a chunk; None if it has an error."""
         key = kind, chunk
         try:
             return self._known[key]
@@ -72,7 +72,10 @@ class Located:
             return None
 
     def path_to(self, offset: int) -> list[tuple[str | int, SpanMap]]:
-        """Return the steps to the innermost part around an offset, its end included."""
+        """Return the steps to the innermost part around an offset, or ending there.
+
+        A step is the name or index of a part, and its span map.
+        """
         relative = offset - self.at
         steps: list[tuple[str | int, SpanMap]] = []
         place = self.places
@@ -91,6 +94,6 @@ def _child(place: SpanMap, at: int) -> tuple[str | int, SpanMap] | None:
             best = name, part
     for index, item in enumerate(place.items):
         if item is not None and item.span.start <= at <= item.span.end:
-            # Between two adjacent parts, choose the later one: `x` of `(x`.
+            # If two parts meet at the offset, choose the later one: `x` of `(x`.
             best = index, item
     return best

@@ -14,20 +14,20 @@ Role = Literal["definition", "declaration", "use"]
 Group = Literal["input", "initializer", "info", "output", "node"]
 Key = tuple[str, int, Any]
 """The meaning of a name: its kind (`value`, `label`, `parameter` or `function`), the number of its
-scope, and the name."""
+scope (0 for a function), and the name; for a function, its `FunctionKey`."""
 
 
 @dataclass(slots=True, eq=False)
 class Statement:
-    """A node or a value's declaration.
+    """A node, or the declaration of a value.
 
     Attributes:
         at: its offset.
         kind: its rule in `syntax.span_map`.
-        item: its item in the tree.
+        item: the `Node` or `ValueInfo` in the tree.
         scope: the graph or body that contains it.
         group: the role of a declared value; `node` for a node.
-        number: the index of a node in its scope.
+        number: the index of a node in its scope; -1 for a value.
         limit: its last possible end: the start of the next statement outside of this one.
     """
 
@@ -62,7 +62,7 @@ class Symbol:
     """A name with one meaning.
 
     Attributes:
-        key: the meaning.
+        key: its key in the index.
         name: the name.
         scope: the scope that defines the name; without a definition, the outermost of its uses.
         defined: whether it has a definition.

@@ -10,7 +10,7 @@ from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.tensor.text_resources import BlobError
 
 MOST_BYTES = 64 << 20
-"""The size of the largest tensor with statistics: hovering must not wait."""
+"""Larger tensors have no statistics, which would delay the hover."""
 
 
 def statistics(
@@ -19,7 +19,7 @@ def statistics(
     model: ast.Model | None,
     base_dir: Path | None,
 ) -> str | None:
-    """Return a line of statistics of a tensor; None if it has none.
+    """Return a line of statistics of a tensor, or an error message; None for other data.
 
     Args:
         type: its type.

@@ -35,7 +35,7 @@ _INITIALIZER = _TYPE["variable"], _MODIFIER["readonly"]
 _DECLARATION = _MODIFIER["declaration"]
 
 Token = tuple[int, int, int, int]
-"""Start, end, type and modifiers."""
+"""Start and end offset, index in `TYPES`, and bits of `MODIFIERS`."""
 
 
 def tokens_outside_statements(index: Index) -> list[Token]:
@@ -44,7 +44,7 @@ def tokens_outside_statements(index: Index) -> list[Token]:
     for scope in index.scopes:
         holder = None if scope.holder is None else index.original(scope.holder)
         for token in _heads(index, scope):
-            # After a syntax error, a supposed head may be inside of a statement.
+            # After a syntax error, a head may be found inside of a statement: skip it.
             around = index.statement_at(token[0])
             if around is None or around.item is holder:
                 found.append(token)
@@ -98,7 +98,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
 
 
 def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
-    """Return type and modifiers of a value: an input, an initializer, or computed by a node."""
+    """Return the type and modifiers of an input, an initializer, or a value computed by a node."""
     if scope.position.get(name) != GIVEN:
         return COMPUTED
     return _INPUT if name in index.inputs(scope) else _INITIALIZER
@@ -208,7 +208,7 @@ def meanings(
 
 
 def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:
-    """Return the meanings of inputs and initializers; None if outer values are visible too."""
+    """Return type and modifiers of inputs and initializers; None if outer values are visible."""
     if scope.parent is not None or scope.main_graph is not None:
         return None
     inputs = {value.name for value in scope.inputs}

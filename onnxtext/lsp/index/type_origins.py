@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain in a few lines where the type of a value comes from, by the last checker result."""
+"""Explain in a few lines where the type of a value comes from, using the last checker result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _type(text: str) -> Type | None:
 
 
 class EditorView:
-    """The view of a graph from the last checker result."""
+    """The inferred facts of a graph from the last checker result: implements `View`."""
 
     def __init__(self, document: Document, scope: Scope) -> None:
         self._document = document
@@ -77,7 +77,7 @@ class EditorView:
         return None
 
     def outer(self) -> View | None:
-        """Return the view of the outer graph."""
+        """Return the view of the outer graph; None if there is none."""
         scope = self._scope.parent or self._scope.main_graph
         return None if scope is None else EditorView(self._document, scope)
 
@@ -86,7 +86,7 @@ class EditorView:
         return EditorView(self._document, scope)
 
     def call(self, node: Node) -> View | None:
-        """Return the view of the function that a node calls."""
+        """Return the view of the function that a node calls; None for an operator."""
         subject = self._document.version.index.subject
         if subject is None:
             return None
@@ -97,7 +97,7 @@ class EditorView:
         return None
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return where this function body is called first."""
+        """Return the view and node of the first call of this function; None if there is none."""
         subject = self._document.version.index.subject
         for scope in self._document.version.index.scopes if subject is not None else ():
             for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):  # type: ignore[arg-type]
@@ -107,9 +107,9 @@ class EditorView:
 
 
 def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
-    """Yield a line of Markdown for each of the first sizes of a computed value.
+    """Yield lines of Markdown on the origins of a computed value's sizes, unknown sizes first.
 
-    Nothing is yielded before the checker has finished with this version of the text.
+    Nothing is yielded until the check of this version of the text has finished.
     """
     subject = document.version.index.subject
     if document.current is None or subject is None or scope.position.get(name, GIVEN) == GIVEN:
@@ -139,7 +139,7 @@ def _line(document: Document, step: Step) -> str:
 
 
 def _link(document: Document, place: Place | None) -> str:
-    """Return a link to the line of a place."""
+    """Return a link to the line of a place; "" if it is not in the text."""
     index = document.version.index
     item = None if place is None or index.subject is None else place.item
     original = item if item is None else index.subject.resolved.original(item)  # type: ignore[union-attr]

@@ -26,7 +26,7 @@ NEED_VALID_SYNTAX = frozenset(
         "unused-suppression",
     )
 )  # fmt: skip
-"""Rules that are off while a text has syntax errors, which may be the cause."""
+"""Rules without findings while a text has syntax errors, which may be the cause."""
 
 MOST_FINDINGS = 1000
 """Maximum number of findings of a document that are sent to the editor, errors first."""
@@ -94,11 +94,11 @@ def _check(
     broken: bool,
     answers: Answers | None,
 ) -> tuple[Subject, list[Diagnostic]]:
-    from onnxtext.checker.context.schema_tables import default_tables, use_tables
+    from onnxtext.checker.context.operator_tables import default_tables, use_tables
     from onnxtext.checker.engine.check_input import encoded_for_checks
+    from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import Settings, SettingsError, find_settings
     from onnxtext.checker.engine.run import diagnose, find_in
-    from onnxtext.checker.engine.schema_files import tables_of
 
     found: list[Diagnostic] = []
     settings, tables = Settings(), default_tables()
@@ -130,7 +130,7 @@ def _check(
 
 
 def _without_source(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the findings to send to the server: without the text, errors first, not too many."""
+    """Return at most `MOST_FINDINGS` findings for the server: without source, errors first."""
     rank = {"error": 0, "warning": 1}
     chosen = sorted(found, key=lambda item: rank.get(item.severity, 2))[:MOST_FINDINGS]
     return [replace(item, source=None) for item in chosen]

@@ -24,8 +24,8 @@ from onnxtext.lsp.server.worker import HEAD, Failure, Job, pack
 DELAY = 0.2
 """Seconds without a change before a document is checked."""
 GRACE = 1.0
-"""Seconds until an outdated check is stopped: starting a new process takes about as long, and
-loses the cache."""
+"""Seconds that an outdated check may run: starting a new process takes about as long, and loses
+the cache."""
 LONGEST = 60.0
 """Timeout of a check in seconds."""
 
@@ -37,8 +37,8 @@ class Checker:
     """Checks the newest version of each document, one document at a time.
 
     Args:
-        done: called when a check has ended.
-        found: called with the diagnostics as soon as they are known, before `done`.
+        done: called with URI, version number and result when a check has ended.
+        found: called with URI, version number and diagnostics, as soon as these are known.
 
     Attributes:
         stopped: the number of checks that were stopped.
@@ -59,7 +59,7 @@ class Checker:
         self.stopped = 0
 
     def submit(self, uri: str, number: int, job: Job, delay: float = DELAY) -> None:
-        """Check a version of a document soon, unless a newer one comes."""
+        """Check a version of a document after a delay, unless a newer version is submitted."""
         self.cancel(uri)
         loop = asyncio.get_running_loop()
         self._delays[uri] = loop.call_later(delay, self._due, uri, number, job)
@@ -72,7 +72,7 @@ class Checker:
         self._waiting.pop(uri, None)
         if self._running is None or self._running[0] != uri:
             return
-        self._outdated = True  # a reopened document may have the same version numbers
+        self._outdated = True  # version numbers may repeat after a document is reopened
         if self._kill is None:
             loop = asyncio.get_running_loop()
             left = self._running[2] + GRACE - loop.time()
@@ -83,7 +83,7 @@ class Checker:
         self._pump()
 
     def close(self) -> None:
-        """Stop everything."""
+        """Cancel all checks and end the process."""
         self._closed = True
         for handle in (*self._delays.values(), *([self._kill] if self._kill else [])):
             handle.cancel()

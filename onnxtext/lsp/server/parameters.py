@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Validate the parameters of messages, which pygls would convert or drop."""
+"""Validate the parameters of messages; pygls would convert or drop invalid parameters."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
 
 
 def check_types(params: Any, depth: int = 0) -> None:
-    """Check the types of parameters: pygls would convert them.
+    """Check the types of parameters by their names; pygls would convert wrong types silently.
 
     Raises:
         TypeError: a parameter has the wrong type.

@@ -108,7 +108,7 @@ class PipeReader:
         return not self._ended
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Read in a thread."""
+        """Read the stream to its end; runs in a thread."""
         data = b"x"
         while data:
             try:
@@ -130,7 +130,7 @@ class PipeWriter:
     """Writes to the editor; does not close the stream."""
 
     def __init__(self, stream: BinaryIO, lost: Callable[[], None]) -> None:
-        """Write to a stream.
+        """Create a writer.
 
         Args:
             stream: the pipe to the editor.

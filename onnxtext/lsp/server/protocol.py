@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Extend the protocol of pygls: validate messages, queue requests, and store the documents.
 
-pygls answers a request before it reads on, so it would compute requests that are already cancelled
-or outdated. In this module, requests wait in a queue until all input is read. pygls drops messages
-with invalid parameters; this module answers them with an error (JSON-RPC 2.0, section 5.1).
+pygls answers each request before it reads the next message, so it would compute requests that are
+already cancelled or outdated. Here, requests wait in a queue until all input is read. pygls drops
+messages with invalid parameters; this module answers them with an error (JSON-RPC 2.0, section
+5.1).
 
 pygls also keeps the text of each document, and splits lines like Python, at U+2028 and other
 characters that are not line breaks in the protocol (LSP 3.18, Text Documents). A change after
@@ -80,7 +81,7 @@ class Protocol(LanguageServerProtocol):
     """Validates messages, queues requests, and stores the documents instead of pygls.
 
     Attributes:
-        has_input: whether more input has arrived.
+        has_input: returns whether unread input has arrived.
         computed: the number of requests that were passed to handlers.
     """
 
@@ -141,7 +142,7 @@ class Protocol(LanguageServerProtocol):
         return self._converter.structure(message, self.get_message_type(message["method"]) or other)
 
     def _state_error(self, method: Any) -> tuple[int, str] | None:
-        """Return the error to report if a message is not allowed now; None if it is."""
+        """Return the code and message of an error if a method is not allowed now; else None."""
         if not isinstance(method, str):
             return INVALID_REQUEST, "the method of a message must be a string"
         if method == t.EXIT:
@@ -188,7 +189,7 @@ class Protocol(LanguageServerProtocol):
         version = None if document is None else document.version
         self._queue.append(PendingRequest(msg_id, method_name, params, uri, version))
         if self._worker is None or self._worker.done():
-            # A request's context holds its id; the worker serves all requests, so copy the context.
+            # A request's context holds its id. The worker serves all requests, so it gets a copy.
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             self._worker = context.run(loop.create_task, self._work())
@@ -198,7 +199,7 @@ class Protocol(LanguageServerProtocol):
 
     @property
     def server(self) -> Server:
-        """Our server."""
+        """The server, with its own type."""
         return self._server  # type: ignore[return-value]
 
     async def _work(self) -> None:
@@ -213,7 +214,7 @@ class Protocol(LanguageServerProtocol):
                 continue
             try:
                 ready = await self.server.prepare(waiting.version, waiting.method)
-            except Exception:  # it is raised again in the handler, which handles it
+            except Exception:  # the handler raises it again, and reports it
                 ready = True
             if not ready:
                 continue
@@ -222,7 +223,7 @@ class Protocol(LanguageServerProtocol):
                 self._run(waiting)
 
     async def settle(self, seconds: float) -> None:
-        """Wait until all requests are answered, for a limited time."""
+        """Wait until all requests are answered, but no longer than `seconds`."""
         end = time.monotonic() + seconds
         while (self._queue or self._running) and time.monotonic() < end:
             await asyncio.sleep(0.01)

@@ -41,7 +41,7 @@ PAUSE = 0.06
 """Seconds without a change before a slow text is parsed for a request: usually once, after the last
 keystroke."""
 LONG = 0.03
-"""Seconds of parsing from which a text is slow."""
+"""A text is slow if parsing takes longer, in seconds."""
 
 LAST = 5.0
 """Seconds to answer pending requests when the input ends."""
@@ -55,7 +55,7 @@ TREE_ONLY = frozenset(
         t.TEXT_DOCUMENT_CODE_ACTION,
     )
 )
-"""The requests for which the tree is prepared, but not the index."""
+"""Requests that need the tree, but not the index, before they are handled."""
 
 Handler = Callable[..., Any]
 log = logging.getLogger(__name__)
@@ -245,7 +245,7 @@ class Server(LanguageServer):
             self._check(document, delay=0)
 
     def _read(self, uri: str) -> None:
-        """Parse the newest text, and publish its syntax errors, or an empty list."""
+        """Parse the newest text and publish its syntax errors; publish [] if they are gone."""
         self._reading.pop(uri, None)
         document = self.documents.get(uri)
         if document is None:

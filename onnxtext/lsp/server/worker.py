@@ -29,8 +29,8 @@ class Job:
 
     Attributes:
         text: the text.
-        name: its name.
-        base_dir: its directory, if any.
+        name: the name of the text in messages.
+        base_dir: the directory of the text, if any.
     """
 
     text: str
@@ -58,7 +58,7 @@ def main() -> None:
     # Output of libraries must not mix with messages.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _warm_up()
-    answers: Answers = {}  # versions share most of them
+    answers: Answers = {}  # a cache: most answers are the same for the next version
     while True:
         job = _read(reader)
         if job is None:

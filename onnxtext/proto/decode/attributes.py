@@ -94,8 +94,8 @@ class AttributeFields:
 
     def record(self, data: Data) -> ast.Record:
         """Return a record of all fields except the name and the doc string."""
+        from onnxtext.proto.descriptors import message_spec
         from onnxtext.proto.generic_records import lift_record
-        from onnxtext.proto.schema import message_spec
 
         whole = lift_record(message_spec("AttributeProto"), data)
         return ast.Record(tuple([f for f in whole.fields if f.key not in ("name", "doc_string")]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
-from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
 from onnxtext.wire.writer import LENGTH, VARINT
 

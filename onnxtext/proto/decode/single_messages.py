@@ -20,9 +20,9 @@ from onnxtext.proto.decode.attributes import (
 )
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.types_and_tensors import Data, lift_entry
+from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower import LowerError, lower_fragment
 from onnxtext.proto.generic_records import lift_record
-from onnxtext.proto.schema import message_spec
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import FragmentItem

@@ -67,8 +67,8 @@ def lift_opset(data: Data) -> ast.OpsetImport:
 
 def lift_configuration(data: Data) -> ast.Configuration:
     """Lift a `DeviceConfigurationProto`."""
+    from onnxtext.proto.descriptors import message_spec
     from onnxtext.proto.generic_records import lift_record
-    from onnxtext.proto.schema import message_spec
 
     name = ""
     fields = []
@@ -96,8 +96,8 @@ def lift_annotation(data: Data) -> ast.Annotation:
 
 def device_decorator(data: Data) -> ast.Decorator:
     """Return `@device("id", …)` for a `NodeDeviceConfigurationProto`."""
+    from onnxtext.proto.descriptors import message_spec
     from onnxtext.proto.generic_records import lift_record
-    from onnxtext.proto.schema import message_spec
 
     fields = lift_record(message_spec("NodeDeviceConfigurationProto"), data).fields
     if fields and fields[0].key == "configuration_id":

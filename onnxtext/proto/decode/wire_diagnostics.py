@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from onnxtext.proto.schema import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.wire_places import step
 from onnxtext.wire.reader import MAX_DEPTH
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT

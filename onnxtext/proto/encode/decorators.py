@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from onnxtext.ast.records import Decorator, Field, Record, Word
+from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.generic_records import (
     RecordError,
     find_field,
@@ -13,7 +14,6 @@ from onnxtext.proto.generic_records import (
     lower_record,
     lower_unknown,
 )
-from onnxtext.proto.schema import message_spec
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, Piece, delimited, tag
 

@@ -64,7 +64,7 @@ class Lowering(ValueLowering):
 
     def configuration(self, configuration: ast.Configuration, at: int) -> bytes:
         """Return a `DeviceConfigurationProto`."""
-        from onnxtext.proto.schema import message_spec
+        from onnxtext.proto.descriptors import message_spec
 
         try:
             rest = lower_record(message_spec("DeviceConfigurationProto"), configuration.record)

@@ -277,7 +277,7 @@ class ValueLowering(ABC):
         return self.finish("AttributeProto", data, attribute.decorators, -1)
 
     def _record_attribute(self, name: bytes, record: ast.Record) -> bytes:
-        from onnxtext.proto.schema import message_spec
+        from onnxtext.proto.descriptors import message_spec
 
         try:
             data = lower_record(message_spec("AttributeProto"), record)

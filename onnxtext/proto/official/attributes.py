@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from onnxtext.ast.tensors_and_attributes import AttributeType
+from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.official.fields import (
     Data,
     Fields,
@@ -23,7 +24,6 @@ from onnxtext.proto.official.types_and_tensors import (
     ValueReducer,
     default_nans,
 )
-from onnxtext.proto.schema import message_spec
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import FIXED32, LENGTH, tag, varint

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from onnxtext.proto.descriptors import FieldSpec, message_spec
 from onnxtext.proto.official.losses import ItemPath, Losses
-from onnxtext.proto.schema import FieldSpec, message_spec
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS
 from onnxtext.proto.official.fields import (
     Data,
@@ -20,7 +21,6 @@ from onnxtext.proto.official.fields import (
     number,
 )
 from onnxtext.proto.official.losses import ItemPath
-from onnxtext.proto.schema import message_spec
 from onnxtext.tensor.elements import ELEMENT_NUMBERS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import unpack

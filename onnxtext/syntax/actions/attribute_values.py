@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the values of attributes: elements, references, blobs, data files, types."""
+"""Actions for the values of attributes: elements, references, blobs, types, graphs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
+from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Number
 from onnxtext.ast.tensors_and_attributes import Blob, DataFile, Reference
 from onnxtext.ast.types import Type
-from onnxtext.syntax.actions.registry import action
+from onnxtext.syntax.actions.graphs_and_nodes import graph
+from onnxtext.syntax.actions.registry import action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
 
@@ -84,3 +86,17 @@ def decorated_element(decorators: Decorators, value: Any) -> Any:
 def type_value(type: Type) -> Type:
     """A type as a value."""
     return type
+
+
+@located
+def graph_value(
+    at: int,
+    name: str,
+    inputs: list[ValueInfo] | None,
+    outputs: list[ValueInfo],
+    values: list[ValueInfo] | None,
+    nodes: list[Node],
+) -> Graph:
+    """A graph in an attribute."""
+    made: Graph = graph(at, None, name, inputs, outputs, values, nodes)
+    return made

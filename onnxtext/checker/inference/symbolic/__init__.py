@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find contradictions between symbolic dimensions."""
+"""Infer symbolic dimensions such as `2*seq`, and find contradictions between them."""

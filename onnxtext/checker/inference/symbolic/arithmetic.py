@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calculate with small symbolic values: sums, quotients, comparisons, choices."""
+"""Compute arithmetic and logical operators on small tensors of symbolic integers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 Operation = Callable[[Extent, Extent], Extent]
 
 
-def _joined(call: OperatorCall) -> list[Value] | None:
-    """Return the inputs broadcast to one shape; None if one is unknown."""
+def _broadcast_inputs(call: OperatorCall) -> list[Value] | None:
+    """Return the input values, broadcast to one shape; None if one is unknown or too large."""
     known = [value for value in call.values if value is not None]
     shape = joint_shape([value.shape for value in known])
     if len(known) != len(call.values) or not known or shape is None:
@@ -40,10 +40,10 @@ def _joined(call: OperatorCall) -> list[Value] | None:
 
 
 def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
-    """Return the function for an operator of two or more inputs."""
+    """Return the inference function of an operator that combines its inputs element by element."""
 
     def follow(call: OperatorCall) -> Value | None:
-        values = _joined(call)
+        values = _broadcast_inputs(call)
         if values is None:
             return None
         items = values[0].items
@@ -56,12 +56,12 @@ def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
 
 
 def summed(left: Extent, right: Extent) -> Extent:
-    """Return a sum."""
+    """Return the sum of two sizes."""
     return plus(left, right)
 
 
 def _divided(call: OperatorCall) -> Value | None:
-    values = _joined(call)
+    values = _broadcast_inputs(call)
     if values is None or len(values) != 2:
         return None
     step = _real_quotient if values[0].real else _whole_quotient
@@ -82,7 +82,7 @@ def _real_quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _whole_quotient(left: Extent, right: Extent) -> Extent:
-    """Return a quotient rounded toward zero."""
+    """Return a quotient rounded toward zero; None if unknown."""
     if _may_be_zero(right):
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -95,7 +95,7 @@ def _whole_quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _remainder(call: OperatorCall) -> Value | None:
-    values = _joined(call)
+    values = _broadcast_inputs(call)
     if values is None or len(values) != 2 or values[0].real or call.integer("fmod", 0):
         return None
     pairs = zip(values[0].items, values[1].items, strict=True)
@@ -119,7 +119,7 @@ def _compared(judge: Operation) -> Callable[[OperatorCall], Value | None]:
 
 
 def _is_less(left: Extent, right: Extent) -> Extent:
-    """Return 1 if a size is less than the other, 0 if not, None if unknown."""
+    """Return 1 if `left` is less than `right`, 0 if not, None if unknown."""
     difference = minus(left, right)
     if difference is None:
         return None
@@ -152,7 +152,7 @@ def _either(left: Extent, right: Extent) -> Extent:
 
 
 def where(call: OperatorCall) -> Value | None:
-    """Infer `Where`: if a condition is unknown, the element is known only if both are equal."""
+    """Compute `Where`; under an unknown condition, only equal choices give a known element."""
     known = [value for value in call.values if value is not None]
     shape = joint_shape([value.shape for value in known])
     if len(known) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:

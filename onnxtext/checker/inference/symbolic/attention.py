@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Infer output shapes of attention operators of onnxruntime.
 
-B is the batch, S the number of tokens, L that of the keys, P that of earlier tokens, N the number
-of heads, and H the size of a head.
+Dimensions: B batch size, S number of query tokens, L number of key tokens, P number of past tokens
+(of the key/value cache), N number of heads, K number of key/value heads, H size of a head.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Shapes = tuple[SymbolicShape, ...]
 
 
 def _width(call: OperatorCall, weights: int, bias: int | None) -> Extent:
-    """Return the width of the values: `qkv_hidden_sizes` gives it, else a third of the weights."""
+    """Return the hidden size of values: `qkv_hidden_sizes[2]`, or a third of the weights' width."""
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None
@@ -29,7 +29,7 @@ def _width(call: OperatorCall, weights: int, bias: int | None) -> Extent:
 
 
 def _attention(call: OperatorCall, bias: int | None, past: int) -> Shapes:
-    """Return the shapes of (B, S, width) and (2, B, N, P + S, H)."""
+    """Return (B, S, width) and (2, B, N, P + S, H); `bias` and `past` are indices of inputs."""
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) != 3 or heads <= 0:
         return ()
@@ -55,7 +55,7 @@ def quantized_attention(call: OperatorCall) -> Shapes:
 
 
 def packed_attention(call: OperatorCall) -> Shapes:
-    """Infer `PackedAttention`, whose tokens have no batch."""
+    """Infer `PackedAttention`, whose first dimension has the tokens of all batches."""
     shape = call.shape(0)
     return () if shape is None or len(shape) != 2 else ((shape[0], _width(call, 1, 2)),)
 
@@ -63,8 +63,8 @@ def packed_attention(call: OperatorCall) -> Shapes:
 def multi_head_attention(call: OperatorCall) -> Shapes:
     """Infer `MultiHeadAttention`.
 
-    The query is (B, S, N*H), or has all three (B, S, N, 3, H). The key is (B, L, N*H) or (B, N, L,
-    H), as the value, or has both (B, L, N, 2, H).
+    The query is (B, S, N*H), or contains key and value: (B, S, N, 3, H). Key and value are
+    (B, L, N*H) or (B, N, L, H), or the key contains the value: (B, L, N, 2, H).
     """
     query, key, value = call.shape(0), call.shape(1), call.shape(2)
     heads = call.integer("num_heads", 0)
@@ -93,7 +93,7 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
     if call.has_input(6) or call.has_input(8):
         past = call.shape(6)
         known = past is not None and len(past) == 4 and not call.has_input(8) and key is not None
-        # The keys of (B, N, L, H) may already contain the earlier ones.
+        # Keys (B, N, L, H) may already contain the past ones.
         length = plus(past[2], length) if known and past and key and len(key) == 3 else None
     present = [(query[0], heads, length, size) for size in sizes]
     return ((*query[:2], width), *present)
@@ -102,25 +102,23 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
 def grouped_attention(call: OperatorCall) -> Shapes:
     """Infer `GroupQueryAttention`.
 
-    The query is (B, S, N*H), or has the keys and values of K heads, too: (B, S, (N + 2*K)*H). How
-    many tokens the caches hold depends on data.
+    The query is (B, S, N*H), or also contains the keys and values of K heads: (B, S, (N + 2*K)*H).
+    The number of tokens in the caches is unknown: it depends on input data.
     """
     query, heads, groups = call.shape(0), call.integer("num_heads", 0), _groups(call)
     if query is None or len(query) != 3 or heads <= 0 or groups <= 0:
         return ()
     size = exact(query[2], heads if call.has_input(1) else heads + 2 * groups)
     width = query[2] if call.has_input(1) else times(heads, size)
-    return (*query[:2], width), *[_cache(call, index, query[0], groups, size) for index in (3, 4)]
+    return (*query[:2], width), *[_cache(call, query[0], groups, size)] * 2
 
 
 def _groups(call: OperatorCall) -> int:
     return call.integer("kv_num_heads", 0)
 
 
-def _cache(
-    call: OperatorCall, index: int, batch: Extent, groups: int, size: Extent
-) -> Extents | None:
-    """Return the shape (B, K, tokens, H) of a cache; quantized ones may be packed."""
+def _cache(call: OperatorCall, batch: Extent, groups: int, size: Extent) -> Extents | None:
+    """Return the shape (B, K, tokens, H) of a cache; None if quantized: it may be packed."""
     packed = call.attribute("k_quant_type") or call.attribute("v_quant_type")
     if packed not in (None, b"NONE") or call.has_input(12):
         return None

@@ -34,7 +34,7 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         span = times(plus(window, -1), dilations[axis])
         steps = minus(plus(extent, first + last - 1), span)
         by = strides[axis]
-        # In onnxruntime the results of pooling may be empty, those of a convolution may not.
+        # In onnxruntime, the output of pooling may be empty, that of a convolution may not.
         least = 0 if call.node.op_type == "Conv" else 1 - 2 * by
         if isinstance(steps, int) and steps < least:
             call.reject(f"the window is larger than dimension {axis + 2} of {{0}} with its pads")
@@ -46,19 +46,19 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
 
 
 def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
-    """Return the number of windows, rounded up; no window starts in the padding at the end."""
+    """Return the number of windows for `ceil_mode`; no window starts in the pads at the end."""
     count = plus(rounded_up(steps, by), 1)
     if not isinstance(count, int) or not isinstance(end, int):
         return None
     return count - 1 if (count - 1) * by >= end else count
 
 
-_NONE = 1 << 10
+_NO_INPUT = 1 << 10
 """An index beyond the inputs of every node: the operator has no such input."""
 
 
 def _of_weights(data: int, weights: int, bias: int) -> Callable[[OperatorCall], SymbolicShape]:
-    """Return the function that infers the shapes of a convolution.
+    """Return the inference function of a convolution operator.
 
     Args:
         data: the index of the input with the data.
@@ -103,7 +103,7 @@ def _require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
 
 
 conv = _of_weights(0, 1, 2)
-conv_integer = _of_weights(0, 1, _NONE)
+conv_integer = _of_weights(0, 1, _NO_INPUT)
 quantized_conv = _of_weights(0, 3, 8)
 
 
@@ -123,7 +123,7 @@ def global_pool(call: OperatorCall) -> SymbolicShape:
 
 
 def require_image(call: OperatorCall) -> None:
-    """Require dimensions after the channels."""
+    """Require a rank of at least 3: batch, channels and spatial dimensions."""
     rank = call.rank(0)
     if rank is not None and rank < 3:
         have = f"{{0}} has {dimensions(rank)}"
@@ -171,7 +171,7 @@ def transposed_conv(call: OperatorCall) -> SymbolicShape:
 def _require_output(
     call: OperatorCall, axis: int, wanted: int, stride: int, span: Extent, added: int
 ) -> None:
-    """Require that pads exist that give a size in `output_shape`; they may not be negative."""
+    """Require that some pads, none of them negative, give the output size `wanted`."""
     shape = call.shape(0)
     size = shape[axis + 2] if shape is not None else None
     if not isinstance(size, int) or not isinstance(span, int) or stride < 1:
@@ -187,7 +187,7 @@ def _require_output(
 
 
 def to_depth(call: OperatorCall) -> SymbolicShape:
-    """Infer `SpaceToDepth`: blocks become channels."""
+    """Infer `SpaceToDepth`, which moves blocks of height and width to channels."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
@@ -215,4 +215,4 @@ def to_space(call: OperatorCall) -> SymbolicShape:
 def _require_multiple(call: OperatorCall, shape: Extents, axis: int, number: int) -> None:
     size = shape[axis]
     if isinstance(size, int) and size % number:
-        call.reject(f"dimension {axis} of {{0}} is {size}, no multiple of {number}")
+        call.reject(f"dimension {axis} of {{0}} is {size}, which is not a multiple of {number}")

@@ -22,13 +22,13 @@ from onnxtext.checker.inference.symbolic.sizes import Extents
 
 
 def broadcast_pair(left: Extent, right: Extent) -> Extent:
-    """Return the size to which two known sizes are broadcast; None if it depends on symbols."""
+    """Return the size to which two known sizes are broadcast; None if this depends on symbols."""
     if left == right:
         return left
     for one, other in ((left, right), (right, left)):
         if one == 1:
             return other
-        # Unless the sizes differ, or one is 1, the node is wrong.
+        # A number other than 1 is the result: a valid other size equals it or is 1.
         if isinstance(one, int):
             return one
         if _is_least_of(one, other):
@@ -37,13 +37,13 @@ def broadcast_pair(left: Extent, right: Extent) -> Extent:
 
 
 def _is_least_of(least: Extent, size: Extent) -> bool:
-    """Whether the size `least` is a minimum of several sizes, one of which is `size`."""
+    """Whether `least` is a minimum of several sizes, and `size` is one of them."""
     term = sole_factor(least) if isinstance(least, Size) else None
     return isinstance(term, Term) and term.kind == "min" and size in term.parts
 
 
 def expanded(call: OperatorCall) -> SymbolicShape:
-    """Infer `Expand`: a shape is broadcast against the input."""
+    """Infer `Expand`: the input is broadcast with the given shape."""
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
     if shape is None or wanted is None or not call.has_rank(1, 1):
         return None
@@ -67,7 +67,7 @@ def _expanded(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
 
 
 def tiled(call: OperatorCall) -> SymbolicShape:
-    """Infer `Tile`: sizes are multiplied."""
+    """Infer `Tile`: each dimension is multiplied by its number of repeats."""
     shape, repeats = call.shape(0), call.symbolic("repeats", 1)
     if shape is not None and repeats is not None and call.since >= 6:
         call.equal(len(repeats), len(shape), "the length of {1}", "the rank of {0}")
@@ -86,7 +86,7 @@ def ranged(call: OperatorCall) -> SymbolicShape:
 
 
 def constant_shape(call: OperatorCall) -> SymbolicShape:
-    """Infer `Constant`: the shape of the attribute."""
+    """Infer `Constant`: the shape of the attribute's value."""
     for attribute in call.node.attributes:
         value = attribute.read()
         if isinstance(value, Tensor):
@@ -116,7 +116,7 @@ def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     count = given if isinstance(given, int) else call.scalar(1)
     size = shape[axis]
     if isinstance(count, int) and isinstance(size, int) and not 0 <= count <= size:
-        call.reject(f"the {count} greatest of {size}: dimension {axis} of {{0}} is {size}")
+        call.reject(f"`k` is {count}, but dimension {axis} of {{0}} is {size}")
     made = (*shape[:axis], count, *shape[axis + 1 :])
     return made, made
 
@@ -132,7 +132,7 @@ def one_hot(call: OperatorCall) -> SymbolicShape:
 
 
 def resized(call: OperatorCall) -> SymbolicShape:
-    """Infer `Resize` and `Upsample`: the sizes are given, or factors."""
+    """Infer `Resize` and `Upsample`: an input gives the new sizes, or scale factors."""
     shape = call.shape(0)
     if shape is None:
         return None
@@ -173,7 +173,7 @@ def _require_scales_or_sizes(call: OperatorCall) -> None:
 
 
 def _is_given(call: OperatorCall, index: int) -> bool | None:
-    """Whether an input is passed that is not empty; None if unknown."""
+    """Whether an input is passed and is not empty; None if unknown."""
     shape = call.shape(index)
     if not call.has_input(index):
         return False
@@ -192,7 +192,7 @@ def indices_shape(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
-    """Require the indices to be no larger than the data, except along an axis."""
+    """Require each dimension of the indices to be at most that of the data, except at `axis`."""
     for index, (size, count) in enumerate(zip(shape, call.shape(1) or (), strict=False)):
         numbers = isinstance(size, int) and isinstance(count, int)
         if index != axis and numbers and count > size:  # type: ignore[operator]
@@ -200,7 +200,7 @@ def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
 
 
 def scattered(call: OperatorCall) -> SymbolicShape:
-    """Infer `ScatterElements`: indices and updates have one shape, and the rank of the data."""
+    """Infer `ScatterElements`: indices and updates have equal shapes, and the rank of the data."""
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     axis = call.axis("axis", 0, len(shape)) if shape is not None else None
     if shape is None or axis is None:
@@ -216,13 +216,13 @@ def scattered(call: OperatorCall) -> SymbolicShape:
 
 
 def scattered_slices(call: OperatorCall) -> SymbolicShape:
-    """Infer `ScatterND`: each index selects in the first dimensions; updates have the others."""
+    """Infer `ScatterND`: an index tuple selects a slice of the data, which an update replaces."""
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     depth = chosen[-1] if chosen else None
     if shape is None or not chosen or depth is None or updates is None:
         return shape
     if isinstance(depth, Size):
-        # The ranks determine the number of dimensions in which an index selects.
+        # The ranks determine the length of an index tuple.
         call.equal(depth, len(chosen) - 1 + len(shape) - len(updates))
         return shape
     if depth > len(shape):
@@ -237,7 +237,7 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
 
 
 def gathered(call: OperatorCall) -> SymbolicShape:
-    """Infer `GatherND`: each index selects in the first dimensions; the result has the others."""
+    """Infer `GatherND`: each index tuple selects a slice of the data."""
     data, chosen = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims", 0)
     if data is None or not chosen or not isinstance(chosen[-1], int):
@@ -250,6 +250,6 @@ def gathered(call: OperatorCall) -> SymbolicShape:
 
 
 def found_places(call: OperatorCall) -> SymbolicShape:
-    """Infer `NonZero`: a row per dimension; the number of columns depends on the elements."""
+    """Infer `NonZero`: one row per dimension; the number of columns depends on the elements."""
     shape = call.shape(0)
     return None if shape is None else (max(len(shape), 1) if call.since >= 9 else None, None)

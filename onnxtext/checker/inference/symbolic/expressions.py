@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calculate with symbolic sizes in a normal form: polynomials with integer coefficients.
 
-`2*seq`, `past + seq` and `batch*heads` are polynomials of symbols, none of which is negative.
-Quotients, minima and maxima are opaque factors: `(seq + 1) // 2`. Equal polynomials are equal
-objects. Results with too many parts are unknown (None).
+`2*seq`, `past + seq` and `batch*heads` are polynomials of symbols; all symbols are at least 0.
+Quotients, minima and maxima are opaque factors: `(seq + 1) // 2`. Equal polynomials compare equal
+with `==`. Results with too many terms are unknown (None).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Term(NamedTuple):
     Attributes:
         kind: `//`, `min` or `max`.
         parts: dividend and divisor, or the compared sizes in order.
-        weight: the number of symbols and terms in this term, itself included.
+        weight: the number of symbols and `Term`s in this term, including itself.
     """
 
     kind: str
@@ -37,17 +37,18 @@ Monomial = tuple[Factor, ...]
 
 
 class Size(NamedTuple):
-    """A symbolic size that is not a number.
+    """A size that contains symbols; other sizes are plain integers.
 
     Attributes:
-        terms: products and their coefficients, in order; the empty product has a number.
+        terms: pairs of a product and its coefficient, in order. The constant term is last: it has
+            the empty product.
     """
 
     terms: tuple[tuple[Monomial, int], ...]
 
     @property
     def shifted(self) -> tuple[str, int] | None:
-        """The symbol and the number if this is a symbol plus a number."""
+        """`("N", 2)` for `N + 2`: the symbol and the number; None for other sizes."""
         first, coefficient = self.terms[0]
         if len(self.terms) > 2 or len(first) != 1 or coefficient != 1:
             return None
@@ -58,7 +59,7 @@ class Size(NamedTuple):
 
     @property
     def constant(self) -> int:
-        """The number that is added."""
+        """The constant term; 0 if there is none."""
         product, coefficient = self.terms[-1]
         return 0 if product else coefficient
 
@@ -80,17 +81,17 @@ def order(factor: Factor) -> tuple[bool, str]:
     return (False, factor) if isinstance(factor, str) else (True, text(Size((((factor,), 1),))))
 
 
-def _rank(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
+def _term_order(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
     return -len(product), [order(factor) for factor in product]
 
 
 def terms_of(size: int | Size) -> dict[Monomial, int]:
-    """Return products and their coefficients, in order."""
+    """Return the coefficient of each product, in order."""
     return dict(size.terms) if isinstance(size, Size) else {(): size}
 
 
 def made_of(terms: Mapping[Monomial, int]) -> Extent:
-    """Return the size that is a sum of products."""
+    """Return the sum of products with these coefficients; None if it has too many terms."""
     kept = [(product, coefficient) for product, coefficient in terms.items() if coefficient]
     if not kept:
         return 0
@@ -100,16 +101,16 @@ def made_of(terms: Mapping[Monomial, int]) -> Extent:
         return None
     if any(abs(coefficient) >= _LARGEST for _, coefficient in kept):
         return None
-    return Size(tuple(sorted(kept, key=lambda item: _rank(item[0]))))
+    return Size(tuple(sorted(kept, key=lambda item: _term_order(item[0]))))
 
 
 def _bounded(number: int) -> int | None:
-    """Return a number; None if int64 cannot hold it, which also bounds repeated squares."""
+    """Return a number; None if int64 cannot hold it, so that numbers cannot grow without end."""
     return number if abs(number) < _LARGEST else None
 
 
 def plus(left: Extent, right: Extent) -> Extent:
-    """Return a sum."""
+    """Return the sum of two sizes."""
     if isinstance(left, int) and isinstance(right, int):
         return _bounded(left + right)
     if left is None or right is None:
@@ -121,12 +122,12 @@ def plus(left: Extent, right: Extent) -> Extent:
 
 
 def minus(left: Extent, right: Extent) -> Extent:
-    """Return a difference."""
+    """Return the difference of two sizes."""
     return plus(left, times(right, -1))
 
 
 def times(left: Extent, right: Extent) -> Extent:
-    """Return a product."""
+    """Return the product of two sizes."""
     if isinstance(left, int) and isinstance(right, int):
         return _bounded(left * right)
     if left is None or right is None:
@@ -147,7 +148,7 @@ def total(sizes: list[Extent] | tuple[Extent, ...]) -> Extent:
 
 
 def product_of(sizes: list[Extent] | tuple[Extent, ...]) -> Extent:
-    """Return the product of sizes; it is 0 if one of them is."""
+    """Return the product of sizes; 0 if a size is 0, even if others are unknown."""
     if 0 in sizes:
         return 0
     found: Extent = 1
@@ -176,7 +177,7 @@ def symbols(size: Extent) -> frozenset[str]:
 
 
 def text(size: int | Size) -> str:
-    """Return a size as it is written: `2*seq`, `past + seq`, `(seq + 1) // 2`."""
+    """Return the text of a size: `2*seq`, `past + seq`, `(seq + 1) // 2`."""
     if isinstance(size, int):
         return str(size)
     if size.shifted is not None and not size.constant:
@@ -199,7 +200,7 @@ def _product(product: Monomial, coefficient: int, *, alone: bool) -> str:
     factors = [str(coefficient)] if coefficient != 1 or not product else []
     for factor in product:
         if isinstance(factor, str):
-            # A name such as `N+1` would read as two operands.
+            # Without parentheses, a symbol such as `N+1` would look like two operands.
             factors.append(factor if factor.isidentifier() else f"({factor})")
         elif factor.kind == "//":
             dividend, divisor = factor.parts

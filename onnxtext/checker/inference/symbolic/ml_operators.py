@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the outputs of the operators of `ai.onnx.ml`: trees, linear models, scalers, encoders."""
+"""Infer output shapes of the operators of `ai.onnx.ml`, and check their attributes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _same(call: OperatorCall) -> Shapes:
 
 
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
-    """Return a shape with a row for each row of the first input; a list is one row."""
+    """Return a matrix shape with the rows of the first input; a 1-D input is one row."""
     shape = call.shape(0)
     if shape is None or not call.has_rank(0, *ranks):
         return None
@@ -29,13 +29,13 @@ def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
 
 
 def _classified(call: OperatorCall, columns: Extent, *ranks: int) -> Shapes:
-    """Return the shapes of labels and scores."""
+    """Return the shapes of a classifier's outputs: labels (rows,) and scores (rows, columns)."""
     matrix = _matrix(call, columns, *ranks)
     return (None, None) if matrix is None else (matrix[:1], matrix)
 
 
-def _scaled(call: OperatorCall) -> Shapes:
-    """Infer `Scaler`: there is one number for all features, or one for each."""
+def _scaler(call: OperatorCall) -> Shapes:
+    """Infer `Scaler`: `offset` and `scale` have one entry, or one for each feature."""
     shape = call.shape(0)
     for name in ("offset", "scale"):
         count = count_of(call, name)
@@ -45,14 +45,14 @@ def _scaled(call: OperatorCall) -> Shapes:
     offsets, scales = count_of(call, "offset"), count_of(call, "scale")
     if offsets and scales and offsets != scales:
         call.reject(
-            f"there are {offsets} offsets but {scales} scales; onnxruntime needs as many of each",
+            f"`offset` has the length {offsets}, but `scale` {scales}; onnxruntime needs the same",
             certain=False,
         )
     return (shape,)
 
 
 def _need(call: OperatorCall, name: str) -> None:
-    """Warn of a list that is missing or empty; the specification does not require it."""
+    """Warn if a list is missing or empty: onnxruntime needs it, the specification does not."""
     if not count_of(call, name):
         call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
 
@@ -65,7 +65,7 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
     size = shape[-1] if shape else None
     if classes and weights % classes:
         call.reject(
-            f"there are {weights} `coefficients`, no multiple of the {classes} `intercepts`"
+            f"`coefficients` has {weights} entries, not a multiple of the {classes} `intercepts`"
         )
     elif isinstance(size, int) and weights < classes * size:
         call.reject(f"there are {weights} `coefficients` for {classes} times {size} features")
@@ -73,7 +73,9 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
         given = f"the number of class labels is {labels}"
         call.reject(f"{given}, but there are {classes} `intercepts`", certain=labels > 0)
     elif classes == 1 and labels > 2:
-        call.reject(f"there are {labels} class labels, but only one of `intercepts`", certain=False)
+        call.reject(
+            f"there are {labels} class labels, but `intercepts` has one entry", certain=False
+        )
     found: Extent = classes or None
     if found == 1 and labels == 2:
         found = 2
@@ -91,7 +93,7 @@ def _linear_regressor(call: OperatorCall) -> Shapes:
     return (_matrix(call, targets, 1, 2),)
 
 
-def _trees_classified(call: OperatorCall) -> Shapes:
+def _tree_classifier(call: OperatorCall) -> Shapes:
     labels = count_of(call, "classlabels_strings", "classlabels_int64s")
     if not labels:
         call.reject("class labels are missing; onnxruntime needs them", certain=False)
@@ -99,7 +101,7 @@ def _trees_classified(call: OperatorCall) -> Shapes:
     return _classified(call, labels or None, 2)
 
 
-def _trees_regressed(call: OperatorCall) -> Shapes:
+def _tree_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("n_targets", 0)
     if targets < 1:
         call.reject("`n_targets` is missing or not positive; onnxruntime needs it", certain=False)
@@ -107,12 +109,12 @@ def _trees_regressed(call: OperatorCall) -> Shapes:
     return (_matrix(call, targets or None, 2),)
 
 
-def _zipped(call: OperatorCall) -> Shapes:
-    """Infer `ZipMap`: there is one label for each column, and no shape of the output."""
+def _zip_map(call: OperatorCall) -> Shapes:
+    """Check `ZipMap`: there is one label for each column. Its output has no shape."""
     names = "classlabels_strings", "classlabels_int64s"
     given = [name for name in names if count_of(call, name)]
     if len(given) != 1:
-        call.reject(f"{'both' if given else 'none'} of `{names[0]}` and `{names[1]}` are given")
+        call.reject(f"exactly one of `{names[0]}` and `{names[1]}` must be given")
         return ()
     shape, count = call.shape(0), count_of(call, given[0])
     if shape and call.has_rank(0, 1, 2):
@@ -120,7 +122,7 @@ def _zipped(call: OperatorCall) -> Shapes:
     return ()
 
 
-def _encoded(call: OperatorCall) -> Shapes:
+def _label_encoder(call: OperatorCall) -> Shapes:
     """Infer `LabelEncoder`: there is one value for each key."""
     lists = [
         (a.name, len(a.value))
@@ -135,8 +137,8 @@ def _encoded(call: OperatorCall) -> Shapes:
     return (call.shape(0),)
 
 
-def _supported(call: OperatorCall) -> Shapes:
-    """Infer `SVMClassifier`, without the number of its scores."""
+def _svm_classifier(call: OperatorCall) -> Shapes:
+    """Infer `SVMClassifier`; without probabilities, the number of scores may be unknown."""
     _need(call, "kernel_params")
     labels = count_of(call, "classlabels_strings", "classlabels_ints")
     vectors = count_of(call, "vectors_per_class")
@@ -145,12 +147,12 @@ def _supported(call: OperatorCall) -> Shapes:
             f"`vectors_per_class` has {vectors} entries, but there are {labels} class labels",
             certain=False,
         )
-    # One score for each label, unless there are no probabilities: then one for each pair.
+    # One score for each label; without probabilities one for each pair of labels (3 have 3).
     whole = labels == 3 or (count_of(call, "prob_a") and labels)
     return _classified(call, labels if whole else None, 1, 2)
 
 
-def _supported_regressor(call: OperatorCall) -> Shapes:
+def _svm_regressor(call: OperatorCall) -> Shapes:
     _need(call, "kernel_params")
     return (_matrix(call, 1, 1, 2),)
 
@@ -161,16 +163,16 @@ def _one_hot(call: OperatorCall) -> Shapes:
     return (None if shape is None else (*shape, count or None),)
 
 
-def _features(call: OperatorCall) -> Shapes:
-    """Infer `FeatureVectorizer`: the columns of all inputs side by side."""
+def _feature_vectorizer(call: OperatorCall) -> Shapes:
+    """Infer `FeatureVectorizer`: it concatenates the columns of all inputs."""
     sizes = call.attribute("inputdimensions")
     numbers = [size for size in sizes if isinstance(size, int)] if isinstance(sizes, tuple) else []
     shape = call.shape(0)
     return (None if shape is None else (shape[0] if shape else 1, sum(numbers) or None),)
 
 
-def _extracted(call: OperatorCall) -> Shapes:
-    """Infer `ArrayFeatureExtractor`: columns of the last dimension."""
+def _feature_extractor(call: OperatorCall) -> Shapes:
+    """Infer `ArrayFeatureExtractor`: it selects elements of the last dimension."""
     shape, chosen = call.shape(0), call.shape(1)
     count = None if chosen is None else product_of(chosen)
     if not shape:
@@ -181,17 +183,17 @@ def _extracted(call: OperatorCall) -> Shapes:
 
 LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
     **dict.fromkeys(("Binarizer", "CategoryMapper", "Imputer", "Normalizer"), _same),
-    "ArrayFeatureExtractor": _extracted,
-    "FeatureVectorizer": _features,
-    "LabelEncoder": _encoded,
+    "ArrayFeatureExtractor": _feature_extractor,
+    "FeatureVectorizer": _feature_vectorizer,
+    "LabelEncoder": _label_encoder,
     "LinearClassifier": _linear_classifier,
     "LinearRegressor": _linear_regressor,
     "OneHotEncoder": _one_hot,
-    "SVMClassifier": _supported,
-    "SVMRegressor": _supported_regressor,
-    "Scaler": _scaled,
-    "TreeEnsembleClassifier": _trees_classified,
-    "TreeEnsembleRegressor": _trees_regressed,
-    "ZipMap": _zipped,
+    "SVMClassifier": _svm_classifier,
+    "SVMRegressor": _svm_regressor,
+    "Scaler": _scaler,
+    "TreeEnsembleClassifier": _tree_classifier,
+    "TreeEnsembleRegressor": _tree_regressor,
+    "ZipMap": _zip_map,
 }
-"""The inference function of each operator; the names differ from all standard operators."""
+"""The inference function of each operator. No standard operator has one of these names."""

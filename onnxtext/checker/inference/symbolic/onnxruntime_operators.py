@@ -22,7 +22,7 @@ from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
 
 DOMAIN = "com.microsoft"
 SINCE = 13
-"""The version of the standard operators whose inference functions are used here."""
+"""The operator set version for the inference functions of standard operators used here."""
 _AMONG_STANDARD = ("SimplifiedLayerNormalization",)
 """Operators of onnxruntime in the standard domain."""
 
@@ -31,7 +31,7 @@ Shape = Callable[[OperatorCall], SymbolicShape]
 
 
 def has_rule(domain: str | None, name: str) -> bool:
-    """Whether this module infers the shapes of an operator."""
+    """Whether this module has an inference function for an operator."""
     if domain == DOMAIN:
         return name in SHAPES or name in ALL_SHAPES
     return name in _AMONG_STANDARD and domain in (None, "", "ai.onnx")
@@ -42,7 +42,7 @@ def _same(call: OperatorCall) -> SymbolicShape:
 
 
 def _standard(name: str) -> Shape:
-    """Return the function of a standard operator with the same shapes."""
+    """Return the function that infers the first output of a standard operator."""
 
     def infer(call: OperatorCall) -> SymbolicShape:
         made = OPERATORS[name](call)
@@ -52,7 +52,7 @@ def _standard(name: str) -> Shape:
 
 
 def _broadcast(*indices: int) -> Shape:
-    """Return the function of an operator that broadcasts these inputs."""
+    """Return the inference function of an operator that broadcasts the inputs at `indices`."""
 
     def infer(call: OperatorCall) -> SymbolicShape:
         shapes = list(map(call.shape, indices))
@@ -88,12 +88,13 @@ def _packed_product(call: OperatorCall) -> SymbolicShape:
 
 
 def _quantized_gemm(call: OperatorCall) -> SymbolicShape:
-    return _standard("Gemm")(replace(call, shapes=[call.shape(0), call.shape(3)]))
+    """Infer `QGemm`: each input has a scale and a zero point."""
+    return _standard("Gemm")(call.with_inputs((0, 3)))
 
 
 def _concat(call: OperatorCall) -> SymbolicShape:
     """Infer `QLinearConcat`: each input has a scale and a zero point."""
-    return _standard("Concat")(replace(call, shapes=call.shapes[2::3]))
+    return _standard("Concat")(call.with_inputs(range(2, len(call.shapes), 3)))
 
 
 def _halved(call: OperatorCall) -> SymbolicShape:
@@ -112,11 +113,11 @@ def _distances(call: OperatorCall) -> SymbolicShape:
 
 
 def _channels_last(infer: Shape, *, always: bool = False) -> Shape:
-    """Return a function for images of (batch, height, width, channels).
+    """Convert an inference function to images of (batch, height, width, channels).
 
     Args:
-        infer: the function for images whose channels precede the height.
-        always: whether they are last without the attribute `channels_last`.
+        infer: the function for images of (batch, channels, height, width).
+        always: whether channels are last even without the attribute `channels_last`.
     """
 
     def swapped(call: OperatorCall) -> SymbolicShape:
@@ -126,15 +127,15 @@ def _channels_last(infer: Shape, *, always: bool = False) -> Shape:
         if shape is None or len(shape) < 3:
             return None
         shapes = [(shape[0], shape[-1], *shape[1:-1]), *call.shapes[1:]]
-        # Messages about the swapped shape would name other dimensions.
+        # Mismatches are discarded: their messages would name dimensions of the swapped shape.
         made = infer(replace(call, shapes=shapes, sizes=Sizes()))
         return None if made is None else (made[0], *made[2:], made[1])
 
     return swapped
 
 
-def _images(call: OperatorCall) -> SymbolicShape:
-    """Infer `NhwcConv`: execution providers disagree about the layout of the weights."""
+def _nhwc_conv(call: OperatorCall) -> SymbolicShape:
+    """Infer `NhwcConv`; the layout of its weights depends on the execution provider."""
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or len(shape) < 3 or len(shape) != len(weights):
         return None
@@ -144,20 +145,20 @@ def _images(call: OperatorCall) -> SymbolicShape:
 # ---- Normalization and embedding ----------------------------------------------------------------
 
 
-def _skipped(call: OperatorCall) -> Shapes:
-    """Infer layer normalization of a sum, which is the fourth output."""
+def _skip_normalized(call: OperatorCall) -> Shapes:
+    """Infer `SkipLayerNormalization`: outputs 0 (normalized) and 3 (sum) have the input's shape."""
     return call.shape(0), None, None, call.shape(0)
 
 
-def _twice(call: OperatorCall) -> Shapes:
+def _same_twice(call: OperatorCall) -> Shapes:
     return call.shape(0), call.shape(0)
 
 
 def _embedded(words: int) -> Callable[[OperatorCall], Shapes]:
-    """Return the function of an embedding with layer normalization.
+    """Return the inference function of an embedding with layer normalization.
 
     Args:
-        words: the index of the input with the vectors of the words.
+        words: the index of the input with the word embedding.
     """
 
     def infer(call: OperatorCall) -> Shapes:
@@ -191,7 +192,7 @@ SHAPES: dict[str, Shape] = {
     "MatMulBnb4": _packed_product,
     "MatMulIntegerToFloat": _product,
     "MatMulNBits": _packed_product,
-    "NhwcConv": _images,
+    "NhwcConv": _nhwc_conv,
     "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
     "NhwcMaxPool": _channels_last(_standard("MaxPool"), always=True),
     "QGemm": _quantized_gemm,
@@ -204,7 +205,7 @@ SHAPES: dict[str, Shape] = {
     "QLinearWhere": _broadcast(0, 1, 4),
     "TransposeMatMul": _product,
 }  # fmt: skip
-"""The shape of each operator's first output."""
+"""The inference function for the shape of an operator's first output."""
 
 ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "Attention": attention,
@@ -215,11 +216,11 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "PackedAttention": packed_attention,
     "QAttention": quantized_attention,
     "QEmbedLayerNormalization": _embedded(2),
-    "SkipGroupNorm": _twice,
-    "SkipLayerNormalization": _skipped,
-    "SkipSimplifiedLayerNormalization": _skipped,
+    "SkipGroupNorm": _same_twice,
+    "SkipLayerNormalization": _skip_normalized,
+    "SkipSimplifiedLayerNormalization": _skip_normalized,
 }
-"""The shapes of all outputs of an operator."""
+"""The inference function for the shapes of all outputs of an operator."""
 
 
 def shapes(call: OperatorCall) -> Shapes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Provide an operator's inference function with a node, its shapes and small values."""
+"""Define the argument of inference functions: a node, its input shapes and small values."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class OperatorCall:
         values: the known small integer values of its inputs.
         sizes: the known equations between symbols.
         since: the version of the operator's schema.
+        origin: the call of which this one has only some inputs; None if it has all.
+        indices: the indices of these inputs in the origin.
     """
 
     node: Node
@@ -33,22 +35,37 @@ class OperatorCall:
     values: list[Value | None]
     sizes: Sizes
     since: int
+    origin: OperatorCall | None = None
+    indices: tuple[int, ...] = ()
+
+    def with_inputs(self, indices: Iterable[int]) -> OperatorCall:
+        """Return the call of a node with some of the inputs; messages name the inputs as before."""
+        chosen = tuple(indices)
+        return OperatorCall(
+            self.node,
+            [self.shape(index) for index in chosen],
+            [self.value(index) for index in chosen],
+            self.sizes,
+            self.since,
+            self,
+            chosen,
+        )
 
     def attribute(self, name: str) -> object:
         """Return the value of an attribute; None if missing."""
         return attribute_value(self.node.attributes, name)
 
     def integer(self, name: str, default: int) -> int:
-        """Return the value of an integer attribute."""
+        """Return the value of an integer attribute; the default if missing."""
         found = self.attribute(name)
         return found if isinstance(found, int) else default
 
     def keeps_dims(self) -> bool:
-        """Whether a reduction keeps the reduced dimensions: onnx and onnxruntime do only for 1."""
+        """Whether a reduction keeps the reduced dimensions: only if `keepdims` is exactly 1."""
         return self.integer("keepdims", 1) == 1
 
     def listed(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the value of an attribute that is a list of integers."""
+        """Return the value of an attribute with a list of integers; the default if missing."""
         found = self._list(name)
         return default if found is None else found
 
@@ -59,14 +76,14 @@ class OperatorCall:
         return None
 
     def integers(self, name: str, index: int) -> tuple[int, ...] | None:
-        """Return a list that is an attribute in older versions and an input in newer ones."""
+        """Return a list that is an attribute or, in newer versions, an input; None if unknown."""
         if self.attribute(name) is not None:
             return self._list(name)
         value = self.value(index)
         return None if value is None else value.numbers()
 
     def symbolic(self, name: str, index: int) -> Extents | None:
-        """Return the list of `integers` with symbolic elements; None if its length is unknown."""
+        """Return a list like `integers`, with symbolic elements; None if its length is unknown."""
         if self.attribute(name) is not None:
             return self._list(name)
         value, shape = self.value(index), self.shape(index)
@@ -87,6 +104,8 @@ class OperatorCall:
 
     def has_input(self, index: int) -> bool:
         """Whether an optional input is passed."""
+        if self.origin is not None:
+            return index < len(self.indices) and self.origin.has_input(self.indices[index])
         return index < len(self.node.inputs) and bool(self.node.inputs[index])
 
     def shape(self, index: int) -> SymbolicShape:
@@ -107,7 +126,8 @@ class OperatorCall:
             left: the size of a dimension.
             right: the size of the other dimension.
             one: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
-                stands for the first input. Without a name, onnx reports different numbers.
+                stands for the first input. Without a name, different numbers are not reported
+                here, because onnx reports them.
             other: the name of the second dimension.
         """
         if isinstance(left, int) and isinstance(right, int):
@@ -121,12 +141,16 @@ class OperatorCall:
 
         Args:
             message: the mismatch; `{0}` stands for the first input.
-            certain: whether the specification forbids it, and not only runtimes.
+            certain: whether the specification forbids the inputs; False if only runtimes do.
         """
-        self.sizes.reject(self.node, message, self.shapes, certain=certain)
+        if self.origin is None:
+            self.sizes.reject(self.node, message, self.shapes, certain=certain)
+            return
+        named = [f"{{{index}}}" for index in self.indices]
+        self.origin.reject(message.format(*named), certain=certain)
 
     def has_rank(self, index: int, *ranks: int) -> bool:
-        """Require that an input has one of these ranks; return whether its rank can be one."""
+        """Require an input to have one of these ranks; return False only if its rank is another."""
         rank = self.rank(index)
         if rank is None or rank in ranks:
             return True
@@ -135,13 +159,13 @@ class OperatorCall:
         return False
 
     def axis(self, name: str, default: int, rank: int, *, beyond: int = 0) -> int | None:
-        """Return an attribute that is an axis, counted from the front; None if out of range.
+        """Return the value of an axis attribute, with negative axes normalized; None if invalid.
 
         Args:
             name: the attribute.
             default: its default.
             rank: the number of dimensions.
-            beyond: 1 if the axis after the last one is allowed.
+            beyond: 1 if the axis `rank` is allowed, too; else 0.
         """
         axis = self.integer(name, default)
         if -rank <= axis < rank + beyond:
@@ -150,7 +174,7 @@ class OperatorCall:
         return None
 
     def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
-        """Return axes counted from the front; None if one is out of range."""
+        """Return axes with negative ones normalized; None if one is out of range."""
         found = []
         for axis in axes:
             if not -rank <= axis < rank:
@@ -160,7 +184,7 @@ class OperatorCall:
         return found
 
     def one_or(self, extent: Size, size: int) -> None:
-        """Require a dimension to be 1 or a size, because the node broadcasts it."""
+        """Require a dimension to be 1 or `size`, because the node broadcasts it."""
         self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))
 
 
@@ -170,4 +194,4 @@ def dimensions(count: int) -> str:
 
 
 MOST_UNKNOWN = 64
-"""The most dimensions of a shape whose length alone is known."""
+"""The most elements of a list of which only the length is known."""

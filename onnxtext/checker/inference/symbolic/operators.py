@@ -32,7 +32,7 @@ def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
     for back in range(1, max(map(len, shapes), default=0) + 1):
         extents = [shape[-back] for shape in shapes if len(shape) >= back]
         _require_broadcast(call, extents, back)
-        made.append(_broadcast(call, extents))
+        made.append(_broadcast_dim(call, extents))
     return tuple(reversed(made))
 
 
@@ -45,13 +45,15 @@ def _require_broadcast(call: OperatorCall, extents: list[Extent], back: int) -> 
         )
 
 
-def _spread(call: OperatorCall, index: int, target: Extents) -> None:
-    """Require that an input can be broadcast to a shape without changing the shape."""
+def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> None:
+    """Require that an input can be broadcast to `target` (unidirectional broadcasting)."""
     shape = call.shape(index)
     if shape is None:
         return
     if len(shape) > len(target):
-        call.reject(f"{{{index}}} has {len(shape)} dimensions, but is added to {len(target)}")
+        call.reject(
+            f"{{{index}}} has {len(shape)} dimensions and cannot be broadcast to {len(target)}"
+        )
         return
     for back in range(1, len(shape) + 1):
         size, wanted = shape[-back], target[-back]
@@ -62,7 +64,8 @@ def _spread(call: OperatorCall, index: int, target: Extents) -> None:
             call.one_or(size, wanted)
 
 
-def _broadcast(call: OperatorCall, extents: list[Extent]) -> Extent:
+def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
+    """Return the size to which aligned dimensions are broadcast; restrict symbols accordingly."""
     number = call.sizes.number
     known = [extent for extent in extents if number(extent) not in (None, 1)]
     size = next((extent for extent in known if isinstance(extent, int)), None)
@@ -92,7 +95,7 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
     return broadcast(call, [shape for shape in call.shapes if shape is not None])
 
 
-def _sloped(call: OperatorCall) -> SymbolicShape:
+def _prelu(call: OperatorCall) -> SymbolicShape:
     """Infer `PRelu`: the slope is broadcast to the shape of the data."""
     shape, slope = call.shape(0), call.shape(1)
     if call.since < 7 or _elementwise(call) is None or shape is None or slope is None:
@@ -144,7 +147,7 @@ def _gemm(call: OperatorCall) -> SymbolicShape:
     other, columns = reversed(right) if call.integer("transB", 0) else right
     call.equal(inner, other, "the number of columns of {0}", "the number of rows of {1}")
     if call.since >= 7:
-        _spread(call, 2, (rows, columns))
+        _require_broadcast_to(call, 2, (rows, columns))
     return rows, columns
 
 
@@ -181,7 +184,7 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
 
 
 def _normalized(call: OperatorCall) -> SymbolicShape:
-    """Infer normalizations: scale and bias have one entry for each channel."""
+    """Infer normalizations: scale, bias and the like have one entry for each channel."""
     shape = call.shape(0)
     if shape is not None and len(shape) > 1 and call.integer("spatial", 1):
         for index in range(1, len(call.shapes)):
@@ -202,12 +205,12 @@ def _layer_normalized(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     if shape is not None and call.axis("axis", -1, len(shape)) is not None:
         for index in (1, 2):
-            _spread(call, index, shape)
+            _require_broadcast_to(call, index, shape)
     return shape
 
 
 def _along_axis(call: OperatorCall) -> SymbolicShape:
-    """Infer operators with an axis, whose output has the shape of the input."""
+    """Infer operators such as `Softmax`: the output has the input's shape; check the axis."""
     shape = call.shape(0)
     if shape is not None:
         call.axis("axis", -1 if call.since >= 13 else 1, len(shape))
@@ -263,7 +266,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "NonZero": data_dependent_shapes.found_places,
     "OneHot": data_dependent_shapes.one_hot,
     "Pad": reshape_and_slice.padded,
-    "PRelu": _sloped,
+    "PRelu": _prelu,
     "QLinearConv": quantized.conv,
     "QLinearMatMul": _quantized_matmul,
     "QuantizeLinear": quantized.linear,
@@ -293,7 +296,7 @@ def _first(
 
 
 DOMAINS = frozenset(("", LEARNING_DOMAIN))
-"""The domains of the operators."""
+"""The domains of `OPERATORS`: the standard one and `ai.onnx.ml`."""
 
 OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
@@ -336,8 +339,8 @@ def infer(
     """Return the shapes and the small values of a node's outputs as far as they are known.
 
     Args:
-        name: its operator, of the standard.
-        call: the node and its inputs.
+        name: the node's operator, of a domain in `DOMAINS`.
+        call: the node and the facts about its inputs.
     """
     operator = OPERATORS.get(name)
     made = tuple(map(_without_negative, operator(call))) if operator is not None else ()
@@ -346,18 +349,18 @@ def infer(
 
 
 def _without_negative(shape: SymbolicShape) -> SymbolicShape:
-    """Return a shape whose negative sizes, which invalid models have, are unknown."""
+    """Return a shape with unknown instead of negative sizes, which occur in invalid models."""
     if shape is None or all(not isinstance(size, int) or size >= 0 for size in shape):
         return shape
     return tuple([None if isinstance(size, int) and size < 0 else size for size in shape])
 
 
 def depends_on_types_alone(name: str, inputs: int) -> bool:
-    """Whether the output types of a node do not depend on the values of its inputs.
+    """Whether the output types of a node depend on its input types, but not on input elements.
 
     Args:
-        name: its operator, of the standard.
-        inputs: the number of its inputs; axes and pads are never the first.
+        name: the node's operator, of the standard domain.
+        inputs: the number of its inputs. The first one never contains axes or pads.
     """
     if name in ("Constant", "ConstantOfShape"):
         return False

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Propagate symbolic dimensions through graphs, bodies and calls.
 
-Every node requires sizes to be equal (`operators`); declared shapes of its outputs must equal the
-computed ones. A symbol is one size in the main graph and its branches. In the body of a `Loop` or
-`Scan` it may differ for each iteration, and in a function for each call, so it is renamed there.
+Each node adds equations between sizes (`operators`); the declared shapes of its outputs must equal
+the computed ones. A symbol has one size in the main graph and in branches of `If`. In the body of a
+`Loop` or `Scan`, the size may differ in each iteration, and in a function in each call, so symbols
+get a suffix there (`instance`).
 """
 
 from __future__ import annotations
@@ -40,21 +41,22 @@ from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
 
 _MOST_CALLED = 10_000
-"""The most visits of nodes in called functions; the number of the model's nodes is added."""
+"""The budget of node visits in called functions is this, plus the nodes of the model."""
 _DEEPEST = 50
+"""The maximum depth of calls."""
 
 F = TypeVar("F")
 
 
 @dataclass(slots=True)
 class Known(Environment[SymbolicShape]):
-    """The shapes and small values of a scope."""
+    """The shapes and small values of a scope, and the equations between sizes."""
 
     sizes: Sizes = field(default_factory=Sizes)
     values: dict[str, Value] = field(default_factory=dict)
 
     def value(self, name: str) -> Value | None:
-        """Return a small value; None if unknown."""
+        """Return the elements of a small tensor; None if unknown."""
         if self.outer is None:
             return self.values.get(name)
         holder = self.holder(name)
@@ -65,7 +67,7 @@ class SymbolicShapes:
     """Propagates symbolic shapes in one walk over a model.
 
     Attributes:
-        learned: whether some symbol must be a number, or another symbol.
+        learned: whether the model restricts a symbol: to a number, or to equal another symbol.
         sizes: the equations between the symbols of the main graph.
         main: the shapes and values of the main graph.
     """
@@ -89,7 +91,7 @@ class SymbolicShapes:
         self._depth = 0
 
     def run(self) -> list[Conflict]:
-        """Visit all graphs, and the functions they call."""
+        """Visit all graphs, and the functions that they call; return the conflicts."""
 
         def visit(scope: Scope, outer: Known | None) -> Known:
             environment = Known({}, outer, self.sizes)
@@ -103,7 +105,7 @@ class SymbolicShapes:
         return self.sizes.conflicts
 
     def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
-        """Return the shape of a type, with its symbols renamed for a body or call."""
+        """Return the shape of a type; its symbols get the suffix `instance` of a body or call."""
         if type is None:
             return None
         key = id(type), instance
@@ -138,12 +140,12 @@ class SymbolicShapes:
             own = shapes[value.name]
             shapes[value.name] = shape if own is None else own
             equate(sizes, own, shape, Place(value, ("name",)))
-        # Before IR version 4 all initializers are inputs, too, which callers do not replace.
+        # From IR version 4 on, callers can replace an initializer that is also an input.
         inputs = {value.name for value in scope.inputs} if self._defaults else set()
         for value in scope.initializers:
             stored = stored_value(value.type, value.data) if value.name not in inputs else None
             if stored is not None:
-                environment.values[value.name] = self._one(stored)
+                environment.values[value.name] = self._intern(stored)
         self._nodes(scope, declared, environment, instance)
 
     def _nodes(
@@ -155,7 +157,7 @@ class SymbolicShapes:
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
         find, children, wrong = environment.find, scope.children, self._wrong
-        # Most models have no nested graphs: their values are all in one scope.
+        # Without an outer scope, names are looked up directly, which is faster.
         value = environment.values.get if environment.outer is None else environment.value
         made_here = {name for node in scope.nodes for name in node.outputs}.intersection(declared)
         results = self._results(sizes, instance)
@@ -170,7 +172,7 @@ class SymbolicShapes:
                 found = unified(node, wanted, bodies, sizes)
                 results = self._results(sizes, instance)
             else:
-                # Most nodes repeat others, which learn nothing new unless sizes have changed.
+                # Most nodes repeat earlier ones, whose results hold until the equations change.
                 inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
                 typed = node.output_types
                 types = (*typed, *map(declared.get, outputs)) if made_here else typed
@@ -180,7 +182,7 @@ class SymbolicShapes:
                 if name in FOLLOWING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
                 if name in SHAPES_ALONE and not (values and all(values)):
-                    attributes, values = (), []  # values follow from the values of all inputs
+                    attributes, values = (), []  # output values need all input values
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
                     *map(id, attributes), *map(id, values),
@@ -192,15 +194,15 @@ class SymbolicShapes:
                     before, rejected = sizes.learned, len(sizes.mismatches)
                     wanted = self._declared(node, declared, environment, instance)
                     found, made = self._node(node, target, environment, wanted, inputs, values)
-                    found, made = tuple(map(self._one, found)), tuple(map(self._one, made))
+                    found, made = tuple(map(self._intern, found)), tuple(map(self._intern, made))
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
                     elif (
                         _is_plain(target)
                         and id(node) not in wrong
-                        and rejected == len(sizes.mismatches)  # reported for each node
+                        and rejected == len(sizes.mismatches)  # each node reports its own
                     ):
-                        # The rest keeps ids unique.
+                        # The key contains ids; the last items keep their objects alive.
                         results[key] = found, made, inputs, types, attributes, values
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
@@ -209,13 +211,13 @@ class SymbolicShapes:
                 if name and number is not None:
                     environment.values.setdefault(name, number)
 
-    def _one(self, fact: F) -> F:
+    def _intern(self, fact: F) -> F:
         """Return one object for all equal shapes and values, so that keys can use ids."""
         found: F = self._equal.setdefault(fact, fact)
         return found
 
     def _results(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        """Return the cached output shapes of nodes for the current equations."""
+        """Return the cache of output shapes and values that holds for the current equations."""
         key = sizes.state, instance
         known = self._memo.get(key)
         if known is None:
@@ -268,17 +270,20 @@ class SymbolicShapes:
         before = sizes.learned
         inner = Known({}, None, sizes)
         self._depth += 1
-        self._scope(function, given, inner, self._instance() if declares_types(function) else "")
+        self._scope(
+            function, given, inner, self._new_instance() if declares_types(function) else ""
+        )
         self._depth -= 1
         names = [output.name for output in function.outputs]
         made = tuple(map(inner.find, names)), tuple(map(inner.value, names))
-        # Symbols of the body are renamed in the next call.
+        # The next call gives symbols of the body another suffix: no reuse.
         own = [name for name in _symbols(made) - _symbols(given) if "\0" in name]
         if sizes.learned == before and not own:
             self._called[key] = made
         return made
 
-    def _instance(self) -> str:
+    def _new_instance(self) -> str:
+        """Return a new suffix for the symbols of a body or call."""
         self._instances += 1
         return f"\0{self._instances}"
 
@@ -291,7 +296,7 @@ class SymbolicShapes:
         for body in scope.children[index]:
             if live not in (None, body.attribute):
                 continue  # this branch never runs
-            own = self._instance()
+            own = self._new_instance()
             inner = Known({}, environment, Sizes(environment.sizes))
             self._scope(body, ((), ()), inner, instance if branches else own)
             names = [output.name for output in body.outputs]
@@ -306,12 +311,12 @@ class SymbolicShapes:
 
 
 def _is_plain(target: Target) -> bool:
-    """Whether a node's effect only depends on its attributes, shapes and values."""
+    """Whether the target is no function, so that results depend only on the node and its inputs."""
     return target is None or type(target) is Signature
 
 
 def declares_types(function: Scope) -> bool:
-    """Whether a function may declare types, and so its own symbols."""
+    """Whether a function body may declare types, and thereby symbols of its own."""
     values = (*function.inputs, *function.outputs, *function.infos, *function.initializers)
     return (
         bool(function.children)

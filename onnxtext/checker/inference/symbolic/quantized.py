@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Require that scales and zero points fit the tensors that they quantize."""
+"""Infer quantizing operators; check the shapes of scales and zero points."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _ONE: SymbolicShape = (1,)
 
 
 def linear(call: OperatorCall) -> SymbolicShape:
-    """Infer `QuantizeLinear` and `DequantizeLinear`: a list has an entry for each index of an axis.
+    """Infer `QuantizeLinear` and `DequantizeLinear`: one scale, or one per index of the axis.
 
-    A block has scales of its own; their shapes are not checked.
+    With `block_size`, each block has its own scale; then shapes are not checked.
     """
     shape, scale, zero = call.shape(0), call.shape(1), call.shape(2)
     if scale is None or call.integer("block_size", 0) or not call.has_rank(1, 0, 1):
@@ -51,14 +51,14 @@ def conv_integer(call: OperatorCall) -> SymbolicShape:
 def require_factors(
     call: OperatorCall, left: int, rows: tuple[int, ...], right: int, columns: tuple[int, ...]
 ) -> None:
-    """Require scales and zero points of a matrix product and of its factors.
+    """Check the shapes of the scales and zero points of a matrix product.
 
     Args:
         call: the node.
-        left: the matrix on the left.
-        rows: inputs with one element, or one for each row of the left matrix.
-        right: the matrix on the right.
-        columns: inputs with one element, or one for each column of the right matrix.
+        left: the index of the input with the left matrix.
+        rows: the indices of inputs with one element, or one for each row of the left matrix.
+        right: the index of the input with the right matrix.
+        columns: the indices of inputs with one element, or one for each column of the right matrix.
     """
     for matrix, at, indexes in ((left, -2, rows), (right, -1, columns)):
         shape = call.shape(matrix)
@@ -76,7 +76,7 @@ def require_factors(
 
 
 def require_numbers(call: OperatorCall, *indexes: int) -> None:
-    """Require inputs without dimensions."""
+    """Require inputs of rank 0."""
     for index in indexes:
         call.has_rank(index, 0)
 

@@ -25,11 +25,11 @@ from onnxtext.checker.inference.symbolic.expressions import (
 )
 
 _HEAVIEST = 60
-"""The maximum number of symbols and terms in a term; without it, sizes grow exponentially."""
+"""The maximum weight of a `Term`; without it, sizes grow exponentially."""
 
 
 def exact(left: Extent, right: Extent) -> Extent:
-    """Return the exact quotient of two polynomials; None if the division has a remainder."""
+    """Return the quotient of two sizes if there is no remainder; None otherwise."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -54,7 +54,7 @@ def exact(left: Extent, right: Extent) -> Extent:
 
 
 def _shared(size: int | Size) -> tuple[Counter[Factor], int]:
-    """Return the factors and the number that divide all terms."""
+    """Return the common factors of all terms, and the common divisor of their coefficients."""
     terms = terms_of(size)
     factors = Counter(next(iter(terms)))
     number = 0
@@ -65,7 +65,7 @@ def _shared(size: int | Size) -> tuple[Counter[Factor], int]:
 
 
 def quotient(left: Extent, right: Extent) -> Extent:
-    """Return a quotient rounded down, unless the divisor may be negative."""
+    """Return a quotient rounded down; None if unknown, as for divisors that may be negative."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -86,7 +86,7 @@ def quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _by_number(left: Size, divisor: int) -> Extent:
-    """Divide by a positive number, rounded down; divisible terms are divided separately."""
+    """Divide by a positive number, rounded down: `(4*N + M) // 4` is `N + M // 4`."""
     factor = gcd(divisor, *[n for product, n in left.terms if product])
     terms = {product: n // factor for product, n in left.terms}
     divisor //= factor
@@ -111,21 +111,21 @@ def _nested(rest: Size, divisor: int) -> Extent:
 
 
 def simplified(size: Size) -> Size:
-    """Divide a sum by the symbols that are factors of all its terms; the symbols are not 0."""
+    """Divide a sum by the symbols that all its terms contain; assume that these are not 0."""
     shared = [factor for factor in _shared(size)[0].elements() if isinstance(factor, str)]
     rest = exact(size, made_of({tuple(shared): 1}))
     return rest if isinstance(rest, Size) else size
 
 
 def rounded_up(left: Extent, right: Extent) -> Extent:
-    """Return a quotient rounded up, unless the divisor may be negative."""
+    """Return a quotient rounded up; None if the divisor may be negative."""
     if not is_positive_or_zero(right):
         return None
     return quotient(minus(plus(left, right), 1), right)
 
 
 def opaque(kind: str, parts: tuple[int | Size, ...]) -> Extent:
-    """Return a quotient, minimum or maximum as one factor that is not simplified."""
+    """Return a quotient, minimum or maximum as one opaque factor; None if it is too heavy."""
     weight = 1 + sum([_weight(part) for part in parts])
     return Size((((Term(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None
 
@@ -156,6 +156,7 @@ def highest(size: int | Size) -> int | None:
 
 
 def _bound(size: Size, side: int) -> int | None:
+    """Return the lower (`side` 0) or upper bound (1) of a size; None if unknown."""
     found = 0
     for product, coefficient in size.terms:
         low, high = 1, 1  # type: int, int | None
@@ -172,6 +173,7 @@ def _bound(size: Size, side: int) -> int | None:
 
 
 def _factor_bounds(factor: Factor) -> tuple[int | None, int | None]:
+    """Return the lower and the upper bound of a factor; None where unknown."""
     if isinstance(factor, str):
         return 0, None
     lows = [lowest(part) for part in factor.parts]
@@ -200,7 +202,7 @@ def is_positive_or_zero(size: Extent) -> bool:
 
 
 def is_positive(size: Extent) -> bool:
-    """Whether a size is certainly positive if all symbols are."""
+    """Whether a size is certainly positive if all its symbols are positive."""
     least = replaced(size, lambda name: sized(name, 1))
     low = None if least is None else lowest(least)
     return low is not None and low > 0
@@ -248,7 +250,7 @@ def sole_factor(size: Size) -> Factor | None:
 
 
 def replaced(size: Extent, value: Callable[[str], Extent]) -> Extent:
-    """Return a size with other sizes in place of its symbols."""
+    """Return a size with `value(symbol)` in place of each symbol."""
     if not isinstance(size, Size):
         return size
     found: Extent = 0

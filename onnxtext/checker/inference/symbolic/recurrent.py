@@ -8,7 +8,7 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Symb
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
-"""How many gates each operator has."""
+"""The number of gates of each operator."""
 
 
 def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
@@ -40,7 +40,7 @@ def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
 
 
 def _hidden(call: OperatorCall) -> Extent:
-    """Return the size of the hidden state, from an attribute, the state or the weights."""
+    """Return the size of the hidden state, from `hidden_size`, `initial_h` or the weights."""
     hidden = call.attribute("hidden_size")
     if isinstance(hidden, int):
         if hidden < 1:

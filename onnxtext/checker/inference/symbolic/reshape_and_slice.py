@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of operators that move, join and cut tensors."""
+"""Infer symbolic shapes of operators that reshape, transpose, join and slice tensors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def transpose(call: OperatorCall) -> SymbolicShape:
 
 
 def flatten(call: OperatorCall) -> SymbolicShape:
-    """Infer `Flatten`: a matrix of products."""
+    """Infer `Flatten`: the products of the dimensions before and after the axis."""
     shape = call.shape(0)
     if shape is None:
         return None
@@ -54,7 +54,7 @@ def flatten(call: OperatorCall) -> SymbolicShape:
 
 
 def squeeze(call: OperatorCall) -> SymbolicShape:
-    """Infer `Squeeze`: removed dimensions are 1."""
+    """Infer `Squeeze`: the removed dimensions must be 1."""
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is not None and axes is None and not call.has_input(1):
@@ -77,7 +77,7 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
 
 
 def unsqueeze(call: OperatorCall) -> SymbolicShape:
-    """Infer `Unsqueeze`: added dimensions are 1."""
+    """Infer `Unsqueeze`: the added dimensions are 1."""
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is None or axes is None:
@@ -128,7 +128,7 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         return None
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
-    # A size that may be negative may also be -1; one that may be 0 is a dimension of the input.
+    # A symbolic size is unknown if it might be -1 (inferred) or 0 (copied from the input).
     wanted = tuple([None if isinstance(size, Size) and not is_positive(size) else size
                     for size in wanted])  # fmt: skip
     made = list(wanted)
@@ -171,12 +171,12 @@ def _named(shape: Extents) -> Extents:
 
 
 def _unnamed(size: Extent) -> Extent:
-    """Return None for a size that depends on unknown dimensions."""
+    """Return a size; None if it contains the temporary name of an unknown dimension."""
     return None if any(name.startswith(_UNKNOWN) for name in symbols(size)) else size
 
 
 def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
-    """Equate the numbers of elements, unless unknown dimensions remain."""
+    """Equate the numbers of elements of two shapes, unless unknown dimensions remain."""
     one, other = product_of(left), product_of(right)
     if isinstance(one, int) and isinstance(other, int):
         call.equal(one, other, "the number of elements of {0}", "the number for the shape")
@@ -204,18 +204,19 @@ def require_indices(call: OperatorCall, sizes: Extents) -> None:
 
     Args:
         call: the node.
-        sizes: the sizes of the dimensions that the last dimension of the indices stands for.
+        sizes: the indexed dimensions. An index tuple has an element for each of them; a single
+            dimension is indexed by every element.
     """
     chosen = call.value(1)
     for number, item in enumerate(chosen.items if chosen is not None and sizes else ()):
         size = sizes[number % len(sizes)]
         if isinstance(item, int) and isinstance(size, int) and not -size <= item < size:
-            call.reject(f"there is no index {item}: the dimension of {{0}} is {size}")
+            call.reject(f"the index {item} is out of range: the dimension of {{0}} is {size}")
             return
 
 
 def sliced(call: OperatorCall) -> SymbolicShape:
-    """Infer `Slice`: starts and ends are cut to the size of their dimension."""
+    """Infer `Slice`: starts and ends are clamped to the size of their dimension."""
     shape = call.shape(0)
     for index in range(1, len(call.shapes)):
         call.has_rank(index, 1)
@@ -235,12 +236,12 @@ def sliced(call: OperatorCall) -> SymbolicShape:
         return None
     made = list(shape)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        made[axis] = _cut(made[axis], start, end, step)
+        made[axis] = _slice_length(made[axis], start, end, step)
     return tuple(made)
 
 
-def _cut(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
-    """Return the number of elements from a start to an end."""
+def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
+    """Return the number of elements of a slice of a dimension; None if unknown."""
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
         last = None if step < 0 and end < -size else end
         return len(range(*slice(start, last, step).indices(size))) if step else None
@@ -258,7 +259,7 @@ def _cut(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
     else:
         return None
     if isinstance(start, int) and start < 0:
-        # The last elements: at most as many as there are.
+        # A negative start counts from the end, and is clamped to the size.
         removed = minus(size, end)
         length = minus(least_of(-start, size), removed)
     elif is_positive_or_zero(start):
@@ -270,7 +271,7 @@ def _cut(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
 
 
 def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
-    """Infer `Split`: the parts add up."""
+    """Infer `Split`: the sizes of the parts add up to the split dimension."""
     shape = call.shape(0)
     parts = call.integers("split", 1)
     count = len(call.node.outputs)
@@ -286,7 +287,7 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     if call.has_input(1) or parts is not None:
         size: Extent = None
     elif parts_left and parts_left == count:
-        # The last part is smaller if the size is no multiple.
+        # The last part is smaller if the dimension is no multiple of the number of parts.
         size = rounded_up(shape[axis], count)
         last = minus(shape[axis], times(size, count - 1))
         whole = (*shape[:axis], size, *shape[axis + 1 :])
@@ -300,7 +301,7 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
 
 
 def shape_of(call: OperatorCall) -> SymbolicShape:
-    """Infer `Shape`: a list whose length is the rank."""
+    """Infer `Shape`: a list whose length is the rank, or that of the part `start:end`."""
     shape = call.shape(0)
     if shape is None:
         return (None,)
@@ -330,7 +331,7 @@ def padded(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
-    """Require enough elements beside the edge to pad with; onnxruntime reflects them only once."""
+    """Require enough elements to pad with; onnxruntime can reflect a dimension only once."""
     size, first, last = sizes
     mode = call.attribute("mode") or b"constant"
     if not (isinstance(size, int) and isinstance(first, int) and isinstance(last, int)):

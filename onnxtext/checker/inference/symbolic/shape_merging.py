@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the symbolic shapes of one node, and merge them with the declared ones."""
+"""Infer the symbolic shapes of one node, and merge them with its declared shapes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.inference.symbolic.spelling import read_dim
 
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
-"""Values of attributes that inference does not read."""
+"""Attribute values that inference cannot read."""
 Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
 """The shapes and the small values of outputs; the list of values may be shorter."""
 
@@ -45,7 +45,7 @@ def operator_step(
         sizes: the equations; this function adds equations.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
-        return tuple(wanted), ()  # unknown values are not the defaults
+        return tuple(wanted), ()  # defaults must not replace unknown values
     before = len(sizes.mismatches)
     made: tuple[Value | None, ...] = ()
     if onnxruntime_operators.has_rule(node.domain, node.op_type):
@@ -58,7 +58,7 @@ def operator_step(
         call = OperatorCall(node, inputs, values, sizes, target.since)
         shapes, made = infer(target.name, call)
     if len(sizes.mismatches) > before:
-        return tuple(wanted), ()  # gives no further findings
+        return tuple(wanted), ()  # prevents cascading errors
     return unified(node, wanted, shapes, sizes), made
 
 
@@ -84,7 +84,7 @@ def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
 
     Args:
         type: a declared type.
-        instance: a suffix for the symbols of a body or call.
+        instance: the suffix of symbols in a body or call.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return None
@@ -98,16 +98,16 @@ def _extent(dim: int | str | None, instance: str) -> Extent:
 
 
 def equate(sizes: Sizes, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
-    """Add the equations of the dimensions of two shapes with the same rank."""
+    """Equate the dimensions of two shapes; ignore shapes with different or unknown ranks."""
     if left is not None and right is not None and left is not right and len(left) == len(right):
         for one, other in zip(left, right, strict=True):
             sizes.equal(one, other, place)
 
 
 def _contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
-    """Whether two shapes have different ranks or numbers.
+    """Whether two shapes differ in rank, or in a number other than 0.
 
-    Converters declare 0 for unknown sizes.
+    0 contradicts nothing, because converters declare it for unknown sizes.
     """
     if declared is None or computed is None:
         return False
@@ -118,7 +118,7 @@ def _contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
 
 
 def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
-    """Return the declared shape, with unknown parts taken from the computed one."""
+    """Return the declared shape, with unknown dimensions taken from the computed shape."""
     if declared is None or computed is None or len(declared) != len(computed):
         return computed if declared is None else declared
     if None not in declared:
@@ -127,7 +127,7 @@ def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
 
 
 def either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
-    """Return a shape of the dimensions on which two branches agree; others are unknown."""
+    """Return a shape with the dimensions on which two branches agree; None for the others."""
     if left is None or right is None or len(left) != len(right):
         return None
     return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])

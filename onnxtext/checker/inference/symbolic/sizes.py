@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solve equations between symbolic dimensions such as `N` and `N + 2`, or `4*N` and 8.
 
-Equations join names into groups (a union-find whose links carry differences), and a group may get
-a number. A broadcast dimension leaves two numbers: 1, or the size of the other dimension.
+Equations join symbols into groups: a union-find whose links carry differences, as in `N = M + 2`.
+A group may be restricted to one number. A dimension that is broadcast against a number such as 8 is
+restricted to two: 1 and 8.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from onnxtext.checker.inference.symbolic.quotients import replaced, simplified
 Extents = tuple[Extent, ...]
 """A shape whose rank is known."""
 _Shifted = tuple[str, int]
-"""The sum of a symbol and a number, as a pair."""
+"""A symbol plus a number: `("N", 2)` for `N + 2`."""
 
 
 class Conflict(NamedTuple):
-    """A symbol that would have to be two different numbers.
+    """Two contradictory restrictions of a symbol.
 
     Attributes:
         name: the symbol.
         sizes: the two contradictory sizes as text: `4`, `1 or 5`.
         places: the origins of the two sizes.
-        joined: the origins of the equations in between.
+        joined: the origins of the equations that connect the two sizes.
     """
 
     name: str
@@ -46,12 +47,12 @@ class Conflict(NamedTuple):
 
 
 class Forced(NamedTuple):
-    """The one size that a symbol can have, or the two sizes if the symbol is broadcast.
+    """The restriction of a symbol to one size, or to two sizes because it is broadcast.
 
     Attributes:
         numbers: the sizes; if there are two, the first is 1.
         place: the origin of the restriction.
-        joined: the origins of equations with other symbols.
+        joined: the origins of the equations that connect the symbol to the restricted one.
     """
 
     numbers: tuple[int, ...]
@@ -66,8 +67,8 @@ class Mismatch(NamedTuple):
         node: the node.
         message: the mismatch; `{0}` stands for its first input.
         shapes: the shapes of its inputs.
-        certain: whether the specification forbids it, and the node runs whenever the model runs:
-            it is not in a branch or loop.
+        certain: whether the specification forbids the inputs, and the node runs whenever the model
+            runs, because it is not in a branch or loop.
     """
 
     node: Node
@@ -101,10 +102,10 @@ class _Link(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """The numbers that a symbol can still be, and the origin of the restriction.
+    """The numbers that a symbol can still be, and the origin of the latest restriction.
 
     Attributes:
-        exact: whether one place alone leaves one number, without broadcasting.
+        exact: whether the latest restriction alone allows only one number.
     """
 
     numbers: frozenset[int]
@@ -115,13 +116,13 @@ class _Choice(NamedTuple):
 class Sizes:
     """The equations of a graph and its outer graphs.
 
-    A branch of an `If` may only run for some sizes, so a nested graph has its own system of
-    equations on top of the outer one, which does not change.
+    A branch of an `If` may only run for some sizes, so the equations of a nested graph are kept
+    separate and do not change those of its outer graphs.
 
     Attributes:
         conflicts: the contradictions, one for each symbol.
         mismatches: the nodes that do not accept their inputs, and wrongly declared outputs.
-        learned: how many new equations or restrictions were found in this graph.
+        learned: the number of new equations and restrictions from this graph.
     """
 
     def __init__(self, outer: Sizes | None = None) -> None:
@@ -137,7 +138,7 @@ class Sizes:
 
     @property
     def knows(self) -> bool:
-        """Whether any symbol must be a number, or another symbol."""
+        """Whether this graph restricts any symbol: to a number, or to equal another symbol."""
         return self.learned > 0
 
     @property
@@ -147,7 +148,7 @@ class Sizes:
         return (*outer, id(self), self.learned) if self.learned else outer
 
     def number(self, extent: Extent) -> int | None:
-        """Return the number that a dimension must be; None if unknown."""
+        """Return the only number that a dimension can be; None if it is not restricted to one."""
         if not isinstance(extent, Size):
             return extent
         if not self._choices and self._outer is None:
@@ -167,7 +168,7 @@ class Sizes:
         return next(iter(choice.numbers)) + more
 
     def forced(self, name: str) -> Forced | None:
-        """Return the single restriction of a symbol to one or two numbers; None without one."""
+        """Return the restriction that limits a symbol to one or two numbers; None without one."""
         root, more, joined = self._find(name)
         choice = self._choice(root)
         if choice is None or root in self._reported:
@@ -178,17 +179,20 @@ class Sizes:
         return Forced(numbers, choice.place, joined)
 
     def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Return the representative of a symbol, the difference, and the equations between."""
+        """Return a symbol's representative, its difference and the origins of their equations.
+
+        The symbol equals the representative of its group plus the difference.
+        """
         return self._find(name)
 
     def root(self, extent: Extent) -> Extent:
-        """Return a dimension in terms of the representative symbol of its group."""
+        """Return a dimension with the representatives of groups in place of its symbols."""
         if not isinstance(extent, Size) or (not self._links and self._outer is None):
             return extent
         return replaced(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:
-        """Return a dimension in terms of representative symbols that are not known numbers."""
+        """Return a dimension with numbers in place of symbols if known, else representatives."""
 
         def value(name: str) -> Extent:
             number = self._number(name)
@@ -212,7 +216,7 @@ class Sizes:
         self.mismatches.append(Contradiction(node, index, declared, computed))
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
-        """Add the equation of two dimensions."""
+        """Add the equation `left = right`; ignore it if a dimension is unknown."""
         if left is right or left is None or right is None or left == right:
             return
         one = left.shifted if isinstance(left, Size) else None
@@ -230,7 +234,7 @@ class Sizes:
             self._solve(zero, place)
 
     def _solve(self, zero: Extent, place: Place) -> None:
-        """Add the equation of a sum and 0, if it determines the size of a symbol."""
+        """Add the equation `zero = 0` if it gives the size of a symbol, or relates two symbols."""
         if not isinstance(zero, Size):
             return
         terms = terms_of(simplified(zero))
@@ -249,12 +253,12 @@ class Sizes:
                 self._join((str(one[0]), number // first), (str(other[0]), 0), place)
 
     def one_or(self, extent: Size, size: int, place: Place) -> None:
-        """Restrict a dimension to 1 or a size, against which it is broadcast."""
+        """Restrict a dimension to 1 or `size`, because it is broadcast against `size`."""
         if extent.shifted is not None:
             self._restrict(extent.shifted, {1, size}, place)
 
     def _find(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Return the representative of a symbol's group, the difference, and its origins."""
+        """Return a symbol's representative, difference and origins, as described at `joined`."""
         total = 0
         places: list[Place] = []
         if self._outer is not None:
@@ -280,6 +284,7 @@ class Sizes:
         return known
 
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
+        """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""
         one, less, joined = self._find(left[0])
         other, more, _ = self._find(right[0])
         difference = right[1] + more - left[1] - less  # one = other + difference
@@ -302,6 +307,7 @@ class Sizes:
     def _restrict(
         self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
+        """Restrict a size to some numbers; record a conflict if none of them is possible."""
         root, more, joined = self._find(extent[0])
         offset = more + extent[1]
         wanted = frozenset(number - offset for number in numbers)
@@ -332,5 +338,5 @@ def _shifted(name: str, more: int) -> str:
 
 
 def symbol(name: str) -> str:
-    """Return a symbol as it is written."""
+    """Return a symbol without its suffix for a body or call."""
     return name.partition("\0")[0]

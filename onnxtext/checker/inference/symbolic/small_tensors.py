@@ -39,7 +39,7 @@ class Value(NamedTuple):
     real: bool = False
 
     def numbers(self) -> tuple[int, ...] | None:
-        """Return the elements of a number or list, if they are all known numbers."""
+        """Return the elements of a scalar or list; None unless all are known numbers."""
         numbers = tuple([item for item in self.items if isinstance(item, int)])
         known = len(numbers) == len(self.items) and len(self.shape) <= 1
         return numbers if known else None
@@ -58,12 +58,12 @@ def indices(shape: Sequence[int]) -> list[Index]:
 
 
 def picked(value: Value, shape: Sequence[int], at: Callable[[Index], Index]) -> Value | None:
-    """Return a tensor whose elements come from another one; None if it is large.
+    """Return a new tensor whose elements are taken from `value`; None if it is too large.
 
     Args:
-        value: the other tensor.
-        shape: the shape of the tensor.
-        at: returns the index in `value` for an index.
+        value: the source of the elements.
+        shape: the shape of the new tensor.
+        at: maps an index of the new tensor to an index of `value`.
     """
     if prod(shape) > MOST_ELEMENTS:
         return None
@@ -72,7 +72,7 @@ def picked(value: Value, shape: Sequence[int], at: Callable[[Index], Index]) -> 
 
 
 def position(index: Index, shape: Sequence[int]) -> int:
-    """Return the position of an index among all elements."""
+    """Return the offset of an index in the row-major list of elements."""
     found = 0
     for one, size in zip(index, shape, strict=True):
         found = found * size + one
@@ -80,7 +80,7 @@ def position(index: Index, shape: Sequence[int]) -> int:
 
 
 def spread(value: Value, shape: Sequence[int]) -> Value | None:
-    """Return a tensor broadcast to a shape."""
+    """Return a tensor broadcast to a shape; None if that is too large."""
     back = len(shape) - len(value.shape)
     if value.shape == tuple(shape):
         return value
@@ -94,7 +94,7 @@ def spread(value: Value, shape: Sequence[int]) -> Value | None:
 
 
 def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """Return the shape to which shapes are broadcast; None if they do not fit."""
+    """Return the shape to which all shapes can be broadcast; None if there is none."""
     made: list[int] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
@@ -105,7 +105,7 @@ def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
 
 
 def stored_value(type: Type | None, data: object) -> Value | None:
-    """Return the value of a small constant tensor."""
+    """Return the elements of a small constant tensor; None if they are not tracked."""
     if not isinstance(type, TensorType) or type.shape is None or type.element not in _CODES:
         return None
     most = _MOST_REAL if type.element in _REAL else MOST_ELEMENTS
@@ -126,20 +126,20 @@ def stored_value(type: Type | None, data: object) -> Value | None:
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> Value | None:
-    """Return the value with these elements; floats that are not integers are unknown."""
-    items: list[Extent] = [_whole(number) for number in numbers]
+    """Return a value with these elements, fractions as unknown; None if all are unknown."""
+    items: list[Extent] = [_integer(number) for number in numbers]
     value = Value(shape, tuple(items), real)
     return value if value.is_useful() or not items else None
 
 
-def _whole(number: float) -> int | None:
+def _integer(number: float) -> int | None:
     if isinstance(number, int):
         return int(number)
     return int(number) if abs(number) <= _EXACT and number == int(number) else None
 
 
 def is_real(number: object) -> bool | None:
-    """Whether an element type, by its number, holds floats; None for types without tracking."""
+    """Whether the element type with an ONNX number holds floats; None if it is not tracked."""
     element = _NUMBERED.get(number) if isinstance(number, int) else None
     if element is None:
         return None
@@ -150,12 +150,12 @@ _NUMBERED = {ELEMENTS[name].number: name for name in ("int64", "int32", "bool", 
 
 
 def is_boolean(number: object) -> bool:
-    """Whether an element type, by its number, holds truth values."""
+    """Whether the element type with an ONNX number holds truth values."""
     return number == ELEMENTS["bool"].number
 
 
 def agreed(one: Value | None, other: Value | None) -> Value | None:
-    """Return a value of the elements on which two values agree; others are unknown."""
+    """Return a value with the elements on which two values agree; None if there are none."""
     if one is None or other is None or one.shape != other.shape:
         return None
     items = [a if a == b else None for a, b in zip(one.items, other.items, strict=True)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read symbolic sizes from the text of dimensions.
+"""Parse the text of dimensions to symbolic sizes.
 
-Dimensions with operators are read as expressions only if they are written just as `text` writes
-them; others, such as `a.b` or `N+1`, are symbols.
+A text is an expression only if `expressions.text` writes it in the same way: `2*seq`, `N + 1`.
+Other texts, such as `a.b` or `N+1`, are symbols.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_CHARACTERS = 400
 
 @lru_cache(1024)
 def read(dim: str) -> Extent:
-    """Return the size that a dimension's text means; None for an empty text."""
+    """Return the size for the text of a dimension; None for an empty text."""
     if dim.isidentifier() or len(dim) > _MOST_CHARACTERS:
         return sized(dim)
     if not dim:
@@ -40,11 +40,11 @@ def read(dim: str) -> Extent:
 
 
 def read_dim(dim: str, instance: str) -> Extent:
-    """Return the size that a dimension means in a body or call, whose symbols are renamed.
+    """Return the size for the text of a dimension in a body or call, where symbols get a suffix.
 
     Args:
         dim: the text; may be empty.
-        instance: a suffix for symbols.
+        instance: the suffix; `""` for none.
     """
     found = read(dim)
     return replaced(found, lambda name: sized(name + instance)) if instance else found

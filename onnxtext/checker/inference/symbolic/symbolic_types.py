@@ -12,7 +12,6 @@ from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.context.type_strings import type_of, type_text
 from onnxtext.checker.inference.element_types import bind, with_special
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
@@ -22,11 +21,12 @@ from onnxtext.checker.inference.symbolic.sizes import Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.inference.symbolic.spelling import read
 from onnxtext.checker.inference.type_merging import without_shape
+from onnxtext.schemas.type_strings import type_of, type_text
 
 Types = tuple[Type | None, ...]
 Values = tuple[Value | None, ...]
 _MOST_CHARACTERS = 120
-"""The length of the longest expression that becomes a dimension."""
+"""The maximum length of an expression that is used as a dimension."""
 
 
 class NoEquations(Sizes):
@@ -51,7 +51,7 @@ class SymbolicStep:
         self._sizes = NoEquations()
         self._shapes: dict[int, tuple[Type, SymbolicShape]] = {}
         self._known: dict[tuple[object, ...], tuple[Types, Values]] = {}
-        self._kept: list[object] = []  # keeps ids unique
+        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def shape(self, type: Type | None) -> SymbolicShape:
         """Return the shape of a type; None if its rank is unknown."""
@@ -73,11 +73,11 @@ class SymbolicStep:
         """Return the types and small values of a node's outputs.
 
         Args:
-            signature: its operator.
+            signature: the schema of the node's operator.
             node: the node.
-            inputs: the types of its inputs.
-            values: the small values of its inputs.
-            found: the types of its outputs that onnx infers.
+            inputs: the types of the node's inputs.
+            values: the small values of the node's inputs.
+            found: the types of the node's outputs that onnx inferred.
         """
         unknown = signature.origin or signature.domain not in DOMAINS
         if unknown or any(type(a.value) is Reference for a in node.attributes):
@@ -93,13 +93,13 @@ class SymbolicStep:
             made, followed = infer(signature.name, call)
             whole = (*made, *(None,) * len(found))
             if signature.domain and None in found:
-                told = _bound(signature, node, inputs)
-                found = tuple([a or b for a, b in zip(found, told, strict=False)])
+                by_schema = _bound(signature, node, inputs)
+                found = tuple([a or b for a, b in zip(found, by_schema, strict=False)])
             if call.integer("ceil_mode", 0):
-                # onnx counts windows that start in the pads; runtimes do not.
+                # onnx also counts windows that start in the pads at the end; runtimes do not.
                 found = tuple([without_sizes(type) for type in found])
             if signature.name == "ConvTranspose" and call.attribute("output_shape") is not None:
-                # onnx leaves out the dimensions that are smaller than those of the input.
+                # onnx infers too low a rank if an output size is smaller than the input size.
                 found = tuple([without_shape(type) for type in found])
             types = tuple([refined(t, shape) for t, shape in zip(found, whole, strict=False)])
             known = self._known[key] = types, followed
@@ -110,9 +110,9 @@ class SymbolicStep:
         """Return the types of the outputs of a node whose operator is in a schema file.
 
         Args:
-            signature: its operator.
+            signature: the schema of the node's operator.
             node: the node.
-            inputs: the types of its inputs.
+            inputs: the types of the node's inputs.
         """
         key = id(signature), len(node.outputs), *map(id, inputs), *map(id, node.attributes)
         known = self._known.get(key)
@@ -130,7 +130,7 @@ class SymbolicStep:
 
 
 def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
-    """Return the types of outputs that follow from the schema and the attributes."""
+    """Return the types of a node's outputs that follow from its schema and attributes."""
     texts = tuple([None if type is None else type_text(type) for type in inputs])
     made, mismatch = bind(signature, texts, node)
     if mismatch is None:
@@ -164,7 +164,7 @@ def _refined_dim(dim: Dim, extent: Extent) -> Dim:
 
 
 def dim_of(extent: Extent) -> Dim:
-    """Return a size as a dimension; None if unknown, negative or long."""
+    """Return a size as a dimension; None if it is unknown, negative or too long."""
     if isinstance(extent, Size):
         written = text(extent)
         return written if len(written) <= _MOST_CHARACTERS else None

@@ -14,14 +14,14 @@ from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.symbolic.quotients import exact, replaced
 
 _MOST_VISITED = 100_000
-"""The most values that are visited to find all chains."""
+"""The budget of value visits for all searches of one `Trace`."""
 
 
 class Trace:
-    """Finds chains of nodes in a main graph.
+    """Finds the values through which a symbol gets from an input of the main graph to a node.
 
     Attributes:
-        shapes: the symbolic shapes of its values.
+        shapes: the symbolic shapes of the values of the main graph.
     """
 
     def __init__(self, main: Scope, shapes: SymbolicShapes) -> None:
@@ -31,12 +31,12 @@ class Trace:
         self._budget = _MOST_VISITED
 
     def shape(self, name: str) -> SymbolicShape:
-        """Return the shape of a value of the main graph."""
+        """Return the shape of a value of the main graph; None if unknown."""
         environment = self.shapes.main
         return None if environment is None else environment.find(name)
 
     def holds(self, name: str, symbol: str) -> bool:
-        """Whether a shape depends on a symbol."""
+        """Whether the shape of the value `name` contains a symbol, or one that must be equal."""
         root = symbols(self.shapes.sizes.root(read_symbol(symbol)))
         return any(
             not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
@@ -50,9 +50,13 @@ class Trace:
         return id(node) in self._indexes
 
     def chain(self, place: Place, symbol: str) -> list[str]:
-        """Return the values through which a symbol reaches a node, from an input on.
+        """Return the names of the values through which a symbol gets from an input to a node.
 
-        The list is empty if the values are unknown.
+        The input is the first one. The list is empty if none are found.
+
+        Args:
+            place: a place in the node.
+            symbol: the symbol.
         """
         node, main = place.item, self._main
         if not isinstance(node, Node) or not self.is_in_main(node):
@@ -77,7 +81,7 @@ class Trace:
         return []
 
     def follows_from_inputs(self, place: Place, symbol: str) -> bool:
-        """Whether a node compares a symbol with sizes that come from inputs alone."""
+        """Whether the node at `place` equates a symbol with sizes that depend only on inputs."""
         node = place.item
         if not isinstance(node, Node) or place.part != ("op_type",) or not self.is_in_main(node):
             return False
@@ -86,6 +90,7 @@ class Trace:
         return len(node.inputs) > 1 and not any(map(self._uses_constants, others))
 
     def _uses_constants(self, name: str) -> bool:
+        """Whether a value may depend on an initializer, or on a node without inputs."""
         main = self._main
         inputs = {value.name for value in main.inputs}
         seen, queue = {name}, deque([name])
@@ -107,7 +112,7 @@ class Trace:
     # ---- Constant shapes ------------------------------------------------------------------
 
     def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
-        """Find the number in a constant shape that fixes the size of a symbol, and its replacement.
+        """Find the number in a `Reshape`'s constant shape that fixes the size of a symbol.
 
         Args:
             place: the place that fixes the symbol.
@@ -115,7 +120,8 @@ class Trace:
             number: the only size that the symbol may have.
 
         Returns:
-            The index of the number, and `0` or `-1`; None unless exactly one number fixes the size.
+            The index of the number in the shape, and its replacement, `0` or `-1`, with which the
+            symbol may have other sizes; None if there is no such number.
         """
         node, environment = place.item, self.shapes.main
         if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:
@@ -134,12 +140,12 @@ class Trace:
             if isinstance(needed, Size) and self._is(needed, symbol, number, size):
                 if copies and index < len(shape) and shape[index] == needed:
                     return index, "0"
-                # Prefer the number that stands for the symbol itself.
+                # Prefer the number at the position of the symbol itself.
                 found.insert(0 if needed == read_symbol(symbol) else len(found), (index, "-1"))
         return found[0] if found else None
 
     def number(self, name: str, index: int) -> int | None:
-        """Return a number in a constant list."""
+        """Return the element of a constant list at an index; None if unknown."""
         value = self.shapes.main.value(name) if self.shapes.main is not None else None
         numbers = value.numbers() if value is not None else None
         return numbers[index] if numbers is not None else None
@@ -149,7 +155,7 @@ class Trace:
         return symbols(size) == {symbol} and replaced(size, lambda _: number) == wanted
 
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
-        """Return the statement and the part of it that hold a constant; None if it is computed."""
+        """Return the `item` and `part` of the `Place` of a constant; None if it is computed."""
         at = self._main.position.get(name)
         if at == GIVEN:
             return self._main.given[name], ()

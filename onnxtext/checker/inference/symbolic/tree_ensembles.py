@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Require that the attributes of a tree ensemble of `ai.onnx.ml` describe trees."""
+"""Check the attributes that describe the trees of a tree ensemble of `ai.onnx.ml`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODES = frozenset(
 
 
 def count_of(call: OperatorCall, *names: str) -> int:
-    """Return the length of the first of these attributes that is a list with entries; or 0."""
+    """Return the length of the first named attribute that is a non-empty list; 0 without one."""
     for name in names:
         found = call.attribute(name)
         if isinstance(found, (tuple, Floats)) and len(found):
@@ -29,11 +29,11 @@ def count_of(call: OperatorCall, *names: str) -> int:
 
 
 def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
-    """Require lists with one entry for each node of the trees, or for each weight of a leaf.
+    """Require consistent lists: an entry for each tree node, and an entry for each leaf weight.
 
     Args:
         call: the node.
-        prefix: the prefix of the attributes about leaves.
+        prefix: the prefix of the names of leaf attributes: `class` or `target`.
         classes: the number of classes or targets; 0 if unknown.
     """
     weights = tuple(f"{prefix}_{name}" for name in ("treeids", "nodeids", "ids", "weights"))
@@ -47,7 +47,7 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
-    """Whether lists are given, all with the same length; report missing and unequal lists."""
+    """Whether all needed lists exist and have one length; report missing and unequal lists."""
     counts = {name: count_of(call, name) for name in names}
     first = next((name for name in names if counts[name]), None)
     if first is None:
@@ -58,7 +58,7 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
             call.reject(f"`{name}` is missing")
             whole = False
         elif count and count != counts[first]:
-            # onnxruntime runs with other lengths of lists that are not needed.
+            # onnxruntime accepts any length of lists that are not needed.
             whole = whole and name not in needed
             message = f"`{name}` has {count} entries, but `{first}` has {counts[first]}"
             call.reject(message, certain=name in needed)
@@ -66,7 +66,7 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
 
 
 def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None:
-    """Require that all nodes that lists refer to exist, and all features."""
+    """Require all nodes and features to exist to which the lists refer."""
     trees = call.listed("nodes_treeids", ())
     nodes = list(zip(trees, call.listed("nodes_nodeids", ()), strict=False))
     known = set(nodes)
@@ -76,10 +76,10 @@ def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None
     unknown = next((mode for mode in modes if mode not in _MODES), None)
     if unknown is not None:
         shown = unknown.decode(errors="replace") if isinstance(unknown, bytes) else unknown
-        call.reject(f"`nodes_modes` has `{shown}`, which is no mode")
+        call.reject(f"`nodes_modes` has the unknown mode `{shown}`")
         return
     if len(known) < len(nodes):
-        places = {node: index for index, node in enumerate(nodes)}  # the last ones
+        places = {node: index for index, node in enumerate(nodes)}  # of the last occurrence
         tree, node = next(node for index, node in enumerate(nodes) if places[node] != index)
         call.reject(f"tree {tree} has two nodes {node}")
         return
@@ -108,7 +108,7 @@ def _require_features(call: OperatorCall, branches: list[int]) -> None:
     if not used:
         return
     if min(used) < 0:
-        call.reject(f"`nodes_featureids` has {min(used)}, which is no index")
+        call.reject(f"`nodes_featureids` has the negative index {min(used)}")
     size = shape[-1] if shape else None
     if isinstance(size, int) and max(used) >= size:
         call.reject(f"`nodes_featureids` has {max(used)}, but {{0}} has {size} features")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute small integer values through operators: shapes, axes and slices that a model computes.
+"""Compute the elements of small integer tensors: shapes and axes that the nodes of a model compute.
 
-Each function takes a node's `OperatorCall` and returns the value of its first output; None if it is
-unknown or has too many elements.
+Each function takes a node's `OperatorCall` and returns the value of its first output; None if the
+value is unknown or has too many elements.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _cast(call: OperatorCall) -> Value | None:
 
 
 _LARGEST = {ELEMENTS["float"].number: 1 << 24, ELEMENTS["int32"].number: (1 << 31) - 1}
-"""The largest integer that conversion to each element type keeps exactly."""
+"""By element type, the largest integer that `Cast` to this type keeps exactly."""
 
 
 def _truth(item: Extent) -> Extent:
@@ -159,7 +159,7 @@ def _concat(call: OperatorCall) -> Value | None:
 
 
 def _concat_partly(call: OperatorCall, real: bool) -> Value | None:
-    """Return joined lists with unknown elements."""
+    """Concatenate lists, of which some have unknown elements but a known length."""
     found: list[Extent] = []
     for index, value in enumerate(call.values):
         shape = call.shape(index)
@@ -212,7 +212,7 @@ def _transpose(call: OperatorCall) -> Value | None:
 
 
 def _in_shape(call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
-    """Return the same elements in the shape of the operator's output."""
+    """Return the elements of the first input in the shape of the operator's output."""
     value, shape = call.value(0), made[0] if made else None
     if value is None or not isinstance(shape, tuple):
         return ()
@@ -348,16 +348,16 @@ _RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
 """Operators whose output values depend on attributes or input shapes, not on input values."""
 FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
-"""All operators with known output values."""
+"""All operators whose output values can be computed."""
 
 
 def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
     """Return the values of a node's outputs as far as they are known.
 
     Args:
-        name: its operator, of the standard.
-        call: the node and its inputs.
-        made: the shapes of its outputs.
+        name: the node's operator, of the standard domain.
+        call: the node and the facts about its inputs.
+        made: the shapes of the node's outputs.
     """
     if name in _RESHAPING:
         return _in_shape(call, made)

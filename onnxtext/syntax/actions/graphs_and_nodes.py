@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for graphs, value infos, nodes and lists."""
+"""Actions for graphs, value infos and nodes."""
 
 from __future__ import annotations
 
@@ -15,41 +15,6 @@ from onnxtext.syntax.actions.tensor_literals import Pending
 from onnxtext.syntax.actions.tensors import resolve
 
 Decorators = list[Decorator] | None
-
-# ---- Lists ----------------------------------------------------------------------------------
-
-
-@action
-def list_empty() -> list[Any]:
-    """An empty list."""
-    return []
-
-
-@action
-def list_first(item: Any) -> list[Any]:
-    """A list of its first item."""
-    return [item]
-
-
-@action
-def list_more(items: list[Any], item: Any) -> list[Any]:
-    """A list with the next item."""
-    items.append(item)
-    return items
-
-
-@action
-def list_more_comma(items: list[Any], item: Any) -> list[Any]:
-    """A list with the next item, after an optional comma."""
-    items.append(item)
-    return items
-
-
-@action
-def list_of(items: list[Any]) -> list[Any]:
-    """A list in its brackets."""
-    return items
-
 
 # ---- Graphs and value infos -----------------------------------------------------------------
 
@@ -72,20 +37,6 @@ def graph(
             raise error
     made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
     made.at = at
-    return made
-
-
-@located
-def graph_value(
-    at: int,
-    name: str,
-    inputs: list[ValueInfo] | None,
-    outputs: list[ValueInfo],
-    values: list[ValueInfo] | None,
-    nodes: list[Node],
-) -> Graph:
-    """A graph in an attribute."""
-    made: Graph = graph(at, None, name, inputs, outputs, values, nodes)
     return made
 
 

@@ -11,8 +11,8 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
-from onnxtext.checker.context.type_strings import shown
 from onnxtext.proto.decode.lift import lift_fragment
+from onnxtext.schemas.type_strings import shown
 
 NONE = object()
 """Stands for the default of an attribute without a default."""

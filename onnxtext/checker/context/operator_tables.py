@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read schema files, including the bundled file with the operators of onnxruntime."""
+"""Look up operators in schema files, including the bundled file with those of onnxruntime."""
 
 from __future__ import annotations
 
@@ -20,31 +20,16 @@ from onnxtext.checker.context.signatures import (
     Table,
     newest_versions,
 )
-from onnxtext.checker.context.type_strings import type_text
-from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.schemas.reading import read_schemas
+from onnxtext.schemas.type_strings import type_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from onnxtext.ast.schemas import FormalValue, OperatorSchema, SchemaFile
 
-SUFFIX = ".onnxschema"
-MOST_BYTES = 16 << 20
-"""The size of the largest schema file in bytes."""
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "schemas" / "onnxruntime.onnxschema"
 _MANY = (1 << 31) - 1
 """The maximum number of values of a variadic parameter, as in onnx's schemas."""
-
-
-def read_schemas(source: Source) -> SchemaFile:
-    """Parse a schema file.
-
-    Raises:
-        OnnxTextError: the text has errors.
-    """
-    from onnxtext.syntax.parse import parse_start
-
-    made: SchemaFile = parse_start(source, "schema_fragment")
-    return made
 
 
 class FileTable:
@@ -292,8 +277,3 @@ def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:
             least = index + formal.least
     variadic = bool(formals) and formals[-1].option == "variadic"
     return least, _MANY if variadic else len(formals)
-
-
-def schema_file_error(path: str, message: str, help: str) -> OnnxTextError:
-    """Return the error for a schema file that cannot be used."""
-    return OnnxTextError(Diagnostic("invalid-settings", message, file=path, help=help))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load the schema files that the settings of a project or the user specify.
+"""Load the schema files that the user or the settings of a project specify.
 
 A project may be hostile, so its settings can name only regular files of limited size below their
 own directory.
@@ -7,21 +7,15 @@ own directory.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment
-from onnxtext.ast.schemas import SchemaFile
-from onnxtext.checker.context.schema_tables import (
-    MOST_BYTES,
-    SUFFIX,
+from onnxtext.checker.context.operator_tables import (
     FileTable,
     bundled_table,
     imports_of,
-    read_schemas,
     rule_of,
     use_tables,
 )
@@ -30,16 +24,18 @@ from onnxtext.checker.engine.project_settings import Settings, SettingsError
 from onnxtext.checker.engine.run import check_tree
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.filetype import decode_text
+from onnxtext.schemas.reading import SUFFIX, parse_schema_file, read_bytes, read_schemas
 from onnxtext.source import Source
 
 BUNDLED = "onnxruntime"
-"""The name of the table that comes with the package."""
+"""The name of the bundled table of operators in the setting `schemas`."""
 
 
 def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ...]:
     """Return the tables of operators for a check, in the order in which they are searched.
 
-    First the schema files of the user, then those of the project, then the bundled table.
+    The order: the schema files of the user, those of the project, and the bundled table unless the
+    project names it earlier.
 
     Args:
         settings: the settings of the project.
@@ -97,35 +93,10 @@ def load_table(path: Path, name: str) -> FileTable:
     return _table(read_bytes(path), name)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a schema file.
-
-    Raises:
-        OSError: the file cannot be read, is not a regular file, or is too large.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "not a regular file", str(path))
-        if status.st_size > MOST_BYTES:
-            raise OSError(0, f"larger than {MOST_BYTES >> 20} MiB", str(path))
-        return file.read(MOST_BYTES + 1)
-
-
 @lru_cache(maxsize=16)
 def _table(data: bytes, name: str) -> FileTable:
     """Parse a schema file; the result is cached, because the language server asks repeatedly."""
-    return FileTable(parse(data, name), name)
-
-
-def parse(data: bytes, name: str) -> SchemaFile:
-    """Parse the content of a schema file.
-
-    Raises:
-        OnnxTextError: the file has errors.
-    """
-    return read_schemas(Source(decode_text(data, name), name))
+    return FileTable(parse_schema_file(data, name), name)
 
 
 def check_schemas(data: bytes, name: str) -> list[Diagnostic]:

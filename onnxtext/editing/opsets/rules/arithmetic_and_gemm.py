@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for `Gemm`, `Mod`, and arithmetic whose broadcasting changed: `Add`, `Max`, `PRelu`."""
+
+from __future__ import annotations
+
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.tensors import integer, ints
+
+
+def broadcast_up(work: Work) -> None:
+    """Convert arithmetic to version 7, which broadcasts like numpy."""
+    axis = work.integer("axis")
+    if work.integer("broadcast", 0) and axis is not None:
+        left, right = work.needed_rank(work.input(0)), work.needed_rank(work.input(1))
+        behind = left - (axis % left if left else 0) - right
+        if behind > 0 and right:
+            axes = ints("axes", range(right, right + behind))
+            work.set_input(1, work.insert("Unsqueeze", (work.input(1),), "aligned", axes))
+            work.say("`axis` is replaced by an `Unsqueeze` of the second input")
+    work.drop("axis")
+    work.drop("broadcast")
+    carry_over(work)
+
+
+def broadcast_down(work: Work) -> None:
+    """Reverse `broadcast_up`, for inputs of equal shapes or a second input with fewer axes."""
+    left, right = work.shape(work.input(0)), work.shape(work.input(1))
+    if left is None or right is None or None in left or None in right:
+        raise Obstacle("the shapes of its inputs are not known")
+    if left != right:
+        if len(right) > len(left) or left[len(left) - len(right) :] != right:
+            raise Obstacle("it broadcasts in a way that exists since version 7")
+        work.set(integer("broadcast", 1))
+        work.say("`broadcast = 1` is added, because version 6 needs it")
+    carry_over(work)
+
+
+def equal_shapes(work: Work) -> None:
+    """Require equal shapes of `Max`, `Min`, `Mean` and `Sum`, which broadcast since version 8."""
+    shapes = {work.shape(name) for name in work.node.inputs}
+    same = next(iter(shapes)) if len(shapes) == 1 else None
+    if len(work.node.inputs) > 1 and (same is None or None in same):
+        raise Obstacle("its inputs may differ in shape, which is allowed since version 8")
+    carry_over(work)
+
+
+def prelu_up(work: Work) -> None:
+    """Convert `PRelu` to version 7: the slope of each channel broadcasts like in numpy."""
+    slope, data = work.shape(work.input(1)), work.shape(work.input(0))
+    if slope is None or slope not in {(1,), ()}:
+        if slope is None or data is None:
+            raise Obstacle("the shapes of its inputs are not known")
+        if len(slope) == 1 and len(data) > 2:
+            axes = ints("axes", range(1, len(data) - 1))
+            work.set_input(1, work.insert("Unsqueeze", (work.input(1),), "slope", axes))
+            work.say("an `Unsqueeze` aligns the slopes with the channels")
+    carry_over(work)
+
+
+def prelu_down(work: Work) -> None:
+    """Reverse `prelu_up`, for one slope."""
+    if work.shape(work.input(1)) != (1,):
+        raise Obstacle("its slope broadcasts, which exists since version 7")
+    carry_over(work)
+
+
+def gemm_up(work: Work) -> None:
+    """Convert `Gemm` to version 7, which always broadcasts."""
+    work.drop("broadcast")
+    carry_over(work)
+
+
+def gemm_down(work: Work) -> None:
+    """Reverse `gemm_up`."""
+    shape = work.shape(work.input(2))
+    if shape is None or len(shape) != 2:
+        work.set(integer("broadcast", 1))
+    elif None in shape:
+        raise Obstacle(f"the shape of `{work.input(2)}` is not known")
+    else:
+        work.set(integer("broadcast", 1 if 1 in shape else 0))
+    carry_over(work)
+
+
+def mod_down(work: Work) -> None:
+    """Reject a `Mod` of floats without `fmod`, which exists since version 28."""
+    if not work.integer("fmod", 0):
+        element = work.element(work.input(0))
+        if "float" in element or element == "double":
+            raise Obstacle(f"it is a modulo of `{element}`, which exists since version 28")
+    carry_over(work)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for `Cast`, quantization, `LabelEncoder`, and for attributes whose values were renamed."""
+
+from __future__ import annotations
+
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.tensors import integer, ints
+from onnxtext.tensor.elements import ELEMENTS
+
+
+def cast_up(work: Work) -> None:
+    """Convert `to` of `Cast` to version 6: the number of the type instead of its name."""
+    name = (work.string("to") or "").lower()
+    if name not in ELEMENTS:
+        raise Obstacle(f"its type `{name}` is unknown")
+    work.set(integer("to", ELEMENTS[name].number))
+    work.say("`to` becomes a number")
+    carry_over(work)
+
+
+def one_scale(work: Work) -> None:
+    """Require a single scale of (De)QuantizeLinear, as versions before 13 do."""
+    if work.shape(work.input(1)) != ():
+        raise Obstacle(f"its scale `{work.input(1)}` may have several elements (since version 13)")
+    work.drop("axis")
+    carry_over(work)
+
+
+def label_encoder_up(work: Work) -> None:
+    """Convert `LabelEncoder` to version 2: lists of keys and values replace numbered classes."""
+    classes = work.value("classes_strings")
+    if not isinstance(classes, tuple):
+        raise Obstacle("it has no `classes_strings`")
+    numbers = tuple(range(len(classes)))
+    to_numbers = work.element(work.input(0)) == "string"
+    strings = Attribute("keys_strings" if to_numbers else "values_strings", AttributeType.STRINGS,
+                        classes)  # fmt: skip
+    work.drop("classes_strings")
+    work.set(strings)
+    work.set(ints("values_int64s" if to_numbers else "keys_int64s", numbers))
+    work.say("attributes for keys and values replace `classes_strings`")
+    carry_over(work)
+
+
+def renamed(name: str, values: dict[bytes, bytes]) -> object:
+    """Return a rule that renames values of an attribute."""
+
+    def rule(work: Work) -> None:
+        value = work.value(name)
+        if isinstance(value, bytes) and value in values:
+            work.set(tensors.text(name, values[value].decode()))
+            work.say(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
+        carry_over(work)
+
+    return rule

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for pooling, `Gather`, `Scatter`, `GridSample`, and for axes that count from the end."""
+
+from __future__ import annotations
+
+from onnxtext.ast.tensors_and_attributes import Reference
+from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.tensors import integer, ints
+
+
+def lp_pool_up(work: Work) -> None:
+    """Convert `LpPool` and `GlobalLpPool` to version 2, where `p` is an integer."""
+    p = work.real("p")
+    if p is not None:
+        if p != int(p):
+            raise Obstacle(f"its `p` {p} is no integer")
+        work.drop("p")
+        if p != 2:
+            work.set(integer("p", int(p)))
+    carry_over(work)
+
+
+def pool_windows(work: Work) -> None:
+    """Reject a pooling node if a window starts in the end padding: version 22 ignores such windows.
+
+    Windows start there only with `ceil_mode`, if padding and stride together are longer than the
+    window.
+    """
+    if work.integer("ceil_mode", 0) and work.string("auto_pad") in (None, "NOTSET"):
+        kernel = work.integers("kernel_shape") or ()
+        ones = (1,) * len(kernel)
+        strides, dilations = work.integers("strides") or ones, work.integers("dilations") or ones
+        pads = work.integers("pads") or (0,) * (2 * len(kernel))
+        shape = work.shape(work.input(0))
+        sizes = shape[2:] if shape is not None else (None,) * len(kernel)
+        if not len(kernel) == len(strides) == len(dilations) == len(pads) // 2 == len(sizes):
+            raise Obstacle("its attributes do not fit each other")
+        for at, size in enumerate(sizes):
+            window = (kernel[at] - 1) * dilations[at] + 1
+            start, end = pads[at], pads[at + len(kernel)]
+            if end + strides[at] <= window or strides[at] < 1:
+                continue
+            if not isinstance(size, int):
+                raise Obstacle(
+                    "its last window may start in the padding, which version 22 ignores, and the "
+                    f"size of `{work.input(0)}` is not known"
+                )
+            if -(-(size + start + end - window) // strides[at]) * strides[at] >= size + start:
+                raise Obstacle("its last window starts in the padding, which version 22 ignores")
+    carry_over(work)
+
+
+def gather_down(work: Work) -> None:
+    """Reject negative and computed indices of `Gather` and `OneHot`, new in version 11."""
+    index = 0 if work.old.name == "OneHot" else 1
+    numbers = work.numbers(work.input(index))
+    if numbers is None:
+        raise Obstacle(
+            f"its indices `{work.input(index)}` are computed, and before version 11 they could not "
+            "count from the end"
+        )
+    if any(number < 0 for number in numbers):
+        raise Obstacle("its indices count from the end, which they could not before version 11")
+    carry_over(work)
+
+
+def scatter_up(work: Work) -> None:
+    """Rename `Scatter` to `ScatterElements` (version 11)."""
+    work.node.op_type = "ScatterElements"
+    work.say("`ScatterElements` replaces `Scatter`")
+
+
+def scatter_down(work: Work) -> None:
+    """Reverse `scatter_up`."""
+    work.node.op_type = "Scatter"
+    work.say("`Scatter` replaces `ScatterElements`")
+
+
+def grid_sample_down(work: Work) -> None:
+    """Convert `GridSample` to versions before 20: images only, older names of `mode`."""
+    if work.needed_rank(work.input(0)) != 4:
+        raise Obstacle(f"`{work.input(0)}` is no image: other ranks exist since version 20")
+    names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}
+    value = work.value("mode")
+    work.set(tensors.text("mode", names[value if isinstance(value, bytes) else b"linear"]))
+    work.say("`mode` gets its older name")
+    carry_over(work)
+
+
+def axes_from_start(work: Work) -> None:
+    """Replace negative axes, which versions before 11 do not have."""
+    for name in ("axis", "axes"):
+        held = work.attribute(name)
+        if held is None or isinstance(held.value, Reference):
+            continue
+        value = work.value(name)
+        axes = (value,) if isinstance(value, int) else value
+        if isinstance(axes, tuple) and any(isinstance(axis, int) and axis < 0 for axis in axes):
+            rank = work.needed_rank(work.input(0))
+            if work.old.name == "Unsqueeze":
+                rank += len(axes)
+            made = [axis + rank if axis < 0 else axis for axis in axes]
+            work.set(integer(name, made[0]) if isinstance(value, int) else ints(name, made))
+            work.say(f"`{name}` counts from the start, as always before version {work.old.since}")
+    carry_over(work)

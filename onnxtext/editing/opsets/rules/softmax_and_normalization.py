@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for `Softmax` and the like, `BatchNormalization` and `GroupNormalization`."""
+
+from __future__ import annotations
+
+from onnxtext.editing.opsets.converted_node import Dims, Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.tensors import integer, ints
+
+
+def softmax_up(work: Work) -> None:
+    """Convert `Softmax` and the like to version 13: one axis instead of all axes from `axis` on."""
+    shape = work.shape(work.input(0))
+    axis = work.integer("axis", 1)
+    assert axis is not None
+    if shape is not None:
+        at = axis % len(shape) if -len(shape) <= axis < len(shape) else axis
+        real = _only_axis(shape, at)
+        if real is not None:
+            explicit = work.attribute("axis") is not None
+            if real != at or (not explicit and real != len(shape) - 1):
+                work.set(integer("axis", real))
+                work.say("`axis` is the one axis along which it normalizes")
+            carry_over_axis(work)
+            return
+    name = work.input(0)
+    size = work.insert("Shape", (name,), "shape", element="int64")
+    flat = work.insert("Flatten", (name,), "flat", integer("axis", axis))
+    work.set_input(0, flat)
+    work.set(integer("axis", -1))
+    old = work.divert("normalized")
+    work.append("Reshape", (work.node.outputs[0], size), (old,))
+    work.say("it normalizes over all axes from `axis` on, so `Flatten` and `Reshape` are "
+             "added around it")  # fmt: skip
+    carry_over_axis(work)
+
+
+def _only_axis(shape: Dims, axis: int) -> int | None:
+    """Return the one axis from `axis` on whose size is not 1; None if there are several."""
+    if axis == len(shape) - 1:
+        return axis
+    longer = [at for at in range(axis, len(shape)) if shape[at] != 1]
+    if len(longer) > 1 or axis >= len(shape):
+        return None
+    return longer[0] if longer else axis
+
+
+def softmax_down(work: Work) -> None:
+    """Reverse `softmax_up`: transpose so that the axis is the last axis."""
+    name = work.input(0)
+    axis = work.integer("axis", -1)
+    assert axis is not None
+    if axis == -1:
+        work.set(integer("axis", -1))
+    else:
+        shape = work.shape(name)
+        if shape is None:
+            raise Obstacle(f"the rank of `{name}` is not known", f"declare the type of `{name}`")
+        rank = len(shape)
+        if not -rank <= axis < rank:
+            raise Obstacle(f"its `axis` {axis} does not exist")
+        axis %= rank
+        if all(size == 1 for size in shape[axis + 1 :]):
+            work.set(integer("axis", axis))
+        else:
+            order = [*range(axis), *range(axis + 1, rank), axis]
+            back = [order.index(at) for at in range(rank)]
+            work.set_input(0, work.insert("Transpose", (name,), "moved", ints("perm", order)))
+            work.set(integer("axis", rank - 1))
+            old = work.divert("normalized")
+            work.append("Transpose", (work.node.outputs[0],), (old,), ints("perm", back))
+            work.say(
+                "it normalizes along one axis, so `Transpose` moves this axis to the end and back"
+            )
+    carry_over_axis(work)
+
+
+def carry_over_axis(work: Work) -> None:
+    """Carry the attributes over, but keep an omitted `axis`: other rules handle its default."""
+    held = work.attribute("axis")
+    if held is not None:
+        carry_over(work)
+        return
+    work.set(integer("axis", 0))
+    carry_over(work)
+    work.drop("axis")
+
+
+def group_normalization_up(work: Work) -> None:
+    """Convert `GroupNormalization` to version 21: scale and bias per channel, not per group."""
+    shape = work.shape(work.input(0))
+    groups = work.integer("num_groups") or 0
+    channels = shape[1] if shape is not None and len(shape) > 1 else None
+    if not isinstance(channels, int) or groups < 1 or channels % groups:
+        raise Obstacle(f"the number of channels of `{work.input(0)}` is not known")
+    if channels != groups:
+        for index, base in ((1, "scale"), (2, "bias")):
+            column = work.constant("column", [-1, 1])
+            wide = work.constant("groups", [groups, channels // groups])
+            flat = work.constant("flat", [-1])
+            made = work.insert("Reshape", (work.input(index), column), base)
+            made = work.insert("Expand", (made, wide), base)
+            work.set_input(index, work.insert("Reshape", (made, flat), base))
+        work.say("scale and bias are expanded from groups to channels")
+    carry_over(work)
+
+
+def batch_normalization_up(work: Work) -> None:
+    """Convert `BatchNormalization` to version 14, without the outputs for training."""
+    if any(work.node.outputs[1:]):
+        raise Obstacle("its outputs for training changed in version 14")
+    carry_over(work)
+
+
+def batch_normalization_down(work: Work) -> None:
+    """Reverse `batch_normalization_up`, for inference only."""
+    if work.integer("training_mode", 0):
+        raise Obstacle("`training_mode` exists since version 14")
+    carry_over(work)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules that convert a node, one for each version that changed its operator.
+
+Steps without a rule here only change types, attributes with defaults and optional inputs
+(`signature_changes`). All steps up to `REVIEWED` have been reviewed; onnx's version converter
+converts newer steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from onnxtext.editing.opsets.converted_node import Work
+from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.rules import arithmetic_and_gemm as arithmetic
+from onnxtext.editing.opsets.rules import attributes_to_inputs as to_inputs
+from onnxtext.editing.opsets.rules import casts_and_encoders as casts
+from onnxtext.editing.opsets.rules import pooling_and_indexing as indexing
+from onnxtext.editing.opsets.rules import softmax_and_normalization as normalization
+from onnxtext.editing.opsets.rules import upsample_and_resize
+from onnxtext.editing.opsets.signature_changes import Step, carry_over
+
+Change = Callable[[Work], None]
+
+REVIEWED: Mapping[str, int] = MappingProxyType(
+    {"": 28, "ai.onnx.ml": 5, "ai.onnx.training": 1, "ai.onnx.preview": 1,
+     "ai.onnx.preview.training": 1}
+)  # fmt: skip
+"""The newest versions of operator sets whose changes these rules cover."""
+
+
+class Rule(NamedTuple):
+    """How a node is converted between two adjacent versions of its operator.
+
+    Attributes:
+        up: converts the node to the newer version.
+        down: converts the node to the older version.
+    """
+
+    up: Change = carry_over
+    down: Change = carry_over
+
+
+def _refuse(reason: str) -> Change:
+    def refuse(work: Work) -> None:
+        raise Obstacle(reason)
+
+    return refuse
+
+
+_SQUEEZING = ("Squeeze", "Unsqueeze")
+_REDUCTIONS = ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+               "ReduceMin", "ReduceProd", "ReduceSumSquare")  # fmt: skip
+_ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less")
+_VARIADIC = ("Max", "Min", "Mean", "Sum")
+_SOFTMAX = ("Softmax", "LogSoftmax", "Hardmax")
+_COUNTING = ("ArgMax", "ArgMin", "Compress", "Concat", "Flatten", "Split",
+             *_SQUEEZING, *_REDUCTIONS, "ReduceSum", *_SOFTMAX)  # fmt: skip
+_MODES = {b"bilinear": b"linear", b"bicubic": b"cubic"}
+
+
+@cache
+def rules() -> Mapping[Step, Rule]:
+    """Return the rules by domain, operator and version."""
+    found: dict[tuple[str, int], Rule] = {
+        ("BatchNormalization", 14): Rule(
+            normalization.batch_normalization_up, normalization.batch_normalization_down
+        ),
+        ("Cast", 6): Rule(casts.cast_up, _refuse("its type was a name before version 6")),
+        ("Clip", 11): Rule(to_inputs.clip_to_inputs, to_inputs.clip_to_attributes),
+        ("Constant", 12): Rule(carry_over, to_inputs.constant_value),
+        ("DFT", 20): Rule(to_inputs.dft_to_input, to_inputs.dft_to_attribute),
+        ("DequantizeLinear", 13): Rule(carry_over, casts.one_scale),
+        ("Dropout", 10): Rule(to_inputs.dropout_mask, to_inputs.dropout_mask),
+        ("Dropout", 12): Rule(to_inputs.dropout_to_inputs, to_inputs.dropout_to_attributes),
+        ("Gather", 11): Rule(carry_over, indexing.gather_down),
+        ("OneHot", 11): Rule(carry_over, indexing.gather_down),
+        ("Gemm", 7): Rule(arithmetic.gemm_up, arithmetic.gemm_down),
+        ("GridSample", 20): Rule(casts.renamed("mode", _MODES), indexing.grid_sample_down),  # type: ignore[arg-type]
+        ("GroupNormalization", 21): Rule(normalization.group_normalization_up, carry_over),
+        ("Mod", 28): Rule(carry_over, arithmetic.mod_down),
+        ("PRelu", 7): Rule(arithmetic.prelu_up, arithmetic.prelu_down),
+        ("Pad", 2): Rule(to_inputs.pads_renamed, to_inputs.pads_renamed),
+        ("Pad", 11): Rule(to_inputs.pad_to_inputs, to_inputs.pad_to_attributes),
+        ("Pad", 18): Rule(carry_over, to_inputs.pad_without_axes),
+        ("QuantizeLinear", 13): Rule(carry_over, casts.one_scale),
+        ("ReduceSum", 13): Rule(to_inputs.axes_to_input, to_inputs.axes_to_attribute),
+        ("Reshape", 5): Rule(to_inputs.reshape_to_input, to_inputs.reshape_to_attribute),
+        ("Reshape", 14): Rule(carry_over, to_inputs.reshape_zero),
+        ("Resize", 11): Rule(upsample_and_resize.resize_up, upsample_and_resize.resize_down),
+        ("Resize", 13): Rule(
+            upsample_and_resize.resize_without_empty, upsample_and_resize.resize_with_empty
+        ),
+        ("Scan", 9): Rule(*[_refuse("it had a batch axis before version 9")] * 2),
+        ("Scatter", 11): Rule(indexing.scatter_up),
+        ("Shape", 15): Rule(carry_over, to_inputs.shape_whole),
+        ("Slice", 10): Rule(to_inputs.slice_to_inputs, to_inputs.slice_to_attributes),
+        ("Split", 13): Rule(to_inputs.split_to_input, to_inputs.split_to_attribute),
+        ("Split", 18): Rule(to_inputs.split_count, to_inputs.split_without_count),
+        ("Tile", 6): Rule(*[_refuse("it repeated along one axis before version 6")] * 2),
+        ("TopK", 10): Rule(to_inputs.top_k_to_input, to_inputs.top_k_to_attribute),
+        ("Upsample", 7): Rule(
+            upsample_and_resize.scales_from_sizes, _refuse("its scales changed in version 7")
+        ),
+        ("Upsample", 9): Rule(
+            upsample_and_resize.scales_to_input, upsample_and_resize.scales_to_attribute
+        ),
+        ("Upsample", 10): Rule(upsample_and_resize.upsample_to_resize),
+    }
+    for name in _SQUEEZING:
+        found[name, 13] = Rule(to_inputs.axes_to_input, to_inputs.axes_to_attribute)
+    for name in _REDUCTIONS:
+        found[name, 18] = Rule(to_inputs.axes_to_input, to_inputs.axes_to_attribute)
+    for name in _SOFTMAX:
+        found[name, 13] = Rule(normalization.softmax_up, normalization.softmax_down)
+    for name in _COUNTING:
+        found[name, 11] = Rule(carry_over, indexing.axes_from_start)
+    for name in _ARITHMETIC:
+        found[name, 7] = Rule(arithmetic.broadcast_up, arithmetic.broadcast_down)
+    for name in _VARIADIC:
+        found[name, 8] = Rule(carry_over, arithmetic.equal_shapes)
+    for name in ("AveragePool", "MaxPool"):
+        found[name, 22] = Rule(indexing.pool_windows, indexing.pool_windows)
+    for name in ("LpPool", "GlobalLpPool"):
+        found[name, 2] = Rule(indexing.lp_pool_up, _refuse("its `p` was a float before version 2"))
+    made = {("", name, since): rule for (name, since), rule in found.items()}
+    made["ai.onnx.ml", "LabelEncoder", 2] = Rule(
+        casts.label_encoder_up, _refuse("it numbered its classes before version 2")
+    )
+    return MappingProxyType(made)
+
+
+FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
+    {
+        ("", "Resize"): upsample_and_resize.resize_to_upsample,
+        ("", "ScatterElements"): indexing.scatter_down,
+    }
+)
+"""The change that replaces an operator in versions before its first version."""
+
+
+def reviewed_version(domain: str) -> int:
+    """Return the newest version of an operator set that the rules cover; at least 1."""
+    return REVIEWED.get(domain, 1)
+
+
+def is_reviewed(step: Step) -> bool:
+    """Whether the rules cover a step."""
+    return step[2] <= reviewed_version(step[0])
+
+
+def rule_of(step: Step) -> Rule:
+    """Return the rule of a step."""
+    return rules().get(step, Rule())
