@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drop cascading findings: each mistake in a model is reported once.
 
-A node with an undefined input may also have the wrong number of inputs; a node without outputs
-leaves a name undefined. Of such findings only the most specific one is kept.
+For example, a node without outputs also leaves a name undefined. Of two such findings, only the
+cause is reported.
 """
 
 from __future__ import annotations

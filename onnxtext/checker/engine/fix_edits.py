@@ -336,7 +336,7 @@ def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
     try:
         made = parse_model(Source(apply_edits(source.text, edits), source.name))
         return made == expected(model, changes)
-    except (OnnxTextError, KeyError):  # KeyError: a statement from a decorator
+    except (OnnxTextError, KeyError):  # KeyError: the statement is in a decorator
         return False
 
 

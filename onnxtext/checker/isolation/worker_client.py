@@ -221,7 +221,8 @@ class Worker:
         with contextlib.suppress(OSError):
             data = os.read(fd, 1 << 16)
         lines = data.decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].strip()[-_LONGEST:] if lines else ""  # an assertion is at the end
+        # Keep the end of a long line: a failed assertion ends with its condition.
+        return lines[-1].strip()[-_LONGEST:] if lines else ""
 
 
 _LONGEST = 160

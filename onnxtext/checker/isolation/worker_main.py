@@ -247,7 +247,7 @@ def _notify(flag: int) -> None:
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         flags = fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC
         fcntl.fcntl(0, fcntl.F_SETFL, flags | flag)
-    except OSError:  # not for pipes on this system: only the time limit ends the process
+    except OSError:  # unsupported for pipes: then only the time limit ends the process
         return
 
 

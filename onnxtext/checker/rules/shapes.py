@@ -48,7 +48,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     unknown = any(map(_is_foreign, chain.from_iterable(targets(subject).values())))
     kinds = {scope.kind for scope in subject.scopes}
     unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
-    # In IR version 1, attributes may lack a type; onnx rejects that only for a single node.
+    # In IR version 1, attributes may lack a type, which onnx rejects only in inference of one node.
     unseen = unseen or subject.ir_version == 1
     if not errors and objection is None and not unknown and not unseen and expandable:
         return

@@ -3,7 +3,7 @@
 
 What: every initializer, and at least one output of every node, is used or an output of the graph.
 Why: unused parts cost memory and time, and may be a mistake.
-Fix: remove the unused part (`--fix` removes initializers and value infos).
+Fix: remove the unused part (`--fix` removes initializers).
 """
 
 from __future__ import annotations
