@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert types to and from the strings of operator schemas: `seq(tensor(int64))`."""
+"""Convert types to and from the spelling of operator schemas, such as `seq(tensor(int64))`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onnxtext.ast.types import (
 from onnxtext.tensor.elements import ELEMENTS
 
 _DEEPEST = 49
-"""The deepest nesting of types that protobuf can read."""
+"""The maximum depth of nested types that protobuf can read."""
 _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
@@ -42,11 +42,11 @@ def _around(name: str, inner: str | None) -> str | None:
 
 
 def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
-    """Parse a type in the spelling of schemas; None if the language has no such type.
+    """Parse a type in the spelling of schemas; None if onnxtext has no such type.
 
     Args:
         text: the type in the spelling of schemas.
-        shape: the shape of its tensors: None for an unknown one.
+        shape: the shape of the tensors in the type: () for scalars, None if unknown.
     """
     text = text.replace(" ", "")
     around: list[tuple[str, str]] = []
@@ -78,11 +78,18 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
 
 
 def element_of(text: str | None, container: str) -> str | None:
-    """Return the element type of a sequence (`seq`) or an optional; None for other types."""
+    """Return the element type of a sequence or optional; None for other types.
+
+    Example: `element_of("seq(tensor(float))", "seq")` is `tensor(float)`.
+
+    Args:
+        text: the type in the spelling of schemas; None if unknown.
+        container: `seq` or `optional`.
+    """
     prefix = f"{container}("
     return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None
 
 
 def shown(text: str) -> str:
-    """Convert a schema's type to the spelling of the language: `float` for `tensor(float)`."""
+    """Convert a type from the spelling of schemas to that of texts: `tensor(float)` → `float`."""
     return text[7:-1] if text.startswith("tensor(") else text

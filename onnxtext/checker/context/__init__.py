@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Provide the view of a model that rules and inference share: scopes, fields, signatures."""
+"""Prepare a model for rules and inference: scopes, fields with decorators applied, signatures."""

@@ -23,7 +23,7 @@ from onnxtext.checker.isolation.pool import Inference
 from onnxtext.suggestions import nearest
 
 FunctionKey = tuple[str, str, str]
-"""Domain, name and overload."""
+"""Identifies a function of a model: (domain, name, overload)."""
 
 
 @dataclass(slots=True)
@@ -33,11 +33,11 @@ class Options:
     Attributes:
         base_dir: the directory of external data; None if unknown.
         active: the slugs of the enabled rules.
-        selected: the slugs of the rules that the user selected.
-        encoded: returns the encoded model; None if it cannot be encoded.
+        selected: the slugs of the rules that the user selected explicitly, such as by `--select`.
+        encoded: returns the model as protobuf bytes, or None if it cannot be encoded.
         assumed: the operator sets to assume for a fragment, because fragments have no imports.
-        inference: the shape inference of onnx.
-        tables: the schema files.
+        inference: runs onnx's shape inference in a child process.
+        tables: the operators of schema files.
     """
 
     base_dir: Path | None = None
@@ -50,22 +50,22 @@ class Options:
 
 
 _MOST_SEARCHES = 200
-"""The most searches for suggestions in one model."""
+"""The maximum number of searches for similar names in one model; each search is slow."""
 
 
 class Subject:
-    """A model or a fragment of one, and its scopes.
+    """A model or fragment to check, and its scopes.
 
     Attributes:
         root: the model or fragment.
         model: the model; None for a fragment.
         ir_version: 0 if unknown.
         options: the settings and services of the check.
-        resolved: statements with their decorators applied.
+        resolved: applies the decorators of statements to their fields.
         scopes: all graphs and function bodies, outer ones first.
         main: the scope of the main graph; None if there is none.
-        functions: by domain, name and overload; the first of duplicates.
-        memo: results that one family computes and other families use, by a name of their own.
+        functions: the scopes of the model's functions; of duplicates, the first.
+        memo: caches results that several families of rules use, by names such as `"targets"`.
         found: the findings of the families that have already run.
         cascades: the findings that are not reported because they follow from others.
     """
@@ -95,7 +95,7 @@ class Subject:
 
     @property
     def has_graph(self) -> bool:
-        """Whether the model has a graph at all."""
+        """Whether the model has a graph; `@unset(graph)` removes the graph of a model."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)
 
     def nodes(self) -> Iterator[tuple[Scope, Node]]:
@@ -105,11 +105,11 @@ class Subject:
                 yield scope, node
 
     def active(self, *slugs: str) -> bool:
-        """Whether one of these rules is enabled."""
+        """Whether at least one of these rules is enabled."""
         return not self.options.active.isdisjoint(slugs)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return the most similar candidate; None after `_MOST_SEARCHES`, because it is slow."""
+        """Return the candidate most similar to a name; always None after `_MOST_SEARCHES` calls."""
         if self._searches >= _MOST_SEARCHES:
             return None
         self._searches += 1
@@ -129,7 +129,7 @@ class Subject:
     def _add_model(self, model: Model) -> None:
         opsets = Opsets.of(model.opset_imports)
         if self.ir_version in (1, 2) and not model.opset_imports:
-            opsets = Opsets({"": 1})  # before IR 3 there was one operator set
+            opsets = Opsets({"": 1})  # IR versions 1 and 2 imply this import
         if self.has_graph:
             self.main = self._add_graph(model.graph, "main", None, None, opsets)
         for training in model.training:
@@ -219,7 +219,7 @@ class Subject:
         if any(node.decorators for node in nodes):
             make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]
-        held = rich_lists(nodes)  # keeps the lists alive, so that identities stay unique
+        held = rich_lists(nodes)  # keeps the lists alive, so that no `id()` is reused
         whole = self.resolved.whole_lists(nodes, held)
         if whole is not nodes:
             nodes, held = whole, rich_lists(whole)
@@ -237,11 +237,14 @@ class Subject:
 
 
 def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
-    """Return the `value_info` entries of initializers, inputs and outputs (SPEC 10)."""
+    """Return the entries that `@value_info(…)` adds for initializers, inputs and outputs.
+
+    See grammar/SPEC.md, section 10.
+    """
     try:
         order = order_of(graph)
         copied = [e for e in entries(graph, order) if e.part not in ("values", "nodes")]
-    except ValueInfoError:  # encoding reports it
+    except ValueInfoError:  # the encoder reports the error
         return []
     known = {value.name: value for value in initializers}
     return [
@@ -253,7 +256,7 @@ def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo
 
 
 def _declaration(value: ValueInfo) -> ValueInfo:
-    """Return the `value_info` entry of an initializer (SPEC 10)."""
+    """Return the `value_info` entry of an initializer: its name and type."""
     type = value.type
     if isinstance(value.data, SparseTensor) and not isinstance(type, SparseTensorType):
         type = SparseTensorType(value.data.values.type.element, value.data.dims)
@@ -261,11 +264,11 @@ def _declaration(value: ValueInfo) -> ValueInfo:
 
 
 def plain_domain(domain: str | None) -> str:
-    """Return a domain's short name: "" for `ai.onnx` (IR spec, Operator sets)."""
+    """Normalize a domain: the standard domain, also written `ai.onnx` or None, becomes ""."""
     return "" if domain is None or domain == "ai.onnx" else domain
 
 
 def function_key(function: Graph | Function) -> FunctionKey:
-    """Return the key that identifies a function."""
+    """Return the domain, name and overload of a function."""
     assert isinstance(function, Function)
     return plain_domain(function.domain), function.name, function.overload or ""

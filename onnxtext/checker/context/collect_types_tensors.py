@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect declared types, tensors and distinct attributes once for several families."""
+"""Collect the declared types, tensors and distinct attributes that several families check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 
 MOST_PLACES = 12
-"""The most places of one type that are kept."""
+"""The maximum number of places that are kept for one type."""
 
 
 class TypeUse(NamedTuple):
@@ -21,8 +21,8 @@ class TypeUse(NamedTuple):
 
     Attributes:
         type: the type.
-        places: its first places.
-        names: the names of the values declared there.
+        places: where the type is written, at most the first `MOST_PLACES` places.
+        names: for each place, the name of the value or attribute with the type.
     """
 
     type: ast.Type
@@ -31,7 +31,7 @@ class TypeUse(NamedTuple):
 
 
 def type_uses(subject: Subject) -> list[TypeUse]:
-    """Return every distinct declared type, in the order of first use."""
+    """Return every distinct type in declarations and attributes, in the order of first use."""
     known: list[TypeUse] | None = subject.memo.get("types")
     if known is not None:
         return known
@@ -95,10 +95,13 @@ _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
 def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the distinct attributes of nodes that have more than named numbers.
+    """Return the distinct attributes of nodes that have an attribute other than plain numbers.
 
-    Each attribute comes with the first node that has it, and its index in the node. Most
-    attributes are named numbers, to which no rule on attributes alone applies.
+    Plain numbers have a name and a type. Most nodes have only such attributes, and rules that look
+    at attributes without their operators do not apply to them.
+
+    Returns:
+        (node, index, attribute): the first node with the attribute, and the index in the node.
     """
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("odd-attributes")
     if known is None:
@@ -116,7 +119,7 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
 
 
 def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the distinct attributes with values other than numbers and strings."""
+    """Return the attributes of `odd_attributes` with values other than numbers and strings."""
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("rich-attributes")
     if known is None:
         known = [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
@@ -143,14 +146,14 @@ def decorated(subject: Subject) -> list[Decorated]:
 
 
 class TensorUse(NamedTuple):
-    """A tensor.
+    """A tensor of a model and its place.
 
     Attributes:
         name: its name; "" if it has none.
         type: its element type and dims.
         data: its data as stored.
-        decorators: its own decorators.
-        place: its place.
+        decorators: the decorators of the tensor.
+        place: the initializer or attribute with the tensor.
         sparse: the sparse tensor that contains the tensor; None otherwise.
     """
 
@@ -163,7 +166,7 @@ class TensorUse(NamedTuple):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The dimensions; those of a tensor are numbers, never symbols."""
+        """The dimensions, which are always numbers in a tensor."""
         return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
 
     def describe(self) -> str:
@@ -175,14 +178,14 @@ _ORDINARY = frozenset(
     {"float", "double", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
      "uint64"}
 )  # fmt: skip
-"""Element types that every IR version has, and for which all bytes are valid."""
+"""Element types that exist in every IR version and for which every bit pattern is valid."""
 
 
 def tensors(subject: Subject) -> list[TensorUse]:
     """Return the tensors in initializers, attributes and sparse tensors.
 
-    Initializers with raw data of an ordinary type are left out: the parser has checked their size,
-    and no other rule applies to them.
+    Initializers with raw data of an `_ORDINARY` type are left out: the parser has checked their
+    size, and no other rule applies to them.
     """
     known: list[TensorUse] | None = subject.memo.get("tensors")
     if known is None:
@@ -199,7 +202,7 @@ def _tensors(subject: Subject) -> Iterator[TensorUse]:
                 continue
             place = Place(value, ("data",))
             if isinstance(value.data, ast.SparseTensor):
-                yield from _parts(subject, value.data, place, value.name)
+                yield from _values_and_indices(subject, value.data, place, value.name)
             elif isinstance(value.type, ast.TensorType) and value.data is not None:
                 yield TensorUse(value.name, value.type, value.data, value.decorators, place)
     for node, index, attribute in rich_attributes(subject):
@@ -209,10 +212,10 @@ def _tensors(subject: Subject) -> Iterator[TensorUse]:
             if isinstance(item, ast.Tensor):
                 yield _use(subject, item, place, item.name or "", None)
             elif isinstance(item, ast.SparseTensor):
-                yield from _parts(subject, item, place, "")
+                yield from _values_and_indices(subject, item, place, "")
 
 
-def _parts(
+def _values_and_indices(
     subject: Subject, sparse: ast.SparseTensor, place: Place, name: str
 ) -> Iterator[TensorUse]:
     yield _use(subject, sparse.values, place, name or sparse.values.name or "", sparse)

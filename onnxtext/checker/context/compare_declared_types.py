@@ -71,7 +71,7 @@ def _tensors(
 
 
 def declared_type(value: ValueInfo) -> Type | None:
-    """Return the type of a value; that of a sparse initializer is sparse."""
+    """Return the declared type of a value; for a sparse initializer, the type of its data."""
     if isinstance(value.data, SparseTensor):
         return SparseTensorType(value.data.values.type.element, value.data.dims)
     return value.type

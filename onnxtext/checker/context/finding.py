@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define the results of rules: findings, their places and their repairs."""
+"""Define what rules yield: findings, their places and their repairs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from onnxtext.diagnostics import Severity
 
 
 class Place(NamedTuple):
-    """A part of the syntax tree.
+    """A statement of the syntax tree, or a part of a statement.
 
     Attributes:
         item: the statement: a node, value, graph, function, model and so on.
-        part: the path to a part of it: `("inputs", 0)`, `("attributes", 2)`, `("name",)`.
-        label: the text that is shown at this place.
+        part: the path to the part, such as `("inputs", 0)` or `("name",)`; `()` for the whole
+            statement.
+        label: the text that a diagnostic shows at this place.
     """
 
     item: Any
@@ -28,13 +29,14 @@ class Repair:
     """How to fix a finding in the text.
 
     Attributes:
-        kind: the change of `item`.
-            `sort` sorts the nodes of a graph, `remove` removes a value, `import` adds an import to
-            a model or function, `rename` replaces a name, `respell` replaces a text. `respell` is
-            a guess: editors offer it, `--fix` does not apply it.
-        item: the graph, value, model, function or name.
-        argument: for `import` the domain and version; for `rename` the right name and the inputs
-            to rename; for `respell` the wrong and the right text.
+        kind: what to do. `sort`: sort the nodes of a graph. `remove`: remove a value. `import`: add
+            an operator set to the imports of a model or function. `rename`: correct an undefined
+            name where nodes use it. `respell`: correct a misspelled text; this is a guess, which
+            editors offer, but `--fix` does not apply.
+        item: the graph, value, model or function; for `rename` the undefined name; for `respell`
+            the statement with the text.
+        argument: for `import` (domain, version); for `rename` (right name, uses), with a pair
+            (node, index of its input) for each use; for `respell` (wrong text, right text).
     """
 
     kind: str
@@ -44,15 +46,15 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A broken rule.
+    """A violation of a rule.
 
     Attributes:
-        slug: the rule's code.
+        slug: the rule's slug, such as `value-undefined`.
         message: understandable on its own; lower case, without a final period.
         places: the places in the model; the first is the primary place.
         help: how to fix it.
         notes: further facts.
-        severity: overrides the severity of the rule.
+        severity: the severity; None for the severity of the rule.
         repair: the edit that `--fix` or an editor applies, if there is one.
     """
 
@@ -68,11 +70,11 @@ class Finding:
 def according_to(
     finding: Finding, origin: str, *, tentative: bool, is_certain: bool = False
 ) -> Finding:
-    """Return a finding that follows from the schema of an operator, with its origin.
+    """Add a note with the origin of the operator's schema to a finding.
 
     Args:
-        finding: the finding.
-        origin: the file or package with the schema; `""` for the standard.
+        finding: a finding that follows from the schema.
+        origin: the file or package with the schema; `""` for a standard operator, without a note.
         tentative: whether other versions of the origin may differ; the finding is then a warning.
         is_certain: whether the finding is an error in all versions of the origin.
     """
@@ -86,7 +88,7 @@ def according_to(
 
 
 def quoted(name: str) -> str:
-    """Return a name in backticks, truncated if it is too long to read."""
+    """Return a name in backticks, truncated to `_LONGEST` characters."""
     return f"`{name}`" if len(name) <= _LONGEST else f"`{name[:_LONGEST]}…`"
 
 

@@ -8,11 +8,11 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
 Target = Signature | Scope | None
-"""The signature of an operator, the body of a function, or None if unknown."""
+"""The signature of an operator, the scope of a function's body, or None if unknown."""
 
 
 def targets(subject: Subject) -> dict[int, list[Target]]:
-    """Return the targets of the nodes of each scope (by id)."""
+    """Return, by `id(scope)`, the target of each node of the scope."""
     known: dict[int, list[Target]] | None = subject.memo.get("targets")
     if known is None:
         known = subject.memo["targets"] = {

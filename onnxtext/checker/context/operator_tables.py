@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up operators in schema files and in the table of onnxruntime that the package has."""
+"""Look up operators in schema files, including the bundled file with those of onnxruntime."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "schemas" / "onnxruntime.onnxschema"
 _MANY = (1 << 31) - 1
+"""The maximum number of values of a variadic parameter, as in onnx's schemas."""
 
 
 class FileTable:
-    """The operators of a schema file that was read as a whole.
+    """The operators of a schema file, all parsed.
 
     Attributes:
-        origin: its name in messages.
-        tentative: false: the schema files of a project are authoritative.
+        origin: the name of the file in messages.
+        tentative: false, because the schema files of a project are authoritative.
     """
 
     tentative = False
@@ -62,12 +63,13 @@ class FileTable:
 
 
 class BundledTable:
-    """The operators of onnxruntime, from a file in the canonical layout.
+    """The operators of onnxruntime, from the bundled schema file.
 
-    Only the signatures that a model uses are parsed. A blank line precedes each signature.
+    Each signature is parsed when it is first used. Signatures are found by the blank lines between
+    them, because the file is in the canonical layout.
 
     Attributes:
-        tentative: true: a model may be made for another version of onnxruntime.
+        tentative: true, because a model may be made for another version of onnxruntime.
     """
 
     tentative = True
@@ -81,7 +83,7 @@ class BundledTable:
 
     @cached_property
     def origin(self) -> str:
-        """The package and its version."""
+        """The name and version of the package, such as `onnxruntime 1.20.0`."""
         return " ".join(_PRODUCER.findall(self._text[:_HEADER])) or "onnxruntime"
 
     @cached_property
@@ -91,7 +93,7 @@ class BundledTable:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
-        """The versions of each operator, with the range of each version's signature in the text."""
+        """For each (domain, name), the (version, start, end) of its signatures, as offsets."""
         found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
         for match in _BLOCK.finditer(self._text):
             domain, _, name = match["name"].rpartition(".")
@@ -124,17 +126,18 @@ class BundledTable:
 
 
 _HEADER = 600
+"""The number of characters at the start that contain the name and version of the producer."""
 _PRODUCER = re.compile(r'producer_(?:name|version): "([^"]*)"')
 _BLOCK = re.compile(
     r"\n\n(?:@(?:since\((?P<since>\d+)\)|doc|deprecated)[^\n]*\n)*"
     r"(?P<name>[A-Za-z_][\w.]*) [^\n]*(?:\n[^\n]+)*"
 )
-"""A signature of the bundled table, behind a blank line; its decorators are single lines."""
+"""Matches a blank line and the signature after it, whose decorators are single lines."""
 
 
 @cache
 def bundled_table() -> BundledTable:
-    """Return the table that comes with the package, read on first use."""
+    """Return the bundled table of onnxruntime's operators."""
     return BundledTable()
 
 
@@ -142,16 +145,16 @@ _IN_USE: ContextVar[tuple[Table, ...] | None] = ContextVar("tables in use", defa
 
 
 def default_tables() -> tuple[Table, ...]:
-    """Return the tables of the enclosing `use_tables`, or the table that comes with the package."""
+    """Return the tables of the enclosing `use_tables`, or only the bundled table."""
     used = _IN_USE.get()
     return (bundled_table(),) if used is None else used
 
 
 @contextmanager
 def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
-    """Use the operators of tables in all checks inside of a `with` statement.
+    """Use these tables in all checks inside of a `with` statement.
 
-    Edits, merges and other functions that check models need no argument for them.
+    So edits, merges and other functions that check models need no argument for the tables.
     """
     token = _IN_USE.set(tables)
     try:
@@ -161,7 +164,10 @@ def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
 
 
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
-    """Return the operator sets that bodies use: those of the header, else the newest versions."""
+    """Return the operator sets for the bodies in a schema file.
+
+    These are the imports of its header, and for other domains the newest version.
+    """
     given = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}
     for schema in file.schemas:
@@ -182,12 +188,12 @@ def signature_of(
     *,
     tentative: bool = False,
 ) -> Signature:
-    """Return the signature of a schema.
+    """Convert a schema of a schema file to a signature.
 
     Args:
         schema: the schema.
-        origin: the name of its file in messages.
-        imports: the operator sets that its body uses.
+        origin: the name of the schema file in messages.
+        imports: the operator sets that the schema's body uses.
         tentative: whether other versions of the origin may differ.
     """
     least_inputs, most_inputs = _counts(schema.inputs)
@@ -224,7 +230,7 @@ def signature_of(
 
 
 def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
-    """Return the body of a schema as a function."""
+    """Return the body of a schema as a function: the `rule` of its signature."""
     made = Function(
         schema.name,
         [ValueInfo(formal.name, at=formal.at) for formal in schema.inputs],
@@ -262,7 +268,7 @@ def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:
 
 
 def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:
-    """Return the minimum and maximum number of values that formal values accept."""
+    """Return the minimum and maximum number of values for a list of formal inputs or outputs."""
     least = 0
     for index, formal in enumerate(formals):
         if formal.option == "single":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register all rules by slug; each module of `onnxtext.checker.rules` holds a family of them."""
+"""Register all rules by slug; each module of `onnxtext.checker.rules` has a family of rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ Level = Literal["error", "warning", "info", "lint"]
 SEVERITIES: Mapping[Level, Severity] = MappingProxyType(
     {"error": "error", "warning": "warning", "info": "info", "lint": "hint"}
 )
-"""The severity of the findings of each level: MUST is an error, SHOULD a warning."""
+"""The severity of findings for each level.
+
+A MUST in a specification has the level `error`, a SHOULD the level `warning`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,13 @@ class Rule:
 
     Attributes:
         slug: the stable code that users see, suppress and link to.
-        level: `lint` rules are off unless selected.
+        level: the severity of findings, as a key of `SEVERITIES`; `lint` rules are off unless
+            selected.
         title: the rule in one sentence.
-        source: the documents with the rule, by the short names of `_DOCUMENTS` and the section
-            or message: "IR Nodes, schema"; "" for our own rules.
-        profile: the profile that enables the rule; "" if `--select all` does. Rules of a profile
-            are conventions that exporters do not follow.
+        source: the documents that state the rule, such as "IR Nodes, schema": each is a key of
+            `_DOCUMENTS` with a section or message; "" for rules that no document states.
+        profile: the profile with the rule; "" for none. `--select all` enables only rules without
+            a profile: those of a profile are conventions that exporters do not follow.
     """
 
     slug: str
@@ -56,7 +60,7 @@ class Rule:
 
     @property
     def note(self) -> str:
-        """The rule as a note of a finding."""
+        """The title and citation, as a note of a finding: `rule: … [ONNX IR spec, Nodes]`."""
         return f"rule: {self.title}" + (f" [{self.citation}]" if self.citation else "")
 
 
@@ -112,12 +116,12 @@ MODULES = (
     "shapes",
     "symbolic_dimensions",
 )
-"""The modules of `onnxtext.checker.rules`, in the order of their findings."""
+"""The modules of `onnxtext.checker.rules`, in the order in which they run."""
 
 
 @cache
 def families() -> tuple[Family, ...]:
-    """Return all families."""
+    """Return all families of rules, in the order of `MODULES`."""
     found = []
     for name in MODULES:
         module = importlib.import_module(f"onnxtext.checker.rules.{name}")
@@ -150,7 +154,7 @@ UNUSED_SUPPRESSION = Rule(
 
 @cache
 def profiles() -> Mapping[str, frozenset[str]]:
-    """Return the rules of each profile, by its name."""
+    """Return the slugs of the rules of each profile, by the name of the profile."""
     found: dict[str, set[str]] = {}
     for slug, rule in rules().items():
         if rule.profile:

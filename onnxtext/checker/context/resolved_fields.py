@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply the decorators of statements: `@set` and `@unset` override fields of the syntax.
 
-A decorated statement is encoded and decoded again, without the fields that only records can
-express. The result has the fields of the binary model. Statements without decorators stay as they
-are.
+A statement with such decorators is encoded to protobuf and decoded again. The fields that the
+decorators change are taken from the result, so the statement has the fields of the binary model.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _FIELDS = {
     "dims": "type",
     "doc_string": "doc_string",
 }
-"""Attributes of the tree by field of the schema."""
+"""For protobuf fields, the attribute of the syntax tree that holds the field."""
 _DATA = {
     "raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data",
     "string_data", "external_data", "data_location",
@@ -48,11 +47,12 @@ _DATA = {
 
 
 def changed_fields(decorators: Iterable[ast.Decorator], target: str = "") -> dict[str, FieldValue]:
-    """Return the new values of the fields that `@set` and `@unset` change; `UNSET` if unset.
+    """Return the fields that `@set` and `@unset` change, with their values; `UNSET` for `@unset`.
 
     Args:
         decorators: the decorators of a statement.
-        target: `type` or `data` for the decorators of a value's type or default.
+        target: `type` for `@type.set`, the fields of a value's type; `data` for `@data.set`, the
+            fields of an input's default; "" for `@set`, the fields of the statement.
     """
     prefix = f"{target}." if target else ""
     changed: dict[str, FieldValue] = {}
@@ -76,16 +76,18 @@ S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 _STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
 _LONGEST_LIST = 1 << 16
-"""The size in bytes of the longest list that rules see; longer lists are no lists of sizes."""
+"""The maximum size in bytes of a list that is expanded for rules; lists of sizes are shorter."""
 _MOST_BYTES = 1 << 22
-"""The sum of the sizes of all lists that rules see."""
+"""The maximum size in bytes of all lists together that are expanded for rules."""
 
 
 class ResolvedFields:
     """Returns copies of statements in which the decorators (`@set`, …) are applied to the fields.
 
+    A statement that cannot be encoded is returned unchanged: the encoder reports the error.
+
     Args:
-        resources: the blobs of the text.
+        resources: the blobs of the text, by digest.
 
     Attributes:
         originals: maps the `id()` of each copy to the statement in the AST.
@@ -95,7 +97,7 @@ class ResolvedFields:
         self._lowering = Lowering(PresenceDefaults(ast.Presence(version=1)), resources)
         self._lifter = Lifter(careful=False)
         self.originals: dict[int, object] = {}
-        self._kept: list[object] = []  # keeps ids unique
+        self._kept: list[object] = []  # alive, so that no `id()` is reused
         self._resources = resources
         self._left = _MOST_BYTES
         self._attributes: dict[int, ast.Attribute] = {}
@@ -114,16 +116,16 @@ class ResolvedFields:
     def whole_lists(
         self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
     ) -> list[ast.Node]:
-        """Return nodes in which lists that are blobs or end in `...` are written out.
+        """Return the nodes with attribute lists that are blobs or end in `...` expanded to values.
 
         Args:
             nodes: the nodes.
-            rich: their attribute lists with values other than numbers and strings.
+            rich: the attribute lists (`ast.visit.rich_lists`) of these nodes.
         """
         made: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
             if any(isinstance(item.value, _STORED) for item in attributes):
-                made[id(attributes)] = tuple([self._whole(item) for item in attributes])
+                made[id(attributes)] = tuple([self._expanded(item) for item in attributes])
         if not made:
             return nodes
         return [
@@ -133,8 +135,8 @@ class ResolvedFields:
             for node in nodes
         ]
 
-    def _whole(self, attribute: ast.Attribute) -> ast.Attribute:
-        """Return an attribute with its list replaced by values, unless the list is too long."""
+    def _expanded(self, attribute: ast.Attribute) -> ast.Attribute:
+        """Return an attribute with its list expanded to values, or unchanged if it is long."""
         value = attribute.value
         if isinstance(value, ast.RepeatedList):
             size = 8 * value.count
@@ -152,7 +154,7 @@ class ResolvedFields:
                     lifted = self._lifter.attribute(memoryview(data), 0)
                     known = replace(attribute, value=lifted.value)
                 except (LowerError, WireError):
-                    pass  # encoding reports it
+                    pass  # the encoder reports the error
             self._attributes[id(attribute)] = known
             self._kept.append(attribute)
         return known
@@ -195,7 +197,7 @@ class ResolvedFields:
         return self._record(function, made)
 
     def value(self, value: ast.ValueInfo) -> ast.ValueInfo:
-        """Return a declared value with its decorators applied."""
+        """Return an input, output or value info with its decorators applied."""
         changed = changed_fields(value.decorators).keys() & _FIELDS.keys()
         if not changed or value.data is not None:
             return value
@@ -206,7 +208,7 @@ class ResolvedFields:
         return self._record(value, _with_fields(value, lifted, changed))
 
     def type_record(self, value: ast.ValueInfo) -> ast.Record | None:
-        """Return the type of a declared value as a record; None if missing or invalid."""
+        """Return the type of a value info as a `TypeProto` record; None if missing or invalid."""
         try:
             data = self._lowering.value_info(value)
             type = field_of(lift_record(message_spec("ValueInfoProto"), data), "type")
@@ -238,7 +240,7 @@ class ResolvedFields:
         return ast.Tensor(type, data, name, tensor.decorators)
 
     def original(self, item: object) -> object:
-        """Return the statement of the tree for a resolved one."""
+        """Return the statement of the syntax tree of which `item` is a copy, or `item` itself."""
         return self.originals.get(id(item), item)
 
     def _record(self, original: object, made: S) -> S:
@@ -248,7 +250,7 @@ class ResolvedFields:
 
 
 def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
-    """Copy a statement, taking some fields from another."""
+    """Copy `original`, with the values of the protobuf fields `fields` from `lifted`."""
     made = replace(original)
     for field in fields:
         name = _FIELDS.get(field)
@@ -258,7 +260,7 @@ def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
 
 
 def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
-    """Return a sparse initializer without a name or indices, which only a record can express."""
+    """Convert a `SparseTensorProto` record; missing values or indices become empty tensors."""
     nothing = ast.Tensor(ast.TensorType("undefined", ()), ast.NoData())
     parts = {1: nothing, 2: ast.Tensor(ast.TensorType("int64", (0,)), ast.NoData())}
     dims: tuple[int, ...] = ()
@@ -294,7 +296,7 @@ def field_of(record: ast.Record, name: str) -> FieldValue | None:
 
 
 def number_of(value: FieldValue | None) -> int | None:
-    """Return the value of an integer in a record; None for any other value."""
+    """Return the value of an integer field of a record; None for other values."""
     if not isinstance(value, ast.Number):
         return None
     try:

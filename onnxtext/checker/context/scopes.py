@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the values that each graph and function body defines, and the outer values it may use."""
+"""Find the names that each graph and function body defines, and the outer names it may use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.ast.visit import walk_nodes
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]
 _MANY_OUTPUTS = 32
 GIVEN = -1
-"""The position of inputs and initializers: before the first node."""
+"""The position of inputs and initializers in `Scope.position`: before the first node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Opsets:
     """The operator sets that a model or function imports.
 
     Attributes:
-        versions: by domain, `""` for the standard one; the highest of several
-            ("the HIGHEST version" wins: proto ModelProto.opset_import).
+        versions: the version of each domain, `""` for the standard domain. Of several imports of a
+            domain, the highest version applies (proto ModelProto.opset_import).
     """
 
     versions: dict[str, int]
@@ -44,31 +44,33 @@ class Scope:
 
     Attributes:
         owner: the graph or function.
-        kind: its role in the model.
-        name: its name.
-        parent: the scope of `holder`.
-        holder: the node that holds this graph.
+        kind: the role of the graph or function in the model.
+        name: the name of the graph or function.
+        parent: for a nested graph, the scope that encloses it; otherwise None.
+        holder: for a nested graph, the node of `parent` with the graph as an attribute.
         holder_index: the index of `holder` in `parent`.
-        attribute: the name of the holder's attribute with this graph.
+        attribute: the name of the attribute of `holder` with this graph.
         function: the enclosing function; None outside of functions.
-        depth: the number of enclosing graphs.
-        opsets: None in a fragment, whose imports are unknown.
+        depth: the number of enclosing scopes.
+        opsets: the imported operator sets; None in a fragment, whose imports are unknown.
         tree: the function before its decorators are applied.
         inputs: the formal inputs.
         outputs: the formal outputs.
         infos: the `value_info` list, without types written before the outputs of nodes.
-        initializers: dense and sparse ones, including defaults of inputs.
-        nodes: in order.
-        quantization: its quantization annotations.
-        given: the first input, else initializer, of each name.
-        position: for each defined name the index of the first node that defines it, or `GIVEN`.
-        unresolved: inputs that no earlier node of this scope defines: indices of the node and
-            the input.
-        distinct: whether all names of inputs and initializers differ.
-        redefinitions: later definitions: indices of the node and the output, and the name.
-        children: the scopes of the graphs in a node, by the index of the node.
-        main_graph: for a training algorithm the main graph, whose values it may use.
-        indexes: the outputs of large nodes by name, by the index of the node.
+        initializers: dense and sparse initializers, including defaults of inputs.
+        nodes: the nodes, in the order of the graph.
+        quantization: the quantization annotations of the graph.
+        given: for each name of an input or initializer, the first input, or else the initializer.
+        position: for each defined name, the index of the first node that defines it, or `GIVEN`.
+        unresolved: the uses of names that this scope does not define before the use: (index of the
+            node, index of the node's input).
+        distinct: whether the names of all inputs and initializers differ.
+        redefinitions: outputs of nodes whose name is already defined: (index of the node, index of
+            the output, name).
+        children: the scopes of the graphs in a node's attributes, by the index of the node.
+        main_graph: for a training algorithm the scope of the main graph, whose values it may use.
+        indexes: caches the indices of outputs by name for nodes with many outputs, by the index of
+            the node.
     """
 
     owner: Graph | Function
@@ -104,7 +106,7 @@ class Scope:
 
     @property
     def is_graph(self) -> bool:
-        """Whether it is a graph, not a function body."""
+        """Whether this scope is a graph; if not, it is a function body."""
         return self.kind != "function"
 
     @property
@@ -116,7 +118,7 @@ class Scope:
         return scope
 
     def find_definitions(self) -> None:
-        """Find where each name is defined."""
+        """Fill `given`, `position`, `unresolved`, `distinct` and `redefinitions`."""
         given = self.given
         for value in (*self.inputs, *self.initializers):
             given.setdefault(value.name, value)
@@ -141,8 +143,9 @@ class Scope:
                     position[name] = index
 
     def outer(self) -> Iterator[tuple[Scope, int]]:
-        """Yield the scopes whose values this scope sees, innermost first, each up to a node index.
+        """Yield pairs (outer scope, limit), innermost first.
 
+        This scope may use the names that the outer scope defines before its node `limit`.
         A training algorithm is appended to the main graph, so it sees the whole main graph (proto
         TrainingInfoProto.algorithm).
         """
@@ -154,7 +157,7 @@ class Scope:
             yield scope.main_graph, len(scope.main_graph.nodes)
 
     def find_outer(self, name: str) -> tuple[Scope, int] | None:
-        """Return the outer scope that defines a visible name, and the position of the node."""
+        """Return (outer scope, position) of a name that this scope may use; None if undefined."""
         for scope, limit in self.outer():
             at = scope.position.get(name)
             if at is not None and at < limit:
@@ -162,7 +165,7 @@ class Scope:
         return None
 
     def definition(self, name: str) -> tuple[ValueInfo | Node, tuple[str | int, ...]]:
-        """Return the statement of this scope that defines a name, and the path to the part."""
+        """Return the statement that defines a name of this scope, and a path as in `Place.part`."""
         at = self.position[name]
         if at == GIVEN:
             return self.given[name], ("name",)
@@ -170,7 +173,7 @@ class Scope:
         return node, ("outputs", self._output(at, name))
 
     def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
-        """Return the node, the index and the type of an output with a type before it."""
+        """Return (node, index, type) of an output with a type (`float[N] y = …`); else None."""
         at = self.position.get(name, GIVEN)
         if at == GIVEN:
             return None

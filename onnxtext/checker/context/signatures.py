@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache operator schemas as small signatures, from the installed onnx and from schema files."""
+"""Look up operators in the installed onnx and in schema files, and cache their signatures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Parameter:
     Attributes:
         name: the name in the operator's documentation.
         type: a type variable, or a type such as `tensor(int64)`.
-        option: how many values may be passed.
+        option: how many values may be passed: one, at most one, or any number.
         homogeneous: whether all values of a variadic parameter have the same type.
     """
 
@@ -52,19 +52,19 @@ class Signature:
 
     Attributes:
         name: the operator.
-        domain: `""` for the standard one.
+        domain: the domain of the operator; `""` for the standard domain.
         since: the operator set version that introduced this schema.
         deprecated: whether that version removed the operator.
-        inputs: its formal inputs.
-        outputs: its formal outputs.
+        inputs: the formal inputs.
+        outputs: the formal outputs.
         least_inputs: the minimum number of inputs.
-        attributes: by name.
+        attributes: the formal attributes by name.
         variables: the types that each type variable may stand for.
         origin: the file or package with this schema; `""` for the installed onnx.
         tentative: whether other versions of the origin may differ.
         is_open: whether a node may have attributes that the schema does not list.
         source: the schema in a schema file; None for a schema of onnx.
-        rule: a function in standard operators with the same output shapes; None if unknown.
+        rule: a function of standard operators that computes the output shapes; None if unknown.
     """
 
     name: str
@@ -87,24 +87,24 @@ class Signature:
 
     @property
     def is_standard(self) -> bool:
-        """Whether it is a standard operator of the installed onnx."""
+        """Whether the installed onnx has this operator, in the standard domain."""
         return not self.domain and not self.origin
 
     @property
     def full_name(self) -> str:
-        """The name with its domain."""
+        """The name with its domain, such as `com.microsoft.Gelu`."""
         return f"{self.domain}.{self.name}" if self.domain else self.name
 
     def input(self, index: int) -> Parameter | None:
-        """Return the formal input at an index, taking a variadic one into account."""
+        """Return the formal input for the actual input at an index; None if there is none."""
         return _parameter(self.inputs, index)
 
     def output(self, index: int) -> Parameter | None:
-        """Return the formal output at an index."""
+        """Return the formal output for the actual output at an index; None if there is none."""
         return _parameter(self.outputs, index)
 
     def allowed(self, type: str) -> frozenset[str]:
-        """Return the types that a type variable, or a type, allows."""
+        """Return the types that a type variable allows; for a type, only the type itself."""
         return self.variables.get(type) or frozenset((normal_type(type),))
 
 
@@ -126,7 +126,7 @@ _BARE_VALUE = re.compile(r"map\((\w+),(\w+)\)")
 
 @cache
 def normal_type(text: str) -> str:
-    """Normalize a schema's spelling of a type: no blanks, `map(int64,tensor(float))`."""
+    """Normalize a type in a schema: `map(int64, float)` → `map(int64,tensor(float))`."""
     return _BARE_VALUE.sub(r"map(\1,tensor(\2))", text.replace(" ", ""))
 
 
@@ -153,10 +153,11 @@ class Table(Protocol):
 
 
 class Schemas:
-    """The operators that the installed onnx and schema files have.
+    """The operators of the installed onnx and of schema files.
 
     Args:
-        tables: the schema files; the first one that has an operator applies.
+        tables: the schema files, for operators that onnx lacks; the first file with an operator
+            applies.
     """
 
     def __init__(self, tables: Sequence[Table] = ()) -> None:
@@ -168,9 +169,9 @@ class Schemas:
         """Return the signature of an operator at a version of its operator set; None if unknown.
 
         Args:
-            domain: `""` for the standard one.
+            domain: the domain; `""` for the standard domain.
             name: the operator.
-            version: the imported version.
+            version: the imported version of the operator set.
         """
         key = domain, name, version
         try:
@@ -182,7 +183,7 @@ class Schemas:
     def _find(self, domain: str, name: str, version: int) -> Signature | None:
         if version < 1:
             return None
-        # Convert single schemas: most models use few of the hundreds, and all take 15 ms.
+        # Convert schemas on demand: a model uses few of the hundreds, and all take 15 ms.
         if name.isascii() and domain.isascii():
             try:
                 schema = self._defs.get_schema(name, min(version, _LAST), domain)
@@ -218,12 +219,12 @@ class Schemas:
         return max(versions, default=None)
 
     def domains(self) -> list[str]:
-        """Return all domains with known operators."""
+        """Return the domains of the installed onnx and of the schema files."""
         others = [place for table in self._tables for place, _ in table.operators()]
         return list(dict.fromkeys([*newest_versions(), *others]))
 
     def history(self, domain: str, name: str) -> list[int]:
-        """Return the versions that added or changed an operator."""
+        """Return the versions that added or changed an operator; [] if it is unknown."""
         key = domain, name
         known = _operators().get(key, [])
         histories = (table.operators().get(key, []) for table in self._tables)
@@ -289,5 +290,5 @@ def _parameters(formals: Any) -> tuple[Parameter, ...]:
 
 
 def schema_of(signature: Signature) -> Any:
-    """Return the schema of onnx for a signature without an origin."""
+    """Return onnx's `OpSchema` for a signature, which must not come from a schema file."""
     return native().defs.get_schema(signature.name, signature.since, signature.domain)

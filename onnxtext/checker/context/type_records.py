@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect types written as `TypeProto` records, the only types that can be incomplete."""
+"""Collect types written as `TypeProto` records; only such types can be incomplete."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from onnxtext.checker.context.resolved_fields import field_of
 
 
 class TypeRecord(NamedTuple):
-    """A type written field by field.
+    """A type that is written as a `TypeProto` record.
 
     Attributes:
         record: the `TypeProto`.
-        place: its place.
+        place: where the type is written.
         name: the name of the value or attribute.
-        required: whether an empty record is incomplete, too.
+        required: whether an empty record is an error; otherwise it is a hint.
     """
 
     record: Record
@@ -103,7 +103,7 @@ _class_of: Callable[[object], type] = type
 
 
 def _is_decorated(type: Type | None) -> bool:
-    """Whether a type may hold decorators: a fast path for plain tensors."""
+    """Whether a type may contain decorators: a fast test, exact for tensor types."""
     return type is not None and (
         bool(type.decorators)
         or not hasattr(type, "shape")
@@ -112,7 +112,7 @@ def _is_decorated(type: Type | None) -> bool:
 
 
 def _is_changed(type: Type) -> bool:
-    """Whether `@set` or `@unset` changes a type or a nested one."""
+    """Whether `@set` or `@unset` changes a type or a type nested in it."""
     while True:
         if _changes(type.decorators):
             return True

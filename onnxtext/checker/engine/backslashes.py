@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Find backslashes that a plain string loses: `"c:\temp"` means `c:temp`.
 
-In the official syntax `\X` is X for every X. The model only has the string without the backslash,
-so this rule needs the text. `from-binary` never prints such a string.
+In the official syntax, `\X` stands for X, whatever the character X is. The parsed string no longer
+has the backslash, so this rule reads the text. `from-binary` never prints such a string.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMED = {"n": "a line break", "r": "a carriage return", "t": "a tab"}
 
 
 def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
-    """Find plain strings that lose backslashes in a valid text."""
+    """Find the plain strings (`"…"`) in a valid text that lose backslashes."""
     text = source.text
     if "\\" not in text or _CANDIDATE.search(text) is None:
         return
@@ -54,14 +54,14 @@ def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> 
         labels=tuple(map(Label, spans[:_MOST])),
         notes=(BACKSLASH_LOST.note,),
         help=help,
-        fix=Fix("write `\\\\` for `\\`", edits, "unsafe") if _is_escaped(token, lost) else None,
+        fix=Fix("write `\\\\` for `\\`", edits, "unsafe") if _has_fix(token, lost) else None,
     )
 
 
 _MOST = 12
-"""How many backslashes of one string are shown."""
+"""The maximum number of backslashes that are shown for one string."""
 
 
-def _is_escaped(token: str, lost: list[re.Match[str]]) -> bool:
-    """Whether to offer the fix: not for long strings, nor for a backslash before a line break."""
+def _has_fix(token: str, lost: list[re.Match[str]]) -> bool:
+    """Whether to offer a fix: only for short strings without a backslash before a line break."""
     return all(item[1] != "\n" for item in lost) and len(token) < 10_000

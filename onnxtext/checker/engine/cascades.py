@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drop cascading findings: each mistake in a model is reported once.
 
-A node with an undefined input may also have the wrong number of inputs; a node without outputs
-leaves a name undefined. Of such findings only the most specific one is kept.
+For example, a node without outputs also leaves a name undefined. Of two such findings, only the
+cause is reported.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _BY_ITEM = {
     "attribute-unknown": ("attribute-required",),
     "graph-output-undefined": ("graph-output-untyped",),
 }
-"""The rules whose findings follow from a finding of another rule at the same node or value."""
+"""For each rule, the rules whose findings it implies at the same node or value."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
-"""The rules whose findings follow from another rule's about the same name in a graph."""
+"""For each rule, the rules whose findings it implies for the same name in the same graph."""
 _BY_OWNER = {
     "input-duplicate": ("subgraph-arity",),
     "function-input-duplicate": ("function-call-arity",),
 }
-"""The rules whose findings follow from another rule's about the same graph or function."""
+"""For each rule, the rules whose findings it implies for the same graph or function."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
@@ -62,7 +62,13 @@ def _without(
     implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],
 ) -> list[Finding]:
-    """Drop the findings that follow from a finding with the same key."""
+    """Drop the findings that another finding implies.
+
+    Args:
+        findings: the findings.
+        implied: for each rule, the rules whose findings it implies.
+        key: a finding implies only findings with the same key.
+    """
     causes = {
         (key(finding), slug)
         for finding in findings
@@ -80,14 +86,14 @@ def _without(
 
 
 def _has_several_nodes(finding: Finding) -> bool:
-    """Whether the places of a finding are in several nodes."""
+    """Whether the places of a finding are in more than one node."""
     return len({id(place.item) for place in finding.places}) > 1
 
 
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """For each node without outputs, drop an undefined name: it may be the missing output."""
+    """Drop one undefined name for each node without outputs: it may be the missing output."""
     lost = Counter(scope_of(item) for item in findings if item.slug == "node-no-output")
     if not lost:
         return findings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check the input of a user: a text, bytes, a path or a message of onnx."""
+"""Check what a user passes: a text, bytes, a path or a protobuf message of onnx."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ def check_any(
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
 ) -> list[Diagnostic]:
-    """Check a text, a binary model, a file or a message.
+    """Check a text, a binary model, a file or a protobuf message of onnx.
 
     Args:
         source: as for `onnxtext.model_arguments.read_given`.
-        name: its name in messages.
-        base_dir: the directory of external data; by default that of the file.
-        select: rules to enable besides those enabled by default; `all` is every rule.
+        name: the name of the source in messages.
+        base_dir: the directory of external data; by default the directory of the file.
+        select: rules to enable besides those enabled by default; `all` is every rule without a
+            profile.
         ignore: rules to disable.
 
     Raises:
         OSError: the file cannot be read.
-        TypeError: the source has another type.
+        TypeError: the source has an unsupported type.
         UnknownRule: a slug names no rule.
     """
     with paused_collector():
@@ -74,7 +75,7 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check the content of a file, which is binary or text according to its name, else content."""
+    """Check a file; its name, or else its content, decides whether it is binary or text."""
     from onnxtext.filetype import decode_text
 
     if is_binary(data, name):
@@ -89,7 +90,7 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
 def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check a text: a model, a graph, a function or nodes.
 
-    Syntax errors are returned as findings.
+    The diagnostics include syntax errors.
     """
     source = Source(text, name)
     try:
@@ -110,7 +111,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 
 
 def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagnostic]:
-    """Merge the errors of the encoder and the findings of the rules in the order of the text."""
+    """Merge the errors of the encoder and the findings of rules, in the order of the text."""
     if not refused:
         return found
     return sorted([*refused, *found], key=lambda item: item.span.start if item.span else -1)
@@ -122,8 +123,8 @@ def encoded_for_checks(
     """Encode a model for onnx's inference.
 
     Returns:
-        A function that returns the bytes, or None if the model cannot be encoded; and the errors
-        that `to_binary` would raise.
+        A pair: a function that returns the encoded model, or None if it cannot be encoded; and the
+        errors that `to_binary` would raise.
     """
     from onnxtext.api_errors import left_out, lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
@@ -146,7 +147,7 @@ def encoded_for_checks(
 
 
 def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
-    """Return the errors for everything in a fragment that cannot be encoded."""
+    """Return the errors of encoding a fragment; an empty list if it can be encoded."""
     from onnxtext.api_errors import lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
@@ -164,7 +165,8 @@ def parse_any(source: Source) -> Model | Fragment:
     has a domain, but no `ir_version`, and whose graph has untyped inputs and outputs.
 
     Raises:
-        OnnxTextError: none of them parses; the errors are for the kind that the start suggests.
+        OnnxTextError: the text is none of these. The errors are those of parsing it as the kind
+            that its start suggests.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 
@@ -191,14 +193,14 @@ def parse_any(source: Source) -> Model | Fragment:
 
 
 def _may_be_function(text: str, failure: OnnxTextError) -> bool:
-    """Whether a text may be a function: the error of parsing a model is not in the body."""
+    """Whether a text may be a function, because it failed to parse as a model before the body."""
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
     return "=>" in text and not (body and labels and labels[0].span.start >= body.end())
 
 
 _BODY = re.compile(r'[^"#{]*=>[^"#{]*\{')
-"""Everything up to the body of a graph or function."""
+"""Matches the text up to the body of a graph or function."""
 
 
 def _begins_with_node(text: str) -> bool:
@@ -222,14 +224,17 @@ def _is_graph(model: Model, text: str) -> bool:
 
 
 def looks_like_function(model: Model) -> bool:
-    """Whether a text that parses as a model is a function."""
+    """Whether a model was parsed from the text of a function.
+
+    Such a model has a domain, untyped inputs and outputs, and no `ir_version`.
+    """
     values = (*model.graph.inputs, *model.graph.outputs)
     untyped = bool(values) and all(value.type is None for value in values)
     return untyped and model.ir_version is None and bool(model.domain) and not model.functions
 
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a binary model; report a file of another kind as a finding."""
+    """Check a binary model; for other data, return a diagnostic about the kind of the data."""
     from onnxtext.proto.decode.invalid_models import diagnose_invalid
 
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the places of findings in the text.
+"""Find the spans of findings in the text.
 
-Rules point to statements of the tree. Only statements with a reported finding are parsed again to
-find the spans of their parts (`syntax.span_map`).
+Findings refer to statements of the syntax tree, which stores only where a statement begins. To find
+the spans of its parts, a statement with a finding is parsed again (`syntax.span_map`).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
 _MOST_PARAMETERS = 2_000
 _MOST_OF_A_STATEMENT = 40_000
-"""The length of the longest statement that is parsed again; of others, the first token is shown."""
+"""The maximum length of a statement to parse again; the span of others is the first token."""
 
 
 class TextPlaces:
-    """Finds places in a text.
+    """Finds the spans of places in a text.
 
     Attributes:
-        budget: how many statements may still be parsed again to find a part; at 0, the span of a
-            place is the first token of its statement.
+        budget: how many statements may still be parsed again to find spans of their parts; at 0,
+            the span of a place is the first token of its statement.
     """
 
     def __init__(self, source: Source, subject: Subject, budget: int = 500) -> None:
@@ -85,7 +85,7 @@ class TextPlaces:
         return at if at >= 0 else self.span(place).start
 
     def statement(self, place: Place) -> Span | None:
-        """Return the span of a place's whole statement; None for statements other than nodes."""
+        """Return the span of a place's whole statement if it is a node; otherwise None."""
         item = self._subject.resolved.original(place.item)
         if isinstance(item, Node) and item.at >= 0:
             found = self._locate(item.at, "node")
@@ -151,7 +151,7 @@ class TextPlaces:
         return found.span
 
     def _element(self, statement: Span, number: int) -> Span:
-        """Return an element of the list of numbers at the end of a statement."""
+        """Return the span of an element in the list of numbers at the end of a statement."""
         text, end = self._source.text, statement.end
         start = max(text.rfind(bracket, statement.start, end) for bracket in "[{")
         elements = _ELEMENT.finditer(text, max(start, statement.start) + 1, end)
@@ -189,14 +189,14 @@ class TextPlaces:
     def _header(self, model: Model, part: tuple[str | int, ...]) -> Span:
         end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
         found = self._key(0, end, part)
-        if found is None and part:  # the key is missing
+        if found is None and part:  # the header lacks the key
             if end not in self._whole_headers:
                 self._whole_headers[end] = self._whole_header(end)
             found = self._whole_headers[end]
         return found or self._name_span(max(model.graph.at, 0))
 
     def _whole_header(self, end: int) -> Span | None:
-        """Return the model's header, or its opening bracket if the header spans several lines."""
+        """Return the span of the header if it is one line, else the span of its opening bracket."""
         tokens = self._header_tokens(0, end)
         if tokens[:1] != ["<"]:
             return None
@@ -222,7 +222,13 @@ class TextPlaces:
         return name
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
-        """Return the span of a header key's value, or of one item of the value."""
+        """Return the span of a key's value in a header, or of one item of the value.
+
+        Args:
+            start: the offset of the header.
+            end: the offset after the header.
+            part: the attribute of the syntax tree, and the index of an item: `("metadata", 1)`.
+        """
         self.budget -= 1
         if not part or self.budget < 0:
             return None
@@ -247,7 +253,10 @@ class TextPlaces:
         return known
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
-        """Return the span of a place in a section; sections have no offset: search the keyword."""
+        """Return the span of a place in a section, which is found by its keyword.
+
+        The syntax tree has no offsets of sections.
+        """
         keywords = {"Annotation": "quantization", "Configuration": "configuration"}
         keyword = keywords.get(type(item).__name__, "training")
         text = self._source.text
@@ -287,7 +296,7 @@ class TextPlaces:
 
 
 def _closing(tokens: list[Token]) -> int | None:
-    """Return the index of the bracket that closes the first token."""
+    """Return the index of the bracket that closes the first token, a bracket; None if missing."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token in _OPENING) - (token in _CLOSING)
@@ -297,6 +306,7 @@ def _closing(tokens: list[Token]) -> int | None:
 
 
 def _until_comma(tokens: list[Token]) -> Iterator[Token]:
+    """Yield the tokens before the first comma outside of brackets, or the first closing bracket."""
     depth = 0
     for token in tokens:
         if token in _OPENING:
@@ -311,7 +321,7 @@ def _until_comma(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
-    """Return the tokens of each header key's first value, and of the items in the value."""
+    """Return for each key of a header the tokens of its value, and of each item in the value."""
     found: dict[str, tuple[list[Token], list[list[Token]]]] = {}
     depth = 0
     for index, token in enumerate(tokens):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plan and verify the edits of `--fix`.
 
-Edits change the text, so comments and layout stay. The new text is then parsed and compared with
-the expected tree; edits that change anything else are dropped.
+Edits change the text in place, which keeps comments and layout. The edited text is parsed, and the
+syntax tree must equal the expected one; otherwise the edits are dropped.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Repaired:
     """A text after its repair.
 
     Attributes:
-        text: the new text; the old one if nothing was repaired.
-        done: the titles of the repairs.
+        text: the new text, or the old text if nothing was repaired.
+        done: the titles of the repairs that were applied.
     """
 
     text: str
@@ -44,7 +44,7 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
     Args:
         source: the text.
         subject: the model of the text.
-        findings: its findings.
+        findings: the findings in the model.
     """
     wanted = [
         (finding, finding.repair)
@@ -80,7 +80,7 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
 def fix_of(
     source: Source, subject: Subject, finding: Finding, labels: Sequence[Label]
 ) -> Fix | None:
-    """Return a repair as edits for editors; None if planning would take too long.
+    """Return the fix of a finding for editors; None if it has no repair, or if planning is slow.
 
     The edits are not verified; to repair a whole text, use `repair`.
 
@@ -88,7 +88,7 @@ def fix_of(
         source: the text.
         subject: the model of the text.
         finding: the finding to fix.
-        labels: its places in the text.
+        labels: the labels of the finding's places in the text.
     """
     how = finding.repair
     if how is None:
@@ -104,11 +104,11 @@ def fix_of(
 _MOST_SORTED = 300
 _MOST_REPAIRS = 500
 _MOST_TRIED = 20
-"""The most repairs that are verified one by one if all repairs together fail."""
+"""The maximum number of repairs to verify one by one if verifying all together fails."""
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with edits applied; they must not overlap."""
+    """Return a text with edits applied, which must not overlap."""
     parts = []
     at = 0
     for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
@@ -126,7 +126,7 @@ class Change:
         edits: the edits of the text.
         repair: the repair of the finding.
         item: the part of the tree that changes.
-        order: the new order of a graph's nodes.
+        order: the new order of a graph's nodes; None for other repairs than sorting.
     """
 
     title: str
@@ -145,7 +145,7 @@ def _overlaps(new: list[Edit], old: list[Edit]) -> bool:
 
 
 def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
-    """Return the edits of a repair; None if the text does not allow them."""
+    """Return the edits of a repair; None if the text cannot be edited that way."""
     try:
         match how.kind:
             case "import":
@@ -186,12 +186,12 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
             return Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
     for index, token in enumerate(tokens):
         if token == "<":
-            # Raises ValueError if the header is too long to be edited.
+            # `index` raises ValueError if the end of a long header is not among the tokens.
             closing = list(map(str, tokens)).index(">", index)
             last = tokens[closing - 1]
             at = last.at + len(last)
             line = source.text.rfind("\n", 0, last.at) + 1
-            indent = source.text[line : last.at][: _blank(source.text[line : last.at])]
+            indent = source.text[line : last.at][: _indentation(source.text[line : last.at])]
             broken = "\n" in source.text[token.at : tokens[closing].at]
             gap = f"\n{indent}" if broken and closing - index > 1 else " "
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
@@ -208,7 +208,8 @@ def _body(source: Source, function: Function) -> int:
     return function.nodes[0].at if function.nodes else len(source.text)
 
 
-def _blank(text: str) -> int:
+def _indentation(text: str) -> int:
+    """Return the number of spaces and tabs at the start of a text."""
     return len(text) - len(text.lstrip(" \t"))
 
 
@@ -218,7 +219,7 @@ def _blank(text: str) -> int:
 def _rename(source: Source, subject: Subject, how: Repair) -> Change | None:
     right, uses = how.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
-        return None  # a decorator sets the inputs
+        return None  # the inputs are written in a decorator
     spelled = right if _IDENTIFIER.fullmatch(right) else '"' + _escaped(right) + '"'
     edits = []
     for node, index in uses:
@@ -299,9 +300,9 @@ def _node_span(source: Source, node: Node) -> Span:
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
-    """Return the extent of each node with its comments; None if nodes share a line.
+    """Return the (start, end) offsets of each node with its comments; None if nodes share a line.
 
-    Comments on their own lines belong to the node below, trailing ones to the node before them
+    A comment on its own line belongs to the node below, a trailing comment to the node before it
     (docs/design.md, Layout). Blank lines are not moved.
     """
     found = []
@@ -335,12 +336,12 @@ def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
     try:
         made = parse_model(Source(apply_edits(source.text, edits), source.name))
         return made == expected(model, changes)
-    except (OnnxTextError, KeyError):  # KeyError: a decorator made the statement
+    except (OnnxTextError, KeyError):  # KeyError: the statement is in a decorator
         return False
 
 
 def expected(model: Model, changes: Iterable[Change]) -> Model:
-    """Return a copy of a model with changes applied."""
+    """Return a copy of a model with the changes of repairs applied."""
     memo: dict[int, object] = {}
     made = copy.deepcopy(model, memo)
     removed: set[int] = set()

@@ -21,11 +21,12 @@ from onnxtext.python_stack import room_for_nesting
 from onnxtext.source import Source
 
 _MOST_ROUNDS = 100
-"""The most rounds of repairs; each round applies all repairs that do not conflict."""
+"""The maximum number of rounds; each round applies all repairs that do not conflict."""
 
 _GUESSES = ("import", "rename")
+"""The kinds of repairs that may be wrong, and so may cause new errors."""
 _MOST_TRIED = 20
-"""The most guesses that are tried one by one if all guesses together cause new errors."""
+"""The maximum number of guesses to try one by one if all together cause new errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     """Apply all safe repairs to a text.
 
     Returns:
-        The new text, whose model computes the same values, and the titles of the repairs. The text
-        is empty if `data` is not a valid text.
+        The new text, whose model computes the same values, and the titles of the repairs. A text
+        with syntax errors is unchanged; if `data` cannot be decoded, the text is empty.
 
     Raises:
         UnknownRule: a slug names no rule.
@@ -60,7 +61,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     with contextlib.suppress(OnnxTextError), room_for_nesting():
         text = decode_text(data, name)
         checked = _check(text, name, options)
-        # One repair may allow the next: a node with a corrected name may be out of order.
+        # A repair may reveal another: a node with a corrected name may be out of order.
         for _ in range(_MOST_ROUNDS):
             step = _repair(checked, options)
             if step is None:
@@ -93,7 +94,7 @@ def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
 
 
 def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Checked] | None:
-    """Apply the repairs that cause no new errors; None if every repair causes errors."""
+    """Apply the repairs that cause no new errors, and check again; None if nothing is repaired."""
     remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
     wanted = [item for item in remaining if item.repair is not None]
     before = checked.errors()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check graphs and nodes alone, which lack the version of the standard operators.
+"""Check fragments: graphs and nodes, which do not import a version of the standard operators.
 
-The newest version is tried first, then each older one in which a used operator differs. A fragment
-is valid if it is valid in one version. Otherwise the findings are those of the version with the
-fewest errors, and a note names that version.
+The newest version is tried first, then each older version in which a used operator differs. A
+fragment is valid if it is valid in one version. Otherwise the findings are those of the version
+with the fewest errors, and a note names that version.
 
-Undefined names may belong to the surroundings of the fragment. The types of the inputs of a list
-of nodes are unknown.
+Undefined names in a graph are only warnings, because an outer graph may define them. Undefined
+names in a list of nodes are inputs of unknown type.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from onnxtext.checker.inference.objections import errors_of
 from onnxtext.memory import paused_collector
 
 _MOST_NODES = 5_000
-"""The number of nodes above which a fragment is checked with the newest version only."""
+"""A fragment with more nodes is checked only with the newest version."""
 _ABOUT_OPERATORS = frozenset(
     {"op-unknown", "op-deprecated", "input-count", "output-count", "optional-input-missing",
      "output-empty-required", "attribute-unknown", "attribute-required", "attribute-type",
@@ -36,7 +36,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
     """Check a fragment with the operator set version that gives the fewest errors.
 
     Args:
-        fragment: a graph, a node or a list of nodes; or a function, which has imports.
+        fragment: a graph, a node or a list of nodes; or a function, whose own imports apply.
         options: the settings and services of the check.
     """
     with paused_collector():
@@ -62,7 +62,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
 
 
 def _versions(subject: Subject, newest: int) -> list[int]:
-    """Return the newest version, then older ones in which a used operator differs."""
+    """Return the newest version, then older versions in which a used operator differs."""
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
     if sum(len(scope.nodes) for scope in subject.scopes) > _MOST_NODES:
         return [newest]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Name the parts of a binary model: `graph.node[12].attribute["axis"]`."""
+"""Build the paths of parts of a binary model, such as `graph.node[12].attribute["axis"]`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.checker.context.finding import Place
 
 
 class ModelPaths:
-    """The paths of all parts of a model."""
+    """Looks up the paths of the parts of a model."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
@@ -111,7 +111,7 @@ _FIELD_NAMES = {
 
 
 def _fields(item: object, part: tuple[str | int, ...]) -> Iterator[str]:
-    """Yield the steps of a path below a statement, with the schema's field names."""
+    """Convert `Place.part` to steps of a path: `("inputs", 0)` → `input`, `[0]`."""
     if part[:1] == ("output_types",) or (isinstance(item, ValueInfo) and part == ("name",)):
         return
     for index, step in enumerate(part):
@@ -135,6 +135,6 @@ def _attribute_name(item: object, index: int) -> str | None:
 
 
 def short(name: str) -> str:
-    """Return a quoted and truncated name as a step of a path."""
+    """Return a name for a step of a path: in quotes, and truncated to 60 characters."""
     cut = name if len(name) <= 60 else f"{name[:59]}…"
     return json.dumps(cut, ensure_ascii=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sort the nodes of a graph topologically if sorting changes no value."""
+"""Sort the nodes of a graph topologically, unless that could change what it computes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import used_names
 
 _NAMING = {"input", "output", "attribute", "node"}
-"""The fields through which decorators can change dependencies."""
+"""The protobuf fields with names of values; a decorator that sets them changes dependencies."""
 
 
 def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
@@ -24,8 +24,8 @@ def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
         graph: the graph or function to sort.
 
     Returns:
-        The indices of the nodes, moved as little as possible. None for a cycle, or if a name could
-        change its meaning: if it is defined twice or in an outer graph, or set by a decorator.
+        The indices of the nodes in the new order. None for a cycle, or if a name could then refer
+        to another value: it is defined twice or also in an outer graph, or a decorator sets names.
     """
     scope = next((scope for scope in subject.scopes if scope.place is graph), None)
     if scope is None or scope.redefinitions:
@@ -47,7 +47,10 @@ def _used(node: Node) -> Iterator[str]:
 
 
 def sorted_order(nodes: list[Node]) -> list[int] | None:
-    """Return a topological order close to the given one; None for a cycle."""
+    """Return the indices of nodes in a topological order; None for a cycle.
+
+    Of the nodes whose inputs are available, the first in the given order is next.
+    """
     producer: dict[str, int] = {}
     for index, node in enumerate(nodes):
         for name in node.outputs:

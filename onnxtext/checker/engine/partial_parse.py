@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parse as much as possible of a text with errors, for editors and for reading."""
+"""Parse as much as possible of a text with syntax errors, for editors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_SALVAGES = 4
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
     """Parse a model or a function with error recovery; return the tree, if any, and the errors.
 
-    If recovery fails, the lines with errors are replaced by spaces, and the rest is parsed.
+    If recovery fails, lines with errors are replaced by spaces, and the text is parsed again.
     """
     root, diagnostics = parse_partial(source, "model")
     if root is None or looks_like_function(root):
@@ -32,12 +32,12 @@ def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnos
 
 
 def _first(diagnostics: tuple[Diagnostic, ...]) -> int:
-    """Return the offset of the first error."""
+    """Return the smallest offset of an error; 0 if none has a span."""
     return min((item.span.start for item in diagnostics if item.span is not None), default=0)
 
 
 def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | None:
-    """Parse a text without the lines that have errors; offsets do not change."""
+    """Parse a text with the lines of its first errors replaced by spaces, which keeps offsets."""
     text = source.text
     if diagnostics and diagnostics[0].code == "invalid-character":
         return None
@@ -45,7 +45,7 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
         span = next((item.span for item in diagnostics if item.span is not None), None)
         if span is None:
             return None
-        blanked = _blank(text, span)
+        blanked = _blank_line(text, span)
         if blanked == text:
             return None
         text = blanked
@@ -55,8 +55,8 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
     return None
 
 
-def _blank(text: str, span: Span) -> str:
-    """Return a text whose lines of a span are replaced by spaces."""
+def _blank_line(text: str, span: Span) -> str:
+    """Replace the line in which a span begins by spaces."""
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)
     end = len(text) if end < 0 else end

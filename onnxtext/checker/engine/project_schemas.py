@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load the schema files that the settings of a project or the user specify.
+"""Load the schema files that the user or the settings of a project specify.
 
-A project may be hostile: its settings name only regular files below their own directory, of limited
-size.
+A project may be hostile, so its settings can name only regular files of limited size below their
+own directory.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ from onnxtext.schemas.reading import SUFFIX, parse_schema_file, read_bytes, read
 from onnxtext.source import Source
 
 BUNDLED = "onnxruntime"
-"""The name of the table that comes with the package."""
+"""The name of the bundled table of operators in the setting `schemas`."""
 
 
 def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ...]:
-    """Return the tables of operators for a check: the user's, the project's, the bundled one.
+    """Return the tables of operators for a check, in the order in which they are searched.
+
+    The order: the schema files of the user, those of the project, and the bundled table unless the
+    project names it earlier.
 
     Args:
         settings: the settings of the project.
-        files: further schema files, which precede those of the project.
+        files: the schema files that the user names.
 
     Raises:
         SettingsError: the settings name a file that does not exist or is not allowed.
@@ -55,7 +58,7 @@ def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ..
 
 
 def _inside(settings: Settings, name: str) -> Path:
-    """Return the path of a schema file that settings name.
+    """Return the path of a schema file that the settings of a project name.
 
     Raises:
         SettingsError: the file is missing, or lies outside of the directory of the settings.
@@ -77,11 +80,11 @@ def _inside(settings: Settings, name: str) -> Path:
 
 
 def load_table(path: Path, name: str) -> FileTable:
-    """Return the operators of a schema file.
+    """Read a schema file and return its operators.
 
     Args:
         path: the file.
-        name: its name in messages.
+        name: the name of the file in messages.
 
     Raises:
         OnnxTextError: the file has errors.
@@ -92,7 +95,7 @@ def load_table(path: Path, name: str) -> FileTable:
 
 @lru_cache(maxsize=16)
 def _table(data: bytes, name: str) -> FileTable:
-    """Return the table of a file's content; cached, because the editor asks repeatedly."""
+    """Parse a schema file; the result is cached, because the language server asks repeatedly."""
     return FileTable(parse_schema_file(data, name), name)
 
 
@@ -101,7 +104,7 @@ def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
 
     Args:
         data: the content.
-        name: its name in messages.
+        name: the name of the file in messages.
     """
     try:
         source = Source(decode_text(data, name), name)
@@ -120,4 +123,4 @@ def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
 
 
 _IGNORED = ("function-unused", "function-shadows-operator")
-"""Rules that do not apply to bodies, which no node calls."""
+"""Rules about functions that do not apply to the bodies of schemas."""

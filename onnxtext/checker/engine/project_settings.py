@@ -28,7 +28,8 @@ class Settings:
         select: rules and profiles to enable; `all` is every rule that belongs to no profile.
         ignore: rules to disable.
         strict: whether warnings fail a check.
-        max_findings: the most findings that are shown for one file; 0 for all.
+        max_findings: the maximum number of findings to show for one file; 0 for all; None if the
+            settings do not say.
         schemas: schema files, relative to the directory of `file`.
         file: the file with these settings; None for the defaults.
     """
@@ -42,7 +43,9 @@ class Settings:
 
 
 def find_settings(directory: Path) -> Settings:
-    """Return the settings of the nearest `pyproject.toml` that has any.
+    """Return the settings in the nearest `pyproject.toml` with a table `[tool.onnxtext]`.
+
+    The directory and all its parents are searched; without such a file, return the defaults.
 
     Raises:
         SettingsError: the settings are invalid.

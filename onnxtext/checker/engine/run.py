@@ -24,10 +24,11 @@ from onnxtext.memory import paused_collector
 from onnxtext.source import Source
 
 _MOST_FIXES = 100
-"""The most findings of one text for which fixes are planned."""
+"""The maximum number of findings of one text for which fixes are planned."""
 Then = Callable[[Subject, Source | None], list[Diagnostic]]
+"""Returns further diagnostics of a model; the source is None for a binary model."""
 MOST_LABELS = 12
-"""The most places of one finding that are shown; a note counts the others."""
+"""The maximum number of places to show for one finding; a note counts the others."""
 
 
 def check_tree(
@@ -45,13 +46,14 @@ def check_tree(
 
     Args:
         root: the model or fragment, which is not changed.
-        source: the text it was read from; None for a binary.
-        file: the name of a binary in messages.
+        source: the text of `root`; None for a binary model.
+        file: the name of a binary model in messages.
         base_dir: the directory of external data; None if unknown.
-        select: rules to enable besides those enabled by default; `all` is every rule.
+        select: rules to enable besides those enabled by default; `all` is every rule without a
+            profile.
         ignore: rules to disable.
-        encoded: returns the encoded model, for onnx's inference.
-        then: returns further findings of a subject without errors.
+        encoded: returns the encoded model for onnx's inference, or None if it cannot be encoded.
+        then: returns further diagnostics; called only if there are no errors.
 
     Returns:
         The diagnostics, in the order of the text or of the model.
@@ -77,7 +79,7 @@ def find_in(
     encoded: Callable[[], bytes | None] | None = None,
     answers: Answers | None = None,
 ) -> tuple[Subject, list[Finding]]:
-    """Return the subject and its findings, without their places in the text.
+    """Run the rules on a model or a fragment; return the subject and its findings.
 
     The arguments are those of `check_tree`, and `answers`: a cache of answers of onnx's inference,
     to which new answers are added.
@@ -100,9 +102,9 @@ def find_in(
 def _with_implied_import(
     model: Model, encoded: Callable[[], bytes | None]
 ) -> Callable[[], bytes | None]:
-    """Add the import of operator set 1 that IR versions before 3 imply to the encoded model.
+    """Return `encoded`, with the import of operator set 1 added if the IR version implies it.
 
-    onnx's checker implies the import, onnx's inference does not.
+    IR versions 1 and 2 do. onnx's checker assumes the import, but onnx's inference does not.
     """
     if model.opset_imports or model.ir_version not in (1, 2):
         return encoded
@@ -121,7 +123,7 @@ _FIRST_OPSET = b"\x42\x02\x10\x01"
 def diagnose(
     subject: Subject, findings: list[Finding], *, source: Source | None, file: str | None = None
 ) -> list[Diagnostic]:
-    """Turn findings into diagnostics, and drop those that the text suppresses."""
+    """Turn findings into diagnostics, except those that comments in the text suppress."""
     if source is None:
         return _with_paths(subject, findings, file) if findings else []
     suppressions = Suppressions(source)
@@ -132,7 +134,7 @@ def diagnose(
         return lost
     from onnxtext.checker.engine.fix_edits import fix_of
 
-    if suppressions and subject.cascades:  # suppressed findings hide no others
+    if suppressions and subject.cascades:  # a suppressed finding must not hide its cascades
         remaining = suppressions.unsuppressed([*findings, *subject.cascades], subject)
         findings = without_cascades(remaining, subject.scopes)
     places = TextPlaces(source, subject)

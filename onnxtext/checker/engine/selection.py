@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Select and run the enabled rules."""
+"""Determine which rules are enabled, and run them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class UnknownRule(ValueError):
 
 
 def is_known(slug: str) -> bool:
-    """Whether a slug can be selected or ignored: a rule, a profile, or `all`."""
+    """Whether a slug is valid for `--select` and `--ignore`: a rule, a profile, or `all`."""
     return slug in rules() or slug in profiles() or slug == ALL
 
 
 def selected_rules(select: Sequence[str] | None) -> frozenset[str]:
-    """Return the rules that a selection turns on.
+    """Return the slugs of the rules that `--select` enables.
 
     Args:
         select: rules, profiles, or `all` for every rule that belongs to no profile.
@@ -46,7 +46,7 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
     """Return the slugs of the enabled rules.
 
     Args:
-        select: rules to enable besides those enabled by default, as for `selected_rules`.
+        select: rules, profiles or `all`, to enable besides the rules enabled by default.
         ignore: rules and profiles to disable; overrides `select`. `all` disables every rule that
             `select` does not name.
 
@@ -64,7 +64,7 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 
 
 def find(subject: Subject) -> list[Finding]:
-    """Run the enabled rules and return their findings, in the order of the families."""
+    """Run the enabled rules, family by family; return their findings without cascades."""
     active = subject.options.active
     if subject.active("shape-mismatch", "onnx-inference-failed"):
         start_worker()

@@ -27,13 +27,13 @@ _COMMENT = re.compile(r"#\s*onnxtext:\s*ignore(?:\[([^\]\n]*)\])?")
 
 @dataclass(slots=True)
 class _Suppression:
-    """One slug of a comment.
+    """One slug in a suppressing comment, or a comment without slugs.
 
     Attributes:
-        slug: the rule; "" for all rules.
-        span: the span of the slug or comment.
-        line: the line to which it applies.
-        used: whether it has suppressed a finding.
+        slug: the rule to suppress; "" for all rules.
+        span: the span of the slug, or of the comment without slugs.
+        line: the number of the line in which findings are suppressed.
+        used: whether this has suppressed a finding.
     """
 
     slug: str
@@ -79,7 +79,7 @@ class Suppressions:
         self._by_line.setdefault(line, []).extend(made)
 
     def _next_statement(self, line: int) -> int:
-        """Return the first line after `line` that is neither blank nor a comment."""
+        """Return the number of the first line after `line` that has more than a comment."""
         while line < len(self.source.line_starts):
             line += 1
             text = self.source.line(line).strip()
@@ -88,7 +88,7 @@ class Suppressions:
         return line
 
     def suppresses(self, finding: Finding, diagnostic: Diagnostic, places: TextPlaces) -> bool:
-        """Whether a finding is suppressed."""
+        """Whether a comment suppresses a finding; if so, mark the comment as used."""
         if not diagnostic.labels:
             return False
         offsets = {diagnostic.labels[0].span.start, places.start(finding.places[0])}
@@ -99,7 +99,7 @@ class Suppressions:
         return self._suppress(finding.slug, lines)
 
     def suppresses_at(self, diagnostic: Diagnostic) -> bool:
-        """Whether a comment suppresses a diagnostic, which is found by its lines."""
+        """Whether a comment at the lines of a diagnostic suppresses it; if so, mark it as used."""
         lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
         return self._suppress(diagnostic.code, lines)
 
@@ -112,7 +112,7 @@ class Suppressions:
         return suppressed
 
     def unsuppressed(self, findings: list[Finding], subject: Subject) -> list[Finding]:
-        """Return the findings that are not suppressed."""
+        """Return the findings that no comment suppresses; mark suppressing comments as used."""
         if not self:
             return findings
         from onnxtext.checker.engine.finding_positions import TextPlaces
@@ -129,7 +129,7 @@ class Suppressions:
         ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
-        """Return diagnostics for the suppressions without effect."""
+        """Return a diagnostic for each suppression that has suppressed nothing."""
         if UNUSED_SUPPRESSION.slug not in active:
             return []
         found = []

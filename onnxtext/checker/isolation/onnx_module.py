@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load the compiled part of onnx: operator schemas and shape inference.
 
-Importing its Python package takes twenty times as long (0.1 s or more, for numpy and protobuf), and
-the checker does not need it. The command line therefore loads the compiled part alone. In other
-processes, onnx is imported normally, so that other code can use it.
+Importing the Python package `onnx` takes twenty times as long (0.1 s or more, for numpy and
+protobuf), and the checker does not need the package. The command line therefore loads only the
+compiled part. Other processes import onnx normally, so that other code can use it.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def native() -> Any:
 
 
 def _alone() -> Any:
-    """Load the module without its package; None if that fails."""
+    """Load `onnx.onnx_cpp2py_export` without the package `onnx`; return None if that fails."""
     package = find_spec("onnx")
     places = package.submodule_search_locations if package is not None else None
     spec = PathFinder.find_spec(_NAME, places)
     if spec is None or spec.loader is None:
         return None
-    # The module cannot be loaded twice: a later import of the package must find it here.
+    # The module cannot be loaded twice: a later import of `onnx` must find it in `sys.modules`.
     module = sys.modules[_NAME] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run onnx's shape inference of a model or one node in a pool of child processes."""
+"""Run onnx's shape inference for models and single nodes in a pool of child processes."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from onnxtext.checker.isolation.worker_client import Died, Failure, Worker
 from onnxtext.checker.isolation.worker_main import FINE, MEMORY
 
 _MOST_IDLE = 2
-"""The most idle processes that are kept."""
+"""The maximum number of idle processes to keep."""
 _MOST_LOST_SECONDS = 6.0
-"""Seconds of processor time that all failed requests of one check together may take."""
+"""The maximum processor time in seconds of all failed requests of one check together."""
 _START_COST = 0.05
-"""Seconds of processor time that a new process takes."""
+"""The processor time in seconds that starting a process takes."""
 _MOST_FAILED = 50
-"""The most requests of one check that may fail."""
+"""The maximum number of failed requests of one check; later requests are not sent."""
 _MOST_CACHED = 50_000
-"""The most answers that are cached."""
+"""The maximum number of answers to cache."""
 _LARGEST_CACHED = 1 << 14
-"""The size of the largest request whose answer is cached."""
+"""The maximum size in bytes of a request whose answer is cached."""
 _SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5, "convert": 1.0, "body": 0.5}
-"""Base limit of processor time for a request; `_SECONDS_PER_BYTE` is added for its size."""
+"""The limit of processor time for a request, before `_SECONDS_PER_BYTE` is added."""
 _SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
-"""Base limit of memory for a request; `_MEMORY_PER_BYTE` is added for its size."""
+"""The limit of memory in bytes for a request, before `_MEMORY_PER_BYTE` is added."""
 _MEMORY_PER_BYTE = 64
 _RETRY_DELAY = 60.0
 """Seconds until the next attempt after a process could not be started."""
 
 Answer = list[bytes] | str | Failure
-"""The results, onnx's error message, or why there is no answer."""
+"""The results of a request; or the message of onnx's error; or why the request failed."""
 Answers = dict[object, list[bytes] | str]
-"""Answers by their requests."""
+"""A cache of answers other than failures, by the arguments of the request."""
 
 
 class Pool:
@@ -53,7 +53,7 @@ class Pool:
             os.register_at_fork(after_in_child=self._forget)
 
     def take(self) -> Worker:
-        """Return an idle process, or start one.
+        """Remove an idle process from the pool and return it, or start a process.
 
         Raises:
             Died: no process can be started.
@@ -111,21 +111,21 @@ def close_workers() -> None:
 def start_worker() -> None:
     """Start a process before the first request.
 
-    The earlier a forked process starts, the less memory it shares with this one.
+    A process that is forked early inherits less memory.
     """
     with contextlib.suppress(Died):
         POOL.give(POOL.take())
 
 
 class Inference:
-    """The requests of one check, with cached answers and a limit on failures.
+    """Sends the requests of one check, caches the answers, and stops after too many failures.
 
     Args:
-        known: the cache of answers by request, which is extended. Failures are not cached across
-            checks: another attempt may succeed.
+        known: a cache of answers, to which new answers are added. Failures are not cached across
+            checks, because another attempt may succeed.
 
     Attributes:
-        failures: the requests that failed.
+        failures: the failures of requests, in their order.
     """
 
     def __init__(self, known: Answers | None = None) -> None:
@@ -137,7 +137,7 @@ class Inference:
         self._lost_seconds = 0.0
 
     def model(self, data: bytes) -> Answer:
-        """Infer and check all types of an encoded model."""
+        """Infer and check all types of an encoded model; the list of results is empty."""
         return self._ask("model", len(data), data)
 
     def shapes(self, data: bytes) -> Answer:
@@ -151,11 +151,13 @@ class Inference:
     def body(
         self, operator: tuple[str, int, str], version: int, node: bytes, types: list[bytes]
     ) -> Answer:
-        """Return the encoded function body of a node's operator, if the body depends on the types.
+        """Return a list of one item: the encoded function body that onnx has for an operator.
+
+        This is for operators whose function body depends on the types of the node's inputs.
 
         Args:
-            operator: its name, the version of its schema and its domain.
-            version: the version of the operator set that the function is for.
+            operator: (name, version of the schema, domain).
+            version: the operator set version for which the body is requested.
             node: the encoded node.
             types: the encoded types of its inputs.
         """
@@ -173,15 +175,15 @@ class Inference:
         """Infer the types of a node's outputs.
 
         Args:
-            operator: its name, the version of its schema and its domain.
+            operator: (name, version of the schema, domain).
             node: the encoded node.
-            types: the encoded types of its inputs.
-            constants: the encoded tensors of constant inputs.
+            types: the encoded types of the inputs, by name.
+            constants: the encoded tensors of constant inputs, by name.
             opsets: the versions of the imported operator sets.
             version: the IR version.
 
         Returns:
-            The names and the encoded types of its outputs, alternating.
+            The name and the encoded type of each output, in turn: `[name, type, name, type, …]`.
         """
         size = len(node)
         size += sum([len(name) + len(type) for name, type in types.items()])
@@ -231,10 +233,12 @@ class Inference:
 
 
 def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
-    """Return the answer of a child process; try again once if the request did not kill it.
+    """Send a request to a child process and return its answer.
+
+    If the child dies for another reason than the request, send the request once more.
 
     Raises:
-        Died: the request has killed the child, or no process can be started.
+        Died: the child has died of the request, or twice; or no process can be started.
     """
     for last in (False, True):
         worker = POOL.take()

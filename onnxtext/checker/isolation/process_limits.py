@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limit a child process on systems where it cannot limit itself: macOS and Windows."""
+"""Limit a child process on macOS and Windows, where it cannot limit its own memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Literal
 from onnxtext.checker.isolation.spawn import Child
 
 SLICE = 0.2
-"""Seconds between two checks of the process."""
+"""Seconds between two measurements of the process."""
 
 
 class Watch:
     """Kills a process that exceeds the time or memory of a request.
 
     Attributes:
-        exceeded: the limit that was exceeded; None if none.
+        exceeded: the limit that the process has exceeded; None if it has not exceeded any.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class Watch:
         self._measure = measure or memory_of
 
     def result(self, receive: Callable[[], bytes]) -> bytes:
-        """Return the result of a function that waits for the process.
+        """Run a function that reads from the process, and return its result.
 
         The function runs in a thread because on Windows nothing interrupts a read, not even Ctrl-C.
 
         Args:
-            receive: the function; it raises an error once the process has ended.
+            receive: the function, which must raise an error when the process ends.
         """
         made: Future[bytes] = Future()
 

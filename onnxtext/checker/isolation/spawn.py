@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start and end the child process.
+"""Start and end a child process that answers requests.
 
-A new interpreter takes 30 ms of processor time, a fork 2 ms. A fork is only safe if no other thread
-can hold a lock: in the process of the command line, until it starts a thread.
+A new interpreter takes 30 ms of processor time, a fork 2 ms. A fork is safe only if no other thread
+can hold a lock, so only the command `onnxtext` forks, and only while it has a single thread.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ import worker_main
 del sys.path[0]
 worker_main.main(sys.argv[2], sys.argv[3:])
 """
-"""The program of a spawned child."""
+"""The Python program that a new interpreter runs as the child process."""
 
 
 class Child:
-    """A child process and the pipes to it.
+    """A child process and the pipes to and from it.
 
     Attributes:
         pid: its process id.
-        requests: the file descriptor to write to.
-        answers: the file descriptor to read from.
-        errors: the file descriptor to read its standard error from.
+        requests: the file descriptor for writing requests.
+        answers: the file descriptor for reading answers.
+        errors: the file descriptor for reading the child's standard error.
         returncode: its exit status, negative for a signal; None while it runs.
     """
 
@@ -51,7 +51,7 @@ class Child:
         self._open = True
 
     def poll(self) -> int | None:
-        """Return the exit status; None while it runs."""
+        """Return the exit status; None while the process runs."""
         if self.returncode is None:
             if self._spawned is not None:
                 self.returncode = self._spawned.poll()
@@ -60,7 +60,7 @@ class Child:
         return self.returncode
 
     def wait(self, seconds: float) -> None:
-        """Wait until the process has ended, with a timeout."""
+        """Wait until the process has ended, at most this many seconds."""
         deadline = time.monotonic() + seconds
         while self.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -84,7 +84,7 @@ class Child:
         self.close_pipes()
 
     def abandon(self) -> None:
-        """Close the pipes in a forked process, which is not the child's parent."""
+        """Close the pipes but let the child run: for a fork of the parent process."""
         if self._spawned is not None:
             self._spawned.returncode = 0  # keeps subprocess from waiting for the process
         self.close_pipes()
@@ -136,7 +136,7 @@ def may_fork() -> bool:
 
 def _fork() -> Child:
     module = native()
-    module.defs.get_schema("Identity", 1, "")  # registers all schemas, which both processes need
+    module.defs.get_schema("Identity", 1, "")  # registers all schemas, before the fork
     ends: list[int] = []
     try:
         for _ in range(3):
@@ -156,7 +156,7 @@ def _fork() -> Child:
 def _serve(module: object, requests: int, answers: int, errors: int) -> None:
     """Serve requests in the forked process, then exit."""
     try:
-        # Move them above the standard streams, some of which may be closed.
+        # First move the pipes to high numbers: 0, 1 and 2 may be their numbers now.
         moved = [_duplicate_above_streams(fd) for fd in (requests, answers, errors)]
         for number, fd in enumerate(moved):
             os.dup2(fd, number)
@@ -169,6 +169,7 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
 
 
 def _duplicate_above_streams(fd: int) -> int:
+    """Duplicate a file descriptor; the duplicate's number is 10 or more."""
     import fcntl
 
     return fcntl.fcntl(fd, fcntl.F_DUPFD, 10)
@@ -182,14 +183,15 @@ def _max_files() -> int:
 
 
 def interpreter() -> str:
-    """Return the path of the Python interpreter; empty in a program that embeds Python.
+    """Return the path of the Python interpreter; "" in a frozen program.
 
-    In such a program, `sys.executable` is the program and would start itself again.
+    In such a program, `sys.executable` is the program itself, not an interpreter.
     """
     if getattr(sys, "frozen", False):
         return ""
     if sys.platform == "win32":
-        # In a virtual environment, `sys.executable` starts another process, which is not limited.
+        # In a virtual environment, `sys.executable` only starts the base interpreter as another
+        # process, which would not be limited.
         return getattr(sys, "_base_executable", "") or sys.executable
     return sys.executable
 

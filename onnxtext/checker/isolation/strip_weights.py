@@ -8,11 +8,11 @@ from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited
 
 LARGE = 16 << 20
-"""The least size in bytes of a model that is always encoded again without its weights."""
+"""For inference, a text's model of at least this many bytes is encoded again without weights."""
 _SMALL = 1 << 20
-"""The size in bytes below which a model is sent unchanged."""
+"""Models with fewer bytes are sent with their weights."""
 _LARGE_TENSOR = 1 << 16
-"""Tensors of at least this many bytes are too large to be shapes."""
+"""Initializers of at least this many bytes lose their data, except for types in `_SHAPES`."""
 _GRAPH = 7
 _INITIALIZER = 5
 _DATA_TYPE = 2
@@ -21,11 +21,11 @@ _DATA = frozenset((4, 5, 6, 7, 9, 10, 11))
 _EXTERNAL = b"\x70\x01"
 """The encoded field `data_location: EXTERNAL`."""
 _SHAPES = frozenset((ELEMENTS["int32"].number, ELEMENTS["int64"].number))
-"""The element types of tensors that can hold a shape."""
+"""The element types of shapes; tensors of these types keep their data for inference."""
 
 
 def without_weights(data: bytes) -> bytes:
-    """Return an encoded model without the data of large initializers of its main graph."""
+    """Strip the data of large initializers from the main graph of an encoded model."""
     if len(data) < _SMALL:
         return data
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Control the child process from its parent: start it, send requests, end it."""
+"""Control a child process from its parent: start it, send requests, end it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from onnxtext.checker.isolation.worker_main import HEAD, READY, framed, unpack, 
 STARTING = 60.0
 """Seconds that the child may take to start."""
 _LIMITED = sys.platform not in ("win32", "darwin")
-"""Whether the child can limit its own memory; otherwise the parent watches it."""
+"""Whether the child can limit its own time and memory; otherwise the parent limits them."""
 
 Kind = Literal["crash", "time", "memory", "unavailable", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no answer.
+    """Why a request has no answer.
 
     Attributes:
-        kind: the child crashed, ran out of time or memory, or could not be started; or the request
-            was not sent because too many had failed.
+        kind: the child crashed, exceeded its time or memory, or could not be started
+            (`unavailable`); or the request was not sent after too many failures (`stopped`).
         detail: the signal, or the last error output of the child; may be empty.
     """
 
@@ -39,11 +39,12 @@ class Failure:
 
 
 class Died(Exception):
-    """Raised when the child has died without an answer.
+    """Raised when a child process has died without an answer.
 
     Attributes:
         failure: the reason.
-        outside: whether something other than the request may have ended it.
+        outside: whether the cause may be something other than the request, so that a second
+            attempt may succeed.
     """
 
     def __init__(self, failure: Failure, *, outside: bool = False) -> None:
@@ -74,8 +75,8 @@ class Worker:
 
         Args:
             seconds: the limit of processor time.
-            memory: how many bytes may be allocated.
-            kind: the kind of request: `model` or `node`.
+            memory: how many bytes the request may allocate.
+            kind: the kind of request: `model`, `shapes`, `node`, `convert` or `body`.
             arguments: the arguments of the request.
 
         Raises:
@@ -87,7 +88,7 @@ class Worker:
             self._send(framed(marshal.dumps((seconds, memory, kind, *arguments))))
             if not _LIMITED:
                 return unpack(self._watched(seconds, memory))
-            # The child limits its processor time; this is for a child that blocks or is starved.
+            # The child limits its processor time; this timeout is for a child that blocks.
             return unpack(self._receive(10 * seconds + 20))
         except (OSError, EOFError, ValueError) as error:
             raise self._death(damaged=isinstance(error, ValueError)) from None
@@ -115,7 +116,7 @@ class Worker:
     # ---- Pipes ------------------------------------------------------------------------------
 
     def _send(self, data: bytes) -> None:
-        """Write a request; if the child has died, raise OSError and suppress SIGPIPE."""
+        """Write a request; if the child has died, raise OSError instead of receiving SIGPIPE."""
         fd = self._child.requests
         if not hasattr(signal, "SIGPIPE") or signal.getsignal(signal.SIGPIPE) != signal.SIG_DFL:
             write_all(fd, data)
@@ -131,7 +132,7 @@ class Worker:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _watched(self, seconds: float, memory: int) -> bytes:
-        """Receive a frame from a child while limiting its time and memory."""
+        """Receive a frame from a child whose time and memory this process limits."""
         from onnxtext.checker.isolation.process_limits import Watch
 
         watch = Watch(self._child, 10 * seconds + 20, memory)
@@ -141,7 +142,7 @@ class Worker:
             self._exceeded = self._exceeded or watch.exceeded
 
     def _receive(self, seconds: float) -> bytes:
-        """Receive the content of a frame.
+        """Return the content of the next frame.
 
         Raises:
             EOFError: the process has ended or exceeded its time.
@@ -187,7 +188,7 @@ class Worker:
         child = self._child
         child.wait(0 if self._exceeded else 1)
         damaged = damaged and child.poll() is None
-        child.kill()  # else its output may never end
+        child.kill()  # otherwise reading its standard error may block
         message = self._last_error()
         child.close()
         code = child.returncode or 0
@@ -198,10 +199,11 @@ class Worker:
         if damaged:
             return Died(Failure("crash", "its answer is damaged"))
         if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
-            return Died(Failure("memory"), outside=True)  # killed by the kernel for lack of memory
+            # Probably the kernel killed the child for lack of memory.
+            return Died(Failure("memory"), outside=True)
         if code == -getattr(signal, "SIGIO", 0):
-            # The child asks for SIGIO when the pipe is closed, but the kernel may also send it for
-            # the write of the request, if that write returns after the child has read everything.
+            # The child requests SIGIO for a closed pipe. But the kernel may also send SIGIO for the
+            # write of the request, if that write returns after the child has read everything.
             return Died(Failure("crash", "SIGIO"), outside=True)
         name = f"exit status {code}"
         if code < 0:
@@ -219,7 +221,8 @@ class Worker:
         with contextlib.suppress(OSError):
             data = os.read(fd, 1 << 16)
         lines = data.decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].strip()[-_LONGEST:] if lines else ""  # of an assertion, the end
+        # Keep the end of a long line: a failed assertion ends with its condition.
+        return lines[-1].strip()[-_LONGEST:] if lines else ""
 
 
 _LONGEST = 160

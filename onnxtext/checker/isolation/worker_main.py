@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answer requests in the child process until its pipe is closed.
+"""Answer requests in a child process until the parent closes the pipe.
 
-Every command that checks a model starts this process, so it avoids slow imports: it uses neither
-onnxtext nor onnx's package, and only the fast modules of the standard library. The parent imports
-the message format from here.
+Every command that checks a model starts this process, so it avoids slow imports: it imports neither
+onnxtext nor the package `onnx`, and only modules of the standard library that load fast. The parent
+imports this module for the format of messages.
 
-A frame is its length (8 bytes, little-endian) and its content. Requests are encoded by `marshal`.
-Answers are lists of bytes, which are safe to read even if the child has corrupted its memory.
+Each message is a frame: the length of the content (8 bytes, little-endian), then the content. For
+requests, the content is encoded by `marshal`. For answers, it is a list of bytes (`pack`), which is
+safe to read even if the child has corrupted its memory.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 HEAD = 8
+"""The size in bytes of the length at the start of a frame."""
 READY = b"ready"
-"""The status of the first frame, once onnx is loaded."""
+"""The content of the first frame, which the child sends when onnx is loaded."""
 FINE = b"fine"
 """The status of an answer: the request succeeded; the results follow."""
 OBJECTION = b"objection"
@@ -42,8 +44,8 @@ MEMORY = b"memory"
 NATIVE = "onnx.onnx_cpp2py_export"
 """The compiled part of onnx."""
 _ORPHANED = 30
-"""Seconds added to ten times the limit of a request before a child without a parent exits. The
-parent kills it earlier."""
+"""On Windows, a child without a parent exits after ten times the time limit of its request plus
+these seconds. A parent that still runs kills the child earlier."""
 _IDLE = 300_000
 """Milliseconds without a request after which the process exits."""
 
@@ -53,7 +55,7 @@ def main(native: str, paths: list[str]) -> None:
 
     Args:
         native: the file of the compiled part of onnx; may be empty.
-        paths: the module search path if it cannot be loaded alone.
+        paths: the module search path for importing `onnx`, if the file cannot be loaded alone.
     """
     serve(_load(native, paths))
 
@@ -66,7 +68,7 @@ def serve(module: Any) -> None:
     """
     _prepare()
     answers = os.dup(1)
-    os.dup2(2, 1)  # native code may print to standard output
+    os.dup2(2, 1)  # native code may print to standard output: send that to standard error
     write_all(answers, framed(pack([READY])))
     while True:
         content = _receive()
@@ -131,12 +133,12 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 
 
 def framed(content: bytes) -> bytes:
-    """Return a frame with this content."""
+    """Return the frame for a content: its length, then the content."""
     return len(content).to_bytes(HEAD, "little") + content
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
-    """Return the content of an answer: each part after its length."""
+    """Return the content of an answer: for each part its length, then the part."""
     return b"".join([framed(part) for part in parts])
 
 
@@ -169,7 +171,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def _receive() -> bytes | None:
-    """Return the content of the next frame; None at the end."""
+    """Return the content of the next frame; None if the pipe is closed or idle for too long."""
     if hasattr(select, "poll"):
         poll = select.poll()
         poll.register(0, select.POLLIN)
@@ -198,7 +200,7 @@ def _read(size: int) -> bytes:
 def _prepare() -> None:
     """Restore the default signal handlers; prevent core dumps and error dialogs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
-    if hasattr(os, "set_blocking"):  # onnx must not block until the parent reads its messages
+    if hasattr(os, "set_blocking"):  # onnx must not block when the pipe of its messages is full
         os.set_blocking(2, False)
     if sys.platform == "win32":
         import msvcrt
@@ -216,14 +218,14 @@ def _prepare() -> None:
 
 
 def _limit(seconds: float, memory: int) -> None:
-    """Limit the processor time and memory of a request; exit if the parent does."""
+    """Limit the processor time and memory of a request; make this process end with its parent."""
     if sys.platform == "win32":
-        # For the case that the parent, which sets the limits, is killed. This needs no GIL.
+        # The parent limits this process. The timer, which needs no GIL, is for a killed parent.
         faulthandler.dump_traceback_later(10 * seconds + _ORPHANED, exit=True, file=2)
         return
     _limit_memory(memory)
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    # Native code does not notice that the pipe is closed; the kernel then sends SIGIO.
+    # Native code does not notice that the parent closes the pipe, so the kernel sends SIGIO.
     _notify(os.O_ASYNC)
     poll = select.poll()
     poll.register(0, 0)
@@ -240,17 +242,17 @@ def _unlimit() -> None:
 
 
 def _notify(flag: int) -> None:
-    """Make the kernel send SIGIO when the pipe is closed, or not."""
+    """Make the kernel send SIGIO when the pipe is closed (`os.O_ASYNC`), or stop that (0)."""
     try:
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         flags = fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC
         fcntl.fcntl(0, fcntl.F_SETFL, flags | flag)
-    except OSError:  # supported for terminals only: the time limit ends the process
+    except OSError:  # unsupported for pipes: then only the time limit ends the process
         return
 
 
 def _limit_memory(more: int) -> None:
-    """Limit the address space to its current size plus so many bytes."""
+    """Limit the address space to its current size plus `more` bytes."""
     try:
         statm = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:  # not Linux: the parent limits the memory

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Follow sizes through `If`, `Loop` and `Scan`: into their bodies, and out of them."""
+"""Explain sizes of the inputs of bodies, and of the outputs of `If`, `Loop` and `Scan`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
     """Explain an input of a body by the value that its node passes.
 
     Args:
-        step: the step to complete.
-        holder: the node.
-        around: the view of its graph.
+        step: the step for a size of the input, which is completed here.
+        holder: the node with the body.
+        around: the view of the node's graph.
         index: the index of the input.
 
     Returns:
-        The source of the input; None if it is unknown.
+        The sizes to explain next; [] if nothing remains to be explained; None if it is unknown
+        which value the node passes.
     """
     called = quoted(holder.op_type)
     step.place = Place(holder, ("op_type",))
@@ -58,10 +59,13 @@ def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope
     """Explain an output of a node by its bodies.
 
     Args:
-        step: the step to complete.
+        step: the step for a size of the output, which is completed here.
         node: the node.
         output: the index of the output.
-        children: its bodies.
+        children: the bodies of the node.
+
+    Returns:
+        The sizes to explain next.
     """
     called = quoted(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
@@ -104,13 +108,16 @@ def _iterated(
     """Explain an output of a `Loop` or `Scan`.
 
     Args:
-        step: the step to complete.
+        step: the step for a size of the output, which is completed here.
         node: the node.
-        body: the view of its body.
+        body: the view of the node's body.
         output: the index of the output.
-        states: how many values the loop carries.
-        first: the input with the first carried value.
-        lead: the output of the body with the first carried value.
+        states: how many values the node carries from iteration to iteration.
+        first: the index of the first carried value in the inputs of the node.
+        lead: the index of the first carried value in the outputs of the body.
+
+    Returns:
+        The sizes to explain next.
     """
     called = quoted(node.op_type)
     outputs = body.scope.outputs
@@ -143,13 +150,14 @@ def _iterated(
 
 
 def _axis(node: Node, name: str, index: int) -> int:
+    """Return the item at an index of the attribute `name`, a list of axes; by default 0."""
     found = attribute_value(node.attributes, name)
     item = found[index] if isinstance(found, tuple) and 0 <= index < len(found) else 0
     return item if isinstance(item, int) else 0
 
 
 def _with_axis(part: Part, axis: int) -> Part:
-    """Convert a part of a slice to the part of the tensor that stacks the slices along an axis."""
+    """Convert a part of a slice to the same part of the tensor that is sliced along an axis."""
     if part.kind == "dimension" and part.at >= axis >= 0:
         return Part("dimension", part.at + 1)
     return part

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain the type of a value: what it is, where it is declared, and where each size comes from."""
+"""Explain the type of a value: where it is declared, and where each size comes from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from onnxtext.checker.origins.size_origins import Stories, chain
 from onnxtext.schemas.type_strings import shown
 
 Where = Callable[[Place], str]
-"""Returns a place as text: `line 12`, or a path in the model."""
+"""Converts a place to text: `line 12`, or a path in the model."""
 
 _DECLARED = "declared as `{}`"
 
@@ -28,11 +28,12 @@ class Explanation:
     """Where the type of a value comes from.
 
     Attributes:
-        name: the value.
-        type: its type; None if unknown.
-        scope: its graph.
-        declarations: its declared types, and where they are.
-        stories: the explanation of each size; for scalars and unknown ranks, of the rank.
+        name: the name of the value.
+        type: the type of the value; None if unknown.
+        scope: the graph or function body of the value.
+        declarations: the declared types of the value, and where they are.
+        stories: the explanation of each dimension; for scalars and unknown ranks, that of the rank.
+            Each step is linked to the steps before it.
     """
 
     name: str
@@ -43,19 +44,19 @@ class Explanation:
 
     @property
     def written(self) -> str | None:
-        """The type as the language writes it; None if unknown."""
+        """The type in the spelling of texts, such as `float[N, 3]`; None if unknown."""
         return None if self.type is None else shown(written(self.type))
 
 
 def explain_value(stories: Stories, view: View, name: str) -> Explanation:
-    """Explain the type of a value of a graph."""
+    """Explain the type of a value of a graph or function body."""
     type = view.type(name)
     shape = getattr(type, "shape", None)
     parts = [Part("dimension", index) for index in range(len(shape or ()))]
     if not parts and (type is None or hasattr(type, "shape")):
         parts = [RANK]
-    told = tuple([stories.story(view, name, part) for part in parts])
-    return Explanation(name, type, view.scope, tuple(declarations(view.scope, name)), told)
+    explained = tuple([stories.story(view, name, part) for part in parts])
+    return Explanation(name, type, view.scope, tuple(declarations(view.scope, name)), explained)
 
 
 def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
@@ -70,7 +71,7 @@ def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
 
 
 def definition(scope: Scope, name: str, where: Where) -> str:
-    """Describe the statement that defines a value."""
+    """Describe the statement that defines a value: "output 1 of `Relu` in … (line 12)"."""
     at = scope.position[name]
     place = Place(*scope.definition(name))
     if at == GIVEN:
@@ -90,8 +91,8 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
 
     Args:
         explanation: the explanation.
-        where: returns the text of a place.
-        most: the most steps of a chain to show; None for all.
+        where: converts a place to text.
+        most: the maximum number of steps to show of one chain; None for all.
     """
     name = explanation.name
     yield f"{quoted(name)}: {explanation.written or 'unknown type'}"
@@ -107,24 +108,24 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
 
 
 def title(step: Step) -> str:
-    """Return the name of a part: `dimension 1`."""
+    """Return the name of the part that a step explains, such as `dimension 1`."""
     return "rank" if step.part == RANK else f"{step.part.kind} {step.part.at}"
 
 
 def verdict(step: Step) -> str:
-    """Return a size and how it is known: ``batch`, inferred`."""
+    """Return the size of a step and how it is known: "`batch`, inferred"."""
     return "unknown" if step.size is None else f"`{step.size}`, {step.kind}"
 
 
 def _steps(step: Step, where: Where, most: int | None, indent: str) -> Iterator[str]:
-    told = list(chain(step))
-    last = told[-1]
-    left_out = 0 if most is None else len(told) - most
-    head = len(told) if left_out <= 1 else (most or 0) - 1
-    for number, each in enumerate(told):
-        if left_out > 1 and head <= number < len(told) - 1:
+    sequence = list(chain(step))
+    last = sequence[-1]
+    left_out = 0 if most is None else len(sequence) - most
+    head = len(sequence) if left_out <= 1 else (most or 0) - 1
+    for number, each in enumerate(sequence):
+        if left_out > 1 and head <= number < len(sequence) - 1:
             if number == head:
-                yield f"{indent}… {len(told) - 1 - head} more steps (--all shows them)"
+                yield f"{indent}… {len(sequence) - 1 - head} more steps (--all shows them)"
             continue
         yield f"{indent}{sentence(each, where)}"
     for source in last.sources:
@@ -133,7 +134,7 @@ def _steps(step: Step, where: Where, most: int | None, indent: str) -> Iterator[
 
 
 def sentence(step: Step, where: Where) -> str:
-    """Return one step as text, with its place."""
+    """Return one step as text, beginning with its place."""
     at = f"{where(step.place)}: " if step.place is not None else ""
     rest = ""
     if len(step.sources) == 1:
@@ -149,11 +150,11 @@ def sentence(step: Step, where: Where) -> str:
 
 
 def as_object(explanation: Explanation, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
-    """Return an explanation as a JSON object; chains are lists.
+    """Convert an explanation to a JSON object, with a list of steps for each size.
 
     Args:
         explanation: the explanation.
-        where: returns the JSON object of a place.
+        where: converts a place to a JSON object.
     """
     name, scope = explanation.name, explanation.scope
     return {
@@ -169,7 +170,7 @@ def as_object(explanation: Explanation, where: Callable[[Place], dict[str, Any]]
 
 
 def _object(step: Step, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
-    told = list(chain(step))
+    sequence = list(chain(step))
     return {
         "part": step.part.kind,
         "index": step.part.at,
@@ -186,9 +187,9 @@ def _object(step: Step, where: Callable[[Place], dict[str, Any]]) -> dict[str, A
                 "also": each.also,
                 **(where(each.place) if each.place is not None else {}),
             }
-            for each in told
+            for each in sequence
         ],
         "sources": [
-            {"value": source.name, **_object(source, where)} for source in told[-1].sources
+            {"value": source.name, **_object(source, where)} for source in sequence[-1].sources
         ],
     }

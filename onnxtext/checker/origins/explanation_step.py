@@ -15,24 +15,24 @@ from onnxtext.checker.origins.influences import Part
 
 Kind = Literal["declared", "stored", "inferred", "assumed", "unknown"]
 Wanted = tuple[View, str, Part]
-"""A source of a size: a value and a part of the value."""
+"""A size to explain: (view of a graph, name of a value, part of the value)."""
 
 
 @dataclass(slots=True)
 class Step:
-    """How one size of one value is known.
+    """One step of an explanation: how a size of a value is known.
 
     Attributes:
-        view: the graph of the value.
-        name: the value.
+        view: the view of the value's graph.
+        name: the name of the value.
         part: the dimension, element or rank of the value.
         size: the size as text; None if unknown.
         kind: `declared` in an input, `stored` in a weight, `inferred` by a node, `assumed` because
             only a declaration says so, or `unknown`.
-        how: the explanation, such as "`MatMul` takes it from".
-        place: the statement.
+        how: the explanation, such as "`MatMul` takes it from"; the sizes in `sources` follow.
+        place: the statement that determines the size.
         also: further facts, as sentences.
-        sources: the steps before it.
+        sources: the steps for the sizes from which this size is computed.
     """
 
     view: View
@@ -47,7 +47,7 @@ class Step:
 
 
 def size_of(view: View, name: str, part: Part) -> str | None:
-    """Return a known size as text; None if unknown."""
+    """Return a dimension, element or rank of a value as text; None if unknown."""
     if part.kind == "element":
         value = view.value(name)
         extent = value.items[part.at] if value and part.at < len(value.items) else None

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up the inferred facts about the values of a graph, in one visit of the graph."""
+"""Look up what a recorded inference knows of the values of a graph.
+
+Inference visits a function body once for each kind of call, with the graphs in the body. A view
+shows one of these visits.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 
 class View(Protocol):
-    """The facts inferred during one visit to a graph or body."""
+    """The types and values that were inferred during one visit of a graph or body."""
 
     @property
     def scope(self) -> Scope:
@@ -31,20 +35,20 @@ class View(Protocol):
         """Return the types that a node computes; None if that was not recorded."""
 
     def outer(self) -> View | None:
-        """Return the view of the outer graph."""
+        """Return the view of the outer graph; None if there is none."""
 
     def body(self, scope: Scope) -> View | None:
-        """Return the view of a graph in a node of this one."""
+        """Return the view of a graph in an attribute of a node; None if it was not visited."""
 
     def call(self, node: Node) -> View | None:
-        """Return the view of the function that a node calls."""
+        """Return the view of the function that a node calls; None if it was not visited."""
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return where this function body was called."""
+        """Return the view of the function body's caller, and the call; None if unknown."""
 
 
 class RecordedView:
-    """A view of a recorded inference.
+    """A view of one visit in a `RecordedInference`.
 
     Attributes:
         scope: the graph or body.
@@ -69,11 +73,11 @@ class RecordedView:
         return self._facts.value(name)
 
     def made(self, node: Node) -> Made | None:
-        """Return the types that a node computes."""
+        """Return the types that a node computes; None if that was not recorded."""
         return self._known.made.get((id(self._facts), id(node)))
 
     def outer(self) -> View | None:
-        """Return the view of the outer graph."""
+        """Return the view of the outer graph; None if there is none."""
         scope = self._scope.parent or self._scope.main_graph
         outer = self._facts.outer
         if scope is None or not isinstance(outer, Shapes):
@@ -81,14 +85,14 @@ class RecordedView:
         return RecordedView(self._known, scope, outer)
 
     def body(self, scope: Scope) -> View | None:
-        """Return the view of a graph in a node of this one."""
+        """Return the view of a graph in an attribute of a node; None if it was not visited."""
         for facts in reversed(self._known.visits.get(id(scope), ())):
             if facts.outer is self._facts:
                 return RecordedView(self._known, scope, facts)
         return None
 
     def call(self, node: Node) -> View | None:
-        """Return the view of the function that a node calls."""
+        """Return the view of the function that a node calls; None if it was not visited."""
         facts = self._known.calls.get((id(self._facts), id(node)))
         function = None if facts is None else self._known.scope_of(facts)
         if facts is None or function is None:
@@ -96,7 +100,7 @@ class RecordedView:
         return RecordedView(self._known, function, facts)
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return where this function body was called first."""
+        """Return the view of the body's first caller, and the call; None if unknown."""
         found = self._known.caller(self._facts)
         if found is None:
             return None

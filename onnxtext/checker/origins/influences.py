@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find which sizes of its inputs determine a size that a node computes.
+"""Find the sizes of a node's inputs that determine a size of its output.
 
-One size after the other is replaced by a new symbol. A size matters if its symbol changes the
-result. The inference functions suffice for this; no further rules are needed.
+Each size of the inputs in turn is replaced by a new symbol, and the output is inferred again. An
+input size matters if this changes the output size. So operators need no rules besides their
+inference functions.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
 from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING
 
 _MOST_REPLACED = 96
-"""The most sizes of one node that are replaced."""
+"""The maximum number of sizes to replace in the inputs of one node."""
 
 
 class Part(NamedTuple):
-    """A size, rank or element that is a fact about a value.
+    """A part of a value: a dimension, the rank, or an element of a small tensor.
 
     Attributes:
-        kind: a dimension, an element of a small tensor, or the rank.
-        at: the index of the dimension or element.
+        kind: which of these.
+        at: the index of the dimension or element; 0 for the rank.
     """
 
     kind: Literal["dimension", "element", "rank"]
@@ -46,11 +47,11 @@ RANK = Part("rank")
 
 
 class Influence(NamedTuple):
-    """A size of an input.
+    """A dimension, rank or element of a node's input.
 
     Attributes:
         input: the index of the input.
-        part: which size.
+        part: the dimension, rank or element.
     """
 
     input: int
@@ -61,10 +62,10 @@ class NodeFacts(NamedTuple):
     """A node and the facts about its inputs.
 
     Attributes:
-        signature: its operator.
+        signature: the signature of the node's operator.
         node: the node.
-        shapes: the shapes of its inputs.
-        values: their small values.
+        shapes: the shape of each input.
+        values: the elements of each input; None for large or unknown tensors.
     """
 
     signature: Signature
@@ -74,7 +75,7 @@ class NodeFacts(NamedTuple):
 
     @property
     def is_followed(self) -> bool:
-        """Whether symbolic shapes of the operator can be inferred."""
+        """Whether the symbolic shapes of the outputs can be inferred."""
         bound = any(type(a.value) is Reference for a in self.node.attributes)
         return not self.signature.domain and not bound
 
@@ -97,13 +98,15 @@ def computed(facts: NodeFacts, output: int, part: Part) -> Extent:
 
 
 def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[Influence]:
-    """Return the sizes of inputs from which a node computes a known size, the closest first.
+    """Return the sizes of inputs from which a node computes a known size of an output.
+
+    If some of these are equal to the size of the output, return only them.
 
     Args:
         facts: the node.
         output: the index of the output.
         part: the part of the output.
-        size: its size.
+        size: the size of that part.
     """
     known = [(one, extent) for one, extent in _parts(facts) if extent is not None]
     base = computed(facts, output, part)
@@ -117,7 +120,7 @@ def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[
     same = [one for one in found if sizes[one] == size]
     if same:
         return same
-    # A dimension may be known from several inputs, so that none of them alone changes it.
+    # If several inputs determine a dimension, replacing the size of only one does not change it.
     if found or part.kind != "dimension":
         return found
     equal = _equal(facts, known, part, size)
@@ -130,7 +133,7 @@ def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[
 def _equal(
     facts: NodeFacts, known: Sequence[tuple[Influence, Extent]], part: Part, size: Extent
 ) -> list[Influence]:
-    """Return dimensions of inputs with the same size at the same place."""
+    """Return input dimensions with this size at the index of `part`, or aligned by broadcasting."""
     ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
     most = max(ranks, default=0)
     return [
@@ -143,10 +146,10 @@ def _equal(
 
 
 def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None:
-    """Return the unknown sizes of inputs that make a size unknown.
+    """Return the unknown sizes of inputs because of which a size of an output is unknown.
 
     Returns:
-        The sizes; None if the size would be unknown even if all sizes of inputs were known.
+        The sizes; None if the size of the output is unknown even with known inputs.
     """
     if not facts.is_followed:
         return None
@@ -208,7 +211,7 @@ def _aligned(facts: NodeFacts, part: Part) -> list[Influence]:
 
 
 def _takes_values(facts: NodeFacts) -> list[int]:
-    """Return the inputs whose elements matter."""
+    """Return the indices of inputs whose elements can determine sizes or elements of outputs."""
     name = facts.signature.name
     if name not in CONSTANT_INPUTS and name not in FOLLOWING:
         return []
@@ -217,7 +220,7 @@ def _takes_values(facts: NodeFacts) -> list[int]:
 
 
 def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
-    """Return new symbols for the unknown elements of small inputs."""
+    """Return new symbols for the elements of small unknown inputs, by the index of the input."""
     made = {}
     for index in _takes_values(facts):
         shape = facts.shapes[index]
@@ -232,7 +235,7 @@ def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
 
 
 def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
-    """Yield the dimensions and small elements of all inputs."""
+    """Yield each dimension and known element of the inputs, with its size or value."""
     for index, shape in enumerate(facts.shapes):
         for at, extent in enumerate(shape or ()):
             yield Influence(index, Part("dimension", at)), extent
@@ -242,17 +245,19 @@ def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
 
 
 def _symbol(one: Influence) -> Extent:
+    """Return a new symbol, which no model can contain, for a size of an input."""
     return sized(f"\1{one.input}.{one.part.kind}.{one.part.at}")
 
 
 def _valued(facts: NodeFacts, values: dict[int, Value]) -> NodeFacts:
+    """Return facts with other elements for some inputs, by the index of the input."""
     return facts._replace(
         values=tuple([values.get(index, own) for index, own in enumerate(facts.values)])
     )
 
 
 def _replaced(facts: NodeFacts, sizes: dict[Influence, Extent]) -> NodeFacts:
-    """Return facts with other sizes."""
+    """Return facts with some sizes of inputs replaced."""
     shapes, values = list(facts.shapes), list(facts.values)
     for (index, part), extent in sizes.items():
         if part.kind == "dimension":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain a size by the chain of nodes back to the declaration that it follows from.
+"""Explain a size by following nodes from output to input, back to the declaration of the size.
 
-For an unknown size, the chain ends at the node that does not determine it.
+For an unknown size, the chain of steps ends at the node because of which the size is unknown.
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ from onnxtext.checker.origins.influences import (
 from onnxtext.checker.origins.unknown_sizes import needs, operator_reason
 
 _MOST_STEPS = 20_000
-"""The most steps of all stories together."""
+"""The maximum number of steps in all explanations of one model together."""
 _MOST_OTHERS = 3
+"""The maximum number of further equal sizes that a step lists."""
 _DEEPEST = 30
-"""The most steps with several sources."""
+"""The maximum number of steps with several sources along one chain."""
 
 
 @dataclass(slots=True)
 class _Task:
-    """A step whose sources are still to be found."""
+    """A step, and the sizes that its `sources` will explain."""
 
     step: Step
     wanted: list[Wanted]
@@ -56,7 +57,7 @@ class Stories:
 
     Args:
         subject: the model.
-        findings: the findings of its inference.
+        findings: the findings of the model's shape inference.
         most: the maximum number of steps in all explanations together.
     """
 
@@ -73,12 +74,12 @@ class Stories:
         self._left = most
 
     def story(self, view: View, name: str, part: Part) -> Step:
-        """Return the step that explains a size, with all steps before it.
+        """Explain a size: return its step, whose `sources` are the steps before it.
 
         Args:
-            view: the graph of the value, or an inner one.
-            name: the value.
-            part: its dimension, rank, or element.
+            view: the view of the value's graph, or of a graph nested in it.
+            name: the name of the value.
+            part: the dimension, rank or element of the value.
         """
         first = self._task(view, name, part, 0)
         seen = {(id(view.scope), name, part): first.step}
@@ -117,7 +118,7 @@ class Stories:
         return _Task(step, wanted, depth)
 
     def _given(self, step: Step) -> list[Wanted]:
-        """Explain a size of an input or initializer."""
+        """Complete a step for an input or initializer; return the sizes to explain next."""
         name, scope = step.name, step.view.scope
         value = scope.given[name]
         step.place = Place(value, ("type",))
@@ -151,7 +152,7 @@ class Stories:
         return []
 
     def _passed(self, step: Step, index: int) -> list[Wanted] | None:
-        """Explain an input of a function or nested graph by the value passed to it."""
+        """Explain an input of a function or body by the passed value; None if that is unknown."""
         view, scope = step.view, step.view.scope
         if scope.kind == "function":
             found = view.caller()
@@ -171,7 +172,7 @@ class Stories:
         return passed_to_body(step, scope.holder, around, index)
 
     def _computed(self, step: Step, at: int) -> list[Wanted]:
-        """Explain a size of a node's output."""
+        """Complete a step for the output of node `at`; return the sizes to explain next."""
         scope = step.view.scope
         node = scope.nodes[at]
         target = self._targets[id(scope)][at]
@@ -268,7 +269,7 @@ class Stories:
 
 
 def chain(step: Step) -> Iterator[Step]:
-    """Yield a step and those before it, up to one that does not have exactly one source."""
+    """Yield a step and the steps before it, as long as each has exactly one source."""
     yield step
     while len(step.sources) == 1:
         step = step.sources[0]
@@ -278,7 +279,7 @@ def chain(step: Step) -> Iterator[Step]:
 def _disagreement(
     step: Step, declared: int | str | None, found: Type | None, called: str
 ) -> list[str]:
-    """Describe how the spelling of a declared size differs from the computed size."""
+    """Return [note] if the declared size is written differently than the computed size, else []."""
     given = part_of(found, step.part)
     if declared is None or given is None or declared == given:
         return []
@@ -286,6 +287,7 @@ def _disagreement(
 
 
 def _extent(size: str, step: Step, shapes: SymbolicStep) -> Extent:
+    """Return the dimension or element of a step as a symbolic expression; None if unknown."""
     if step.part.kind == "element":
         value = step.view.value(step.name)
         return None if value is None else value.items[step.part.at]
@@ -297,7 +299,7 @@ def _extent(size: str, step: Step, shapes: SymbolicStep) -> Extent:
 
 
 def _declaration(scope: Scope, node: Node, output: int) -> tuple[Type, Place] | None:
-    """Return the declared type of an output, and where."""
+    """Return the declared type of an output and its place; None if it is not declared."""
     if node.output_types:
         own = node.output_types[output]
         if own is not None:

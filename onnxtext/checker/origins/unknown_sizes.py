@@ -24,11 +24,11 @@ DATA_DEPENDENT = {
     "OptionalGetElement": "the value",
     "CategoryMapper": "the data",
 }
-"""For operators with data-dependent output sizes, the data that determines the sizes."""
+"""For operators with data-dependent output sizes: the data that determines these sizes."""
 
 
 def needs(called: str, count: int) -> str:
-    """Begin the sentence that an operator needs unknown sizes; the names of the sizes follow."""
+    """Return the start of a sentence, such as "`Add` needs the unknown"; the sizes follow it."""
     return f"{called} needs the unknown" if count == 1 else f"{called} needs unknown sizes:"
 
 
@@ -44,7 +44,7 @@ def operator_reason(
         node: the node.
         scope: its graph.
         facts: the facts about its inputs; None for an unknown operator.
-        part: which size.
+        part: the dimension, rank or element of unknown size.
     """
     called = quoted(node.op_type)
     domain = plain_domain(node.domain)

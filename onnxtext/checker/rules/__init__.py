@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the checker; each module has one `FAMILY` of related rules."""
+"""Define the rules of the checker; each module has one `FAMILY` of related rules."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for an attribute by itself, whatever operator has it: name, type, value, reference.
+"""Rules that hold for the attributes of every operator: name, type, value, reference.
 
-What: an attribute has one value, of its declared type; a reference occurs only in a function,
-names one of its parameters, and has no value.
-Why: with two values, or a value without a type, the meaning is undefined.
+What: an attribute has one value, of its declared type. A reference such as `@alpha` occurs only in
+a function and names an attribute parameter of that function; its attribute has no value.
+Why: the meaning of two values, or of a value without a type, is undefined.
 Fix: write the attribute as `name = value`.
 """
 
@@ -28,29 +28,32 @@ _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,
     "graphs": 10, "sparse_tensor": 11, "sparse_tensors": 12, "tp": 13, "type_protos": 14,
 }  # fmt: skip
-"""The attribute type of each value field of AttributeProto."""
+"""For each value field of AttributeProto, the number of its `AttributeType`."""
 _SINGLE = frozenset({4, 5, 11, 13})
-"""Attribute types whose value is a single message, and so has no default."""
+"""The types whose value is a single message: TENSOR, GRAPH, SPARSE_TENSOR and TYPE_PROTO.
+
+An absent message has no default value, unlike an absent number or string.
+"""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check attributes independently of their operators."""
+    """Check the attributes of nodes and functions, without the schemas of operators."""
     for node, index, attribute in odd_attributes(subject):
         if attribute.type in NUMERIC and attribute.name and attribute.value is not None:
             continue
-        yield from _one(subject, attribute, Place(node, ("attributes", index)))
+        yield from _check_attribute(subject, attribute, Place(node, ("attributes", index)))
     for scope in subject.scopes:
         if scope.kind == "function" and isinstance(scope.owner, Function):
             for number, item in enumerate(scope.owner.attributes):
                 place = Place(scope.place, ("attributes", number))
                 if isinstance(item, Attribute):
-                    yield from _one(subject, item, place, is_parameter=True)
+                    yield from _check_attribute(subject, item, place, is_parameter=True)
                 elif not item:
                     yield _unnamed(place)
     yield from _references(subject)
 
 
-def _one(
+def _check_attribute(
     subject: Subject, attribute: Attribute, place: Place, *, is_parameter: bool = False
 ) -> Iterator[Finding]:
     value = attribute.value
@@ -68,9 +71,9 @@ def _one(
         yield from _record(subject, attribute.name, value, place)
     elif value is None and not is_parameter and attribute.type is not None:
         if attribute.type in _SINGLE:
-            yield _absent(attribute.name, attribute.type, place, "error")
+            yield _without_value(attribute.name, attribute.type, place, "error")
         elif attribute.type in (1, 2, 3) and subject.is_selected("attribute-value-mismatch"):
-            yield _absent(attribute.name, attribute.type, place, "hint")
+            yield _without_value(attribute.name, attribute.type, place, "hint")
     elif attribute.type is None and subject.ir_version != 1:
         if isinstance(value, Reference):
             yield _untyped_reference(subject, attribute.name, value.name, place)
@@ -106,7 +109,7 @@ def _untyped(name: str, place: Place) -> Finding:
 
 
 def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place) -> Finding:
-    """Report a reference whose type is neither written nor implied: `value_float = @alpha`."""
+    """Report a reference without a type, such as `value_float = @alpha`."""
     type = _type_of(subject, name, parameter, place.item)
     if type is None:
         help = f"write its type: `{name}: float = @{parameter}`, if it is a float"
@@ -122,7 +125,11 @@ def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place
 
 
 def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | None:
-    """Return the type a reference needs: the operator's, else the declared one, else None."""
+    """Return the name of the type that a reference should have, such as `float`; None if unknown.
+
+    The type comes from the operator's schema, else from the declaration of attribute `name` in the
+    called function, else from the declaration of `parameter` in the enclosing function.
+    """
     known: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
     if known is None:
         resolved = targets(subject)
@@ -144,7 +151,7 @@ def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | N
     return None
 
 
-def _absent(name: str, kind: AttributeType, place: Place, severity: str) -> Finding:
+def _without_value(name: str, kind: AttributeType, place: Place, severity: str) -> Finding:
     return Finding(
         "attribute-value-mismatch",
         f"the attribute {quoted(name)} has type `{kind.name.lower()}`, but no value",

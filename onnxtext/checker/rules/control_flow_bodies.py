@@ -21,7 +21,7 @@ from onnxtext.checker.context.signatures import Signature
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Compare the counts of inputs and outputs of bodies with their nodes."""
+    """Find bodies whose number of inputs or outputs does not fit their node."""
     resolved = targets(subject)
     for scope in subject.scopes:
         for index, children in scope.children.items():
@@ -33,9 +33,10 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def actual_inputs(scope: Scope, ir_version: int) -> list[str]:
-    """Return the inputs of a body that its node passes.
+    """Return the names of the inputs of a body to which its node passes values.
 
-    Before IR version 4, initializers were also inputs, listed after the actual inputs.
+    Before IR version 4, the inputs of a graph also listed its initializers, after the actual
+    inputs. These are left out.
     """
     names = [value.name for value in scope.inputs]
     if 0 < ir_version < 4:
@@ -72,6 +73,7 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
 def _counts(
     node: Node, body: Scope, inputs: tuple[int, int], outputs: tuple[int, int | None]
 ) -> Iterator[Finding]:
+    """Compare pairs (actual count, expected count); None means that any count is accepted."""
     if inputs[0] != inputs[1]:
         yield _wrong(node, body, "input", inputs[0], str(inputs[1]))
     if outputs[1] is not None and outputs[0] != outputs[1]:

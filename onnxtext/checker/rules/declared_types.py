@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for declared types: completeness, element types, map keys, dimensions, denotations.
 
-What: each type sets exactly one kind, and sequence, map and optional types have an element type;
-element types are defined, map keys are integers or strings, dimensions are not negative.
-Why: ONNX has no other tensors, maps and dimensions.
+What: each type sets exactly one kind (tensor, sequence, …); sequence, map and optional types have
+an element type; element types are defined, map keys are integers or strings, dimensions are not
+negative.
+Why: ONNX defines only such types.
 Fix: correct the type; write an unknown dimension as `?`, not as -1.
 """
 
@@ -56,7 +57,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
-    """Find types and nested types that do not set exactly one kind (tensor, sequence, …)."""
+    """Find types and nested types that set no kind (tensor, sequence, …), or several kinds."""
     record = use.record
     depth = 0
     while True:
@@ -135,7 +136,7 @@ def _dims(use: TypeUse, type: TensorType | SparseTensorType) -> Iterator[Finding
 
 
 def _record(record: Record, place: Place, name: str, depth: int = 0) -> Iterator[Finding]:
-    """Check a type that is written as a record."""
+    """Check the element types and map keys of a `TypeProto` record."""
     for field in record.fields:
         if not isinstance(field.value, Record) or depth > 100:
             continue

@@ -3,7 +3,7 @@
 
 What: configurations have unique names and a device count; nodes refer to existing configurations,
 and shard only their own inputs and outputs, along existing axes, onto existing devices.
-Why: a runtime distributes the work by them.
+Why: a runtime distributes the work of nodes over devices according to their sharding.
 Fix: correct the name, the axis or the number.
 """
 
@@ -22,7 +22,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.suggestions import nearest
 
 Ranks = ChainMap[str, int]
-"""The ranks of values by name, inner scopes first."""
+"""The ranks of values by name; names of inner scopes hide equal names of outer scopes."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -85,6 +85,7 @@ def _configuration(
 
 
 def _records(node: Node) -> Iterator[Record]:
+    """Yield the device configurations of a node, from `@device(…)` and `@set(…)`."""
     for decorator in node.decorators:
         if decorator.name == "device":
             yield _device(decorator)
@@ -106,7 +107,7 @@ def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
 
     Args:
         scope: the scope.
-        known: caches the ranks of each scope by its id.
+        known: the cache of earlier results, by `id(scope)`; the result is added.
     """
     found = known.get(id(scope))
     if found is not None:
@@ -210,7 +211,7 @@ def _sharding(
 
 
 def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
-    """Find device indices, single or in groups, that are out of the configuration's range."""
+    """Find indices of devices, alone or in device groups, that the configuration does not have."""
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")
@@ -222,7 +223,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
                 help="remove one of them, or change its key",
             )
         groups.add(key)
-        for index in _absent(group, "value", count):
+        for index in _out_of_range(group, "value", count):
             yield Finding(
                 "sharding-shards",
                 f"the device group {key} of {quoted(name)} contains device {index}, which is not "
@@ -230,7 +231,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
                 (place,),
                 help=_indices(count),
             )
-    for index in _absent(spec, "device", count):
+    for index in _out_of_range(spec, "device", count):
         if index not in groups:
             yield Finding(
                 "sharding-shards",
@@ -240,8 +241,8 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
             )
 
 
-def _absent(record: Record, name: str, count: int | None) -> Iterator[int]:
-    """Yield the device indices of a list that are out of range."""
+def _out_of_range(record: Record, name: str, count: int | None) -> Iterator[int]:
+    """Yield the indices in the list field `name` that are negative, or not less than `count`."""
     items = field_of(record, name)
     for item in items if isinstance(items, tuple) else ():
         index = number_of(item)

@@ -30,7 +30,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check references to external data, and the files themselves if `base_dir` is known."""
+    """Check references to external data; if `base_dir` is known, also the referenced files."""
     digests: dict[Path, str] = {}
     for tensor in tensors(subject):
         entries = external_entries(tensor)
@@ -79,7 +79,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:
-    """Return the entries of a tensor's external data; None if its data is not external."""
+    """Return the (key, value) entries of a tensor's external data; None without external data."""
     if isinstance(tensor.data, ExternalData):
         return tensor.data.entries
     changed = changed_fields(tensor.decorators) | changed_fields(tensor.decorators, "data")
@@ -105,7 +105,7 @@ def _text(value: object) -> str:
 
 
 def unsafe(location: str) -> str | None:
-    """Return why a location is unsafe, without access to files; None if it is safe."""
+    """Return why a location is unsafe; None if it is safe. Does not access files."""
     if location.startswith(("/", "\\")) or _DRIVE.match(location):
         return "an absolute path"
     if "\0" in location:
@@ -118,9 +118,9 @@ def unsafe(location: str) -> str | None:
 
 
 def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
-    """Return the file of a location, or why it must not be read."""
+    """Return (file, None) for a location, or (None, reason) if the file must not be read."""
     root = os.path.realpath(base_dir)
-    path = os.path.realpath(os.path.join(root, location))  # noqa: PTH118 - as realpath
+    path = os.path.realpath(os.path.join(root, location))  # noqa: PTH118 - realpath takes a str
     if os.path.commonpath([root, path]) != root:
         return None, "a link that leaves the model's directory"
     return Path(path), None
@@ -193,7 +193,7 @@ _HELP = {
     "external-checksum": "restore the right file, or correct the checksum",
     "external-key-unknown": "remove the key, or correct its name",
 }
-"""The default help of each rule."""
+"""The help for findings of each rule, unless `_finding` gets another help."""
 
 
 def _finding(tensor: TensorUse, slug: str, what: str, help: str | None = None) -> Finding:

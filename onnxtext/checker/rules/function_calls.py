@@ -44,7 +44,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
-    """Find attribute parameters that a body uses with two types."""
+    """Find attribute parameters that a function body refers to with two different types."""
     declared = {
         (id(scope.function), item.name)
         for scope in subject.functions.values()
@@ -55,7 +55,7 @@ def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
         if (
             function,
             name,
-        ) not in declared:  # otherwise one use already contradicts the declaration
+        ) not in declared:  # `rules.attributes` compares each use with a declared type
             one, other = first.type.name.lower(), second.type.name.lower()
             yield Finding(
                 "attribute-ref-unknown",
@@ -162,7 +162,16 @@ def _mistyped(
     declared: AttributeType | None,
     used: TypedUse | None,
 ) -> Finding | None:
-    """Report an attribute of a call whose type differs from the declaration or the body's use."""
+    """Report an attribute of a call with another type than declared, or than the body uses.
+
+    Args:
+        node: the call.
+        index: the index of the attribute.
+        function: the called function.
+        definition: the place of the function.
+        declared: the type in the function's parameter list; None if the list has only the name.
+        used: a use of the parameter in the body; None if `declared` is known, or without a use.
+    """
     attribute = node.attributes[index]
     wanted = declared or (used.type if used is not None else None)
     if wanted is None or attribute.type is None or attribute.type == wanted:

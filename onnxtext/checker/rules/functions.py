@@ -87,7 +87,7 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
 
 
 def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]]:
-    """Return the functions that each function calls, also in nested graphs."""
+    """Return the calls in each function and its nested graphs, as (called function, node)."""
     calls: dict[FunctionKey, list[tuple[FunctionKey, Node]]] = {}
     if not subject.functions:
         return calls
@@ -104,7 +104,7 @@ def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]
 
 def _recursion(subject: Subject) -> Iterator[Finding]:
     calls = _calls(subject)
-    state: dict[FunctionKey, int] = {}
+    state: dict[FunctionKey, int] = {}  # 1: on the current path of calls, 2: finished
     for root in subject.functions:
         if root in state:
             continue
@@ -144,7 +144,7 @@ def _recursive(
 
 
 def _conflicts(subject: Subject) -> Iterator[Finding]:
-    """Find operators with different versions in the model and a function, or in two functions."""
+    """Find operators that differ between the versions that the model and its functions import."""
     resolved = targets(subject)
     imports: dict[str, tuple[int, Scope]] = {}
     if subject.main is not None and subject.main.opsets is not None:

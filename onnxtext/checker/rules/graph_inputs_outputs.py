@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that require types of the inputs and outputs of the main graph.
 
-What: inputs and outputs of the main graph have types, tensors also shapes.
+What: inputs and outputs of the main graph have types, and tensor types have shapes.
 Why: callers of a model know its inputs and outputs only by their types.
-Fix: write the type: `float[N, 3] x`; for a known rank with unknown sizes `float[?, ?]`.
+Fix: write the type, such as `float[N, 3] x`, or `float[?, ?] x` if only the rank is known.
 """
 
 from __future__ import annotations

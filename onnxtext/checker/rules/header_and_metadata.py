@@ -2,7 +2,7 @@
 """Rules for the model header, metadata and doc strings.
 
 What: a model has a graph, a domain and a producer; metadata keys are distinct.
-Why: tools look up metadata by key; of two entries with one key, one is lost.
+Why: tools look up metadata by key; of two entries with the same key, they find only one.
 Fix: add the field, or remove one of the entries.
 """
 
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if lints and model is not None and model.doc_string:
         yield from _doc(model, model.doc_string)
     for item in decorated(subject):
-        entries = [*_decorated(item), *item.metadata]
+        entries = [*_meta_entries(item), *item.metadata]
         if entries:
             yield from _entries(item, entries, "warning")
     if lints:
@@ -62,7 +62,8 @@ def check(subject: Subject) -> Iterator[Finding]:
                 yield from _doc(item, doc)
 
 
-def _decorated(item: Decorated) -> Iterator[tuple[str, str]]:
+def _meta_entries(item: Decorated) -> Iterator[tuple[str, str]]:
+    """Yield the (key, value) entries in the `@meta(…)` decorators of a statement."""
     for decorator in item.decorators:
         if decorator.name == "meta":
             for argument in decorator.arguments:

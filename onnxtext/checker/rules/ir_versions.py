@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the IR version, and for constructs that need a newer one.
+"""Rules for the IR version, and for constructs that need a newer IR version.
 
-What: `ir_version` is present and known, and the model uses no newer constructs.
-Why: a reader that only knows this IR version ignores newer fields, and so reads another model.
+What: `ir_version` is present and known, and every construct of the model exists in that version.
+Why: a reader that knows only this IR version ignores newer fields, and so reads a different model.
 Fix: raise `ir_version`, or do not use the construct.
 """
 
@@ -114,10 +114,14 @@ def _needs(subject: Subject, version: int) -> Iterator[Finding]:
 
 
 Need = tuple[int, str, Iterable[Place], Severity | None]
+"""The required IR version, a construct, the places with it, and the severity of the finding."""
 
 
 def _newer(subject: Subject, version: int) -> Iterator[Need]:
-    """Yield each newer construct: the version it needs, its name, its places, the severity."""
+    """Yield the constructs that IR versions after 1 introduced, and where the model uses them.
+
+    The places are incomplete for constructs that `version` already has.
+    """
     model = subject.model
     assert model is not None
     if version < 3 and model.opset_imports:
@@ -147,7 +151,7 @@ def _newer(subject: Subject, version: int) -> Iterator[Need]:
         Place(s.place) for s in functions if isinstance(s.owner, Function) and s.owner.overload
     ]
     yield 10, "an overload", [*overloads, *_overloaded_calls(subject, version)], None
-    typed = [Place(s.place) for s in functions if _has_infos(s)]
+    typed = [Place(s.place) for s in functions if _has_types(s)]
     yield 10, "a type in a function", typed, None
     yield 10, "metadata of a part of the model", _with_metadata(subject, version), None
     yield 11, "a device configuration", [Place(item) for item in model.configurations], None
@@ -161,7 +165,7 @@ def _overloaded_calls(subject: Subject, version: int) -> list[Place]:
     return [Place(node) for _, node in subject.nodes() if node.overload][:MOST_PLACES]
 
 
-def _has_infos(scope: Scope) -> bool:
+def _has_types(scope: Scope) -> bool:
     infos = scope.infos
     values = [*scope.inputs, *scope.outputs]
     nodes = scope.nodes
@@ -216,7 +220,7 @@ def _newer_types(subject: Subject) -> Iterator[Need]:
     yield 6, "a sparse tensor", stored[:MOST_PLACES], None
     yield 8, "a sparse tensor type", sparse[:MOST_PLACES], None
     yield 8, "an optional type", optional[:MOST_PLACES], None
-    # ONNX-ML models of IR 3 to 5 have them.
+    # Valid ONNX-ML models of IR versions 3 to 5 have such types.
     yield 6, "a sequence or map type", containers[:MOST_PLACES], "info"
 
 

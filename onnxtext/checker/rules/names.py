@@ -64,7 +64,7 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
 def _duplicates(
     scope: Scope, kind: str, values: list[ValueInfo], function: bool
 ) -> Iterator[Finding]:
-    for name, same in _same(values):
+    for name, same in _with_repeated_names(values):
         places = [Place(same[0], ("name",), "first occurrence")]
         places += [Place(value, ("name",), "second occurrence") for value in same[1:]]
         yield Finding(
@@ -75,7 +75,8 @@ def _duplicates(
         )
 
 
-def _same(values: Iterable[ValueInfo]) -> list[tuple[str, list[ValueInfo]]]:
+def _with_repeated_names(values: Iterable[ValueInfo]) -> list[tuple[str, list[ValueInfo]]]:
+    """Return each name that several values have, with these values."""
     by_name: dict[str, list[ValueInfo]] = {}
     for value in values:
         if value.name:

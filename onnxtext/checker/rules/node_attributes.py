@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that compare the attributes of a node with the operator's schema.
 
-What: a node has all required attributes of its operator, no unknown ones, and the right types.
+What: a node has all required attributes of its operator, no others than the schema lists, and
+each has the type that the schema gives.
 Why: an unknown attribute has no effect, and a runtime may reject the node.
 Fix: correct the name or the value.
 """
@@ -28,7 +29,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     fitting: set[tuple[object, ...]] = set()
     required: dict[int, frozenset[str]] = {}
     for scope in subject.scopes:
-        # Most nodes repeat others.
+        # Skip nodes with the operator and the attribute types of a valid node.
         for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
             attributes = node.attributes
             found: list[Finding] = []
@@ -47,14 +48,14 @@ def check(subject: Subject) -> Iterator[Finding]:
                     found += _missing(node, target, needed)
             if found:
                 if type(target) is Signature and target.origin:
-                    found = [_as_in_table(finding, target) for finding in found]
+                    found = [_with_origin(finding, target) for finding in found]
                 yield from found
             else:
                 fitting.add(key)
 
 
-def _as_in_table(finding: Finding, signature: Signature) -> Finding:
-    # A newer version of a package may add attributes; it hardly changes those that exist.
+def _with_origin(finding: Finding, signature: Signature) -> Finding:
+    # Another version of the package may have more attributes, but hardly changes their types.
     if finding.slug == "attribute-duplicate":
         return finding
     is_certain = finding.slug != "attribute-unknown"
@@ -108,7 +109,7 @@ EXAMPLES = {
     "strings": ', such as `["a", "b"]`',
     "tensor": ", such as `float[2] [1, 2]`",
 }
-"""An example value of each type, for help."""
+"""An example value of each attribute type, as the end of a help text."""
 
 
 def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:

@@ -3,7 +3,7 @@
 
 What: a node names an operator that exists in the imported version, and has as many inputs and
 outputs as the schema allows.
-Why: a runtime implements no other operators.
+Why: a runtime implements only the operators of the operator sets.
 Fix: correct the name, import another version of the operator set, or change the node.
 """
 
@@ -32,15 +32,15 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Check nodes against their operators."""
     resolved = targets(subject)
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
-    foreign: dict[str, list[Place]] = {}
-    alien: dict[tuple[str, str], list[Place]] = {}
+    unknown_domains: dict[str, list[Place]] = {}
+    only_in_table: dict[tuple[str, str], list[Place]] = {}
     fitting: set[tuple[int, int, int]] = set()
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             inputs, outputs = node.inputs, node.outputs
             form = id(target), len(inputs), len(outputs)
             if form in fitting and "" not in inputs and "" not in outputs:
-                continue  # most nodes repeat others
+                continue  # a valid node has the same operator and counts
             if not node.op_type:
                 yield Finding(
                     "op-type-missing",
@@ -57,10 +57,10 @@ def check(subject: Subject) -> Iterator[Finding]:
                 )
             if target is None:
                 if node.op_type:
-                    _sort_unknown(subject, scope, node, unknown, foreign)
+                    _sort_unknown(subject, scope, node, unknown, unknown_domains)
             elif type(target) is Signature:
                 if target.origin and not target.domain:
-                    alien.setdefault((target.name, target.origin), []).append(
+                    only_in_table.setdefault((target.name, target.origin), []).append(
                         Place(node, ("op_type",))
                     )
                 if target.deprecated:
@@ -74,10 +74,10 @@ def check(subject: Subject) -> Iterator[Finding]:
                     or "" in outputs
                 ):
                     for finding in _arity(node, target):
-                        yield _as_in_table(finding, node, target)
+                        yield _with_origin(finding, node, target)
                 elif outputs and node.op_type and not target.origin:
                     fitting.add(form)
-    for (name, origin), places in alien.items():
+    for (name, origin), places in only_in_table.items():
         yield Finding(
             "op-unknown",
             f"the imported standard has no operator {quoted(name)}: only {origin} has it",
@@ -87,7 +87,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         )
     for key, places in unknown.items():
         yield _unknown(subject, key, places)
-    for domain, places in foreign.items():
+    for domain, places in unknown_domains.items():
         yield Finding(
             "op-unknown-domain",
             f"operators of {quoted(domain)} are unknown, so nodes that use them are not checked",
@@ -102,8 +102,17 @@ def _sort_unknown(
     scope: Scope,
     node: Node,
     unknown: dict[tuple[str, str, str, int], list[Place]],
-    foreign: dict[str, list[Place]],
+    unknown_domains: dict[str, list[Place]],
 ) -> None:
+    """Record a node with an unknown operator, unless another rule reports the node.
+
+    Args:
+        subject: the model.
+        scope: the graph of the node.
+        node: the node.
+        unknown: nodes of known domains, by (domain, operator, overload, version); extended.
+        unknown_domains: nodes of unknown domains, by domain; extended.
+    """
     domain = plain_domain(node.domain)
     if scope.opsets is None:
         if subject.schemas.knows(domain) and not subject.schemas.history(domain, node.op_type):
@@ -123,7 +132,7 @@ def _sort_unknown(
     elif domain in _domains(subject) or any(subject.schemas.tables(domain)):
         unknown.setdefault((domain, node.op_type, "", version), []).append(place)
     else:
-        foreign.setdefault(domain, []).append(place)
+        unknown_domains.setdefault(domain, []).append(place)
 
 
 def _domains(subject: Subject) -> set[str]:
@@ -189,7 +198,7 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
 
 
 def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
-    """Report an operator that the table of a package lacks; another version may have it."""
+    """Report an operator that a package's schemas lack; another version may have the operator."""
     return Finding(
         "op-unknown-domain",
         f"{quoted(name)} is not an operator of {origins}, so nodes that use it are not checked",
@@ -212,8 +221,8 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
     )
 
 
-def _as_in_table(finding: Finding, node: Node, signature: Signature) -> Finding:
-    # A newer version of a package may add inputs and outputs; it hardly requires fewer.
+def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
+    # Another version of the package may accept more inputs, but hardly requires fewer.
     is_certain = finding.slug == "optional-input-missing" or (
         finding.slug == "input-count" and len(node.inputs) < signature.least_inputs
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for imports of operator sets: missing, duplicate, invalid and unused ones.
+"""Rules for missing, duplicate, invalid and unused imports of operator sets.
 
 What: a model, and each function, imports one version of every operator set that its nodes use.
 Why: the version determines what an operator means.
@@ -27,8 +27,8 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "opset-import-missing",
                 "the model imports no operator set",
                 (Place(model, ("opset_imports",)),),
-                help=f"add `opset_import: [{_newest_released()}]` to the header",
-                repair=Repair("import", model, ("", _newest_released())),
+                help=f"add `opset_import: [{_suggested_version()}]` to the header",
+                repair=Repair("import", model, ("", _suggested_version())),
             )
         yield from _imports(model, model)
     for scope in subject.scopes:
@@ -40,8 +40,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from _unused(subject)
 
 
-def _newest_released() -> int:
-    """Return a recent version of the standard operators that runtimes support."""
+def _suggested_version() -> int:
+    """Return the version of the standard operators to suggest: recent, and widely supported."""
     return min(newest_versions()[""], 21)
 
 
@@ -108,7 +108,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         shown = f"domain `{domain}`" if domain else "default domain"
         owner = f"the function `{scope.function.name}`" if scope.function else "the model"
         newest = subject.schemas.newest(domain)
-        version = (newest or 1) if domain else _newest_released()
+        version = (newest or 1) if domain else _suggested_version()
         entry = f'"{domain}": {version}' if domain else str(version)
         known = newest is not None
         target = scope.function if in_function else subject.model

@@ -5,11 +5,12 @@ What: the operators accept the shapes of their inputs, and declared shapes agree
 Why: a mismatch fails when the model runs.
 Fix: correct the declaration, or transpose or reshape the value.
 
-If a model with one node of each kind is valid, so is the whole model (`inference.node_kinds`).
-Otherwise onnx first infers the shapes of the whole model, which is fast; most models are valid. If
-onnx finds an error or does not check all nodes (onnx skips training graphs, and reports no errors
-in a model with an unknown operator), each node is inferred separately, which finds all errors and
-their places.
+The check stops at the first of three steps that settles the result:
+1. Infer a small model with one node of each kind, that is, of each combination of operator,
+   attributes and input types (`inference.node_kinds`). If it is valid, so is the whole model.
+2. Let onnx infer the whole model, which is fast. If onnx checks all nodes without an error, the
+   model is valid. (onnx skips training graphs and, after an unknown operator, reports no errors.)
+3. Infer each node separately, which finds all errors and the nodes that cause them.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     unknown = any(map(_is_foreign, chain.from_iterable(targets(subject).values())))
     kinds = {scope.kind for scope in subject.scopes}
     unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
-    # Before IR version 2 attributes may lack a type; only the inference of one node rejects that.
+    # In IR version 1, attributes may lack a type, which onnx rejects only in inference of one node.
     unseen = unseen or subject.ir_version == 1
     if not errors and objection is None and not unknown and not unseen and expandable:
         return
@@ -58,12 +59,12 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_foreign(target: Target) -> bool:
-    """Whether onnx has no schema of an operator, so that its output types are unknown."""
+    """Whether the target of a node is an operator that the installed onnx does not know."""
     return target is None or (type(target) is Signature and bool(target.origin))
 
 
 def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
-    """Turn the warning about a negative dimension into an error if onnx rejects the node for it."""
+    """Replace the warning about a negative dimension by an error if onnx rejects the dimension."""
     if isinstance(objection, Failure) or "(-" not in objection:
         return None
     found = (finding for finding in subject.found if finding.slug == "dim-value-negative")
@@ -75,7 +76,7 @@ def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
 
 
 def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
-    """Report an error of the whole model that no single node explains."""
+    """Report onnx's error for the whole model, if inference of single nodes found no error."""
     place = Place(subject.model)
     if subject.main is not None:
         place = Place(subject.main.place, ("name",))

@@ -71,8 +71,8 @@ def _listed(names: list[str]) -> str:
 def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
     """Find names of a nested graph that shadow names of an outer graph.
 
-    The specification of IR version 8 forbids outputs of nodes to shadow names; newer versions also
-    inputs and initializers.
+    Up to IR version 8, the specification forbids this only for outputs of nodes; since then also
+    for inputs and initializers.
     """
     outer = list(scope.outer())
     for name, position in scope.position.items():

@@ -3,7 +3,7 @@
 
 What: values have rank 1; indices are int64 positions or coordinates, strictly ascending and within
 the dims. The values of a sparse initializer have its name.
-Why: readers search the indices, and store each value at its index.
+Why: readers search for an index in the sorted list, or store each value at its index.
 Fix: sort the indices, or correct their shape.
 """
 

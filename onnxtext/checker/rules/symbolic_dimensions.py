@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for symbolic dimensions: a name has one size, and no input is restricted to one size.
+"""Rules for symbolic dimensions: equal names mean equal sizes, and inputs accept several sizes.
 
 What: a symbolic dimension has the same size everywhere in the model; the symbolic dimensions of
 inputs can have several sizes, independently of each other.
-Why: equal names mean equal sizes, and a caller may choose the size of a symbolic dimension.
+Why: readers take equal names for equal sizes, and callers choose the sizes of symbolic dimensions.
 Fix: rename one of the dimensions, or correct the size.
 
-Sizes are unknowns of a system of equations, to which each operator contributes. A finding shows the
-two places that need different sizes, or the node that fixes the size of an input's dimension.
+Sizes are the unknowns of a system of equations, to which each operator contributes. A finding shows
+the two places that need different sizes, or the node that accepts only one size.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from onnxtext.diagnostics import Severity
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find symbolic dimensions with contradictory sizes, and dimensions of inputs with one size."""
+    """Find symbolic dimensions with contradictory sizes, and those of inputs with only one size."""
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return
     if sizes_fit_by_kind(subject):
@@ -57,7 +57,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
-    """Find symbolic dimensions of inputs that the model restricts to one size, or makes equal."""
+    """Find symbolic dimensions of inputs that must have one size, or must be equal."""
     # The default of an input restricts nothing: a caller may pass another value.
     given = {id(value) for value in (*main.inputs, *main.initializers)}
     trace = Trace(main, shapes)
@@ -128,11 +128,15 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
 
 
 def _severity(place: Place, name: str, trace: Trace) -> Severity | None:
-    """Return `info` if the types of inputs alone determine the size: callers see these types."""
+    """Return `info` if the types of inputs alone determine the size: callers see these types.
+
+    Otherwise return None, for the severity of the rule.
+    """
     return "info" if trace.follows_from_inputs(place, name) else None
 
 
 def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
+    """Return a note with the values through which a size reaches a place; () if fewer than two."""
     values = trace.chain(place, name)
     if len(values) < 2:
         return ()
@@ -140,7 +144,7 @@ def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
 
 
 def _equal(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Finding:
-    """Report symbols of inputs that must have the same size, or a constant difference."""
+    """Report symbols of inputs whose sizes must be equal, or must differ by a constant."""
     sizes = trace.shapes.sizes
     one, other, *rest = names
     _, less, first = sizes.joined(one)
@@ -195,7 +199,7 @@ _INPUT = re.compile(r"\{(\d{1,4})\}")
 
 
 def _contradiction(wrong: Contradiction) -> Finding:
-    """Report a declared shape that differs from the computed one; runtimes accept it."""
+    """Warn of a declared shape that differs from the computed one; runtimes accept it."""
     node, computed = wrong.node, _written(wrong.computed)
     return Finding(
         "shape-mismatch",

@@ -2,7 +2,7 @@
 """Rules for the elements of tensors: range and encoding.
 
 What: entries are in the range of the element type, bools are 0 or 1, strings are UTF-8.
-Why: readers truncate values out of range, each in its own way.
+Why: readers truncate values that are out of range, each reader differently.
 Fix: correct the value.
 """
 
@@ -33,7 +33,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             case RawData() as raw if element.kind == "bool" or element.bits == 6:
                 yield from _raw(tensor, element, raw.data)
             case RawData():
-                continue  # every bit pattern is valid, and repetitions must not be expanded
+                continue  # every bit pattern is valid; do not expand repeated data
             case Blob():
                 continue
             case TypedData(entries) if element.field in ("int32_data", "uint64_data"):
@@ -79,7 +79,7 @@ def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -
         values = np.frombuffer(data, "<i4")
         low, high = _limits(element)
         if element.bits in (2, 4) and len(values) < raw_size(element, prod(tensor.dims)):
-            return  # `tensor-data-size` reports missing entries
+            return  # the rule `tensor-data-size` reports missing entries
     else:
         return
     wrong = values[(values < low) | (values > high)] if len(values) else values

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for the type, dims, data field and data size of tensors.
 
-What: the element type is defined, dims are not negative, and the data is in the field of the type
-(or in `raw_data`) and has the size that the dims give.
+What: the element type is defined, dims are not negative, and the data is in `raw_data` or in the
+field for the element type, and has as many elements as the dims imply.
 Why: readers either rely on the dims or reject the tensor.
 Fix: correct the dims or the data; a literal in brackets or braces always uses the right field.
 """
@@ -34,7 +34,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Check tensors and how their data is stored."""
     for tensor in tensors(subject):
         if type(tensor.data) is RawData and tensor.type.element != "bool" and not tensor.decorators:
-            continue  # valid by construction
+            continue  # the parser and the decoder have checked the size
         if tensor.type.element == "undefined":
             yield Finding(
                 "tensor-type-undefined",
@@ -59,7 +59,7 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
     element = ELEMENTS[tensor.type.element]
     count = prod(tensor.dims)
     if any(decorator.name.endswith("segment") for decorator in tensor.decorators):
-        return  # one chunk of a tensor
+        return  # the data is only one segment of a larger tensor
     match tensor.data:
         case TypedData(entries):
             yield from _typed(tensor, element, count, len(entries) // ENTRY_WIDTHS[element.field])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for training information (IR version 7).
 
-What: the initialization has no inputs; bindings assign outputs to initializers; the algorithm,
-appended to the inference graph, makes a valid graph.
-Why: a runtime runs the initialization once, then both graphs as one in every step.
+What: the initialization has no inputs; bindings assign outputs to initializers; the main graph with
+the algorithm appended is a valid graph.
+Why: a runtime runs the initialization once, then the main graph and the algorithm in every step.
 Fix: correct the names in the bindings.
 """
 
@@ -114,7 +114,7 @@ def _values(
 
 
 def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
-    """Find conflicts in the inference graph with the algorithm appended."""
+    """Find conflicts between the main graph and the algorithm, which run as one graph."""
     for name in step.position:
         if name in main.position:
             yield Finding(

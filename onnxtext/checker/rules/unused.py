@@ -3,7 +3,7 @@
 
 What: every initializer, and at least one output of every node, is used or an output of the graph.
 Why: unused parts cost memory and time, and may be a mistake.
-Fix: remove the unused part (`--fix` removes initializers and value infos).
+Fix: remove the unused part (`--fix` removes initializers).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def used_by_scope(subject: Subject) -> dict[int, set[str]]:
-    """Return the used names of each scope, by the id of the scope."""
+    """Return, by `id(scope)`, the names of the scope's values that are used or are outputs."""
     used: dict[int, set[str]] = {id(scope): set() for scope in subject.scopes}
     for scope in subject.scopes:
         used[id(scope)].update(value.name for value in scope.outputs)
@@ -61,12 +61,12 @@ def used_by_scope(subject: Subject) -> dict[int, set[str]]:
         for training in subject.model.training:
             for pairs in (training.initialization_binding, training.update_binding):
                 for key, value in pairs:
-                    for scope in (subject.main, *_algorithms(subject)):
+                    for scope in (subject.main, *_training_scopes(subject)):
                         used[id(scope)].update((key, value))
     return used
 
 
-def _algorithms(subject: Subject) -> list[Scope]:
+def _training_scopes(subject: Subject) -> list[Scope]:
     return [s for s in subject.scopes if s.kind in ("algorithm", "initialization")]
 
 

@@ -21,7 +21,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
 Use = tuple[int, int]
-"""The index of a node and of one of its inputs."""
+"""A use of a value: (index of the node, index of the node's input)."""
 
 
 class NestedUse(NamedTuple):
@@ -29,9 +29,9 @@ class NestedUse(NamedTuple):
 
     Attributes:
         holder: the index, in the outer graph, of the node with the nested graph.
-        name: the value.
+        name: the name of the value.
         scope: the nested graph.
-        places: its uses of the value.
+        places: the inputs of nodes in the nested graph that use the value.
     """
 
     holder: int
@@ -86,7 +86,14 @@ def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
 def _undefined(
     subject: Subject, scope: Scope, nested: dict[int, list[NestedUse]]
 ) -> Iterator[tuple[str, Finding]]:
-    """Yield undefined names; add uses of names that an outer graph defines later to `nested`."""
+    """Yield each undefined name of a scope with its finding.
+
+    Args:
+        subject: the model.
+        scope: the scope.
+        nested: uses of names that an outer graph defines later, by the id of the outer scope;
+            extended. They are reported with the outer graph.
+    """
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
         name = _used(scope, use)
@@ -141,12 +148,12 @@ def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Pla
 def _suggestions(
     subject: Subject, scope: Scope, name: str, node: Node
 ) -> tuple[str | None, str | None]:
-    """Return the similar visible name, and otherwise the similar name that is defined later.
+    """Return (similar visible name, None), or else (None, similar name that is defined later).
 
-    A value that is defined later may depend on this node, so no repair uses it.
+    A value that is defined later may depend on this node, so no repair writes its name.
     """
     near = subject.nearest(name, chain(_visible(scope, node), _later(scope, node)))
-    if near is None:  # two names may be equally similar
+    if near is None:  # a visible and a later name may be equally similar
         return subject.nearest(name, _visible(scope, node)), None
     return (near, None) if near in _visible(scope, node) else (None, near)
 
@@ -249,7 +256,7 @@ def _cycle(
 
 
 def _free_names(scope: Scope, index: int) -> set[str]:
-    """Return the names of outer values that a node and its nested graphs use."""
+    """Return the inputs of a node, and the names that its nested graphs use but do not define."""
     found = set(scope.nodes[index].inputs)
     children = scope.children.get(index, ())
     hidden: list[tuple[Scope, frozenset[str]]] = [(child, frozenset()) for child in children]
@@ -263,7 +270,7 @@ def _free_names(scope: Scope, index: int) -> set[str]:
 
 
 def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
-    """Return one cycle of each strongly connected component."""
+    """Return one cycle of each strongly connected component, as indices of nodes."""
     before: list[list[int]] = []
     for names in needed:
         ats = {scope.position.get(name, -1) for name in names if name}
@@ -276,7 +283,13 @@ def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
 
 
 def _components(before: list[list[int]]) -> list[list[int]]:
-    """Return the strongly connected components (Tarjan's algorithm, without recursion)."""
+    """Return the strongly connected components of a graph, as lists of node indices.
+
+    This is Tarjan's algorithm without recursion.
+
+    Args:
+        before: for each node, the indices of the nodes whose outputs it uses.
+    """
     number = [-1] * len(before)
     low = [0] * len(before)
     on_stack = [False] * len(before)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for `value_info`: duplicates, unknown values, contradictory declarations.
 
-What: `value_info` has one entry per value, only of existing values, and all declarations agree.
+What: `value_info` has at most one entry per value, and no entry for a name without a value; all
+declared types of a value agree.
 Why: readers and optimizers rely on the declared types.
 Fix: remove or correct the entry (`--fix` removes the entries of unknown values).
 """
@@ -20,7 +21,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
 _LONGEST_LABEL = 60
-"""The length of the longest type that is shown in a label."""
+"""The maximum length of a type in a label; labels leave out longer types."""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -97,13 +98,13 @@ def _unknown(scope: Scope) -> Iterator[Finding]:
 
 
 def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
-    """Find names in `@value_info(…)` and `@initializers(…)` that are no values of the graph."""
+    """Find names in `@value_info(…)` and `@initializers(…)` that the graph does not define."""
     graph = scope.place
     if not isinstance(graph, Graph) or not graph.decorators:
         return
     try:
         unknown = list(unknown_names(graph))
-    except ValueInfoError:  # encoding reports it
+    except ValueInfoError:  # the encoder reports the error
         return
     if unknown:
         decorator, name = unknown[0]
@@ -138,7 +139,7 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         if typed is not None:
             declared.setdefault(name, (typed[2], Place(typed[0], ("output_types", typed[1]))))
         first = declared.setdefault(name, (type, Place(value, ("type",))))
-        if first[0] is type or name in reported or _is_duplicate(scope, value, first[1].item):
+        if first[0] is type or name in reported or _are_same_kind(scope, value, first[1].item):
             continue
         difference = contradiction(type, first[0])
         if difference is not None:
@@ -161,8 +162,8 @@ def _declared(type: Type) -> str:
     return f"declared as `{text}`" if len(text) <= _LONGEST_LABEL else "declared here"
 
 
-def _is_duplicate(scope: Scope, value: ValueInfo, other: object) -> bool:
-    """Whether two inputs, or two outputs, have the same name: another rule reports these."""
+def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
+    """Whether two values are both inputs or both outputs; `rules.names` reports equal names."""
     return any(
         any(item is value for item in group) and any(item is other for item in group)
         for group in (scope.inputs, scope.outputs)
