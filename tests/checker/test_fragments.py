@@ -106,7 +106,7 @@ def test_messages_of_nodes() -> None:
 def test_the_assumed_version_is_reported() -> None:
     (finding,) = onnxtext.check("y = Relu (x, x)")
     newest = onnx.defs.onnx_opset_version()
-    note = f"checked with version {newest} of the standard operators, which has fewest errors"
+    note = f"checked with version {newest} of the standard operators, which gives fewest errors"
     assert note in finding.notes
     assert finding.help
 

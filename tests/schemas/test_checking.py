@@ -73,7 +73,7 @@ WRONG = {
     "y = acme.Scale <factor = 1.0> (\"\", x)": (
         "optional-input-missing", "error", "the required input `x` of `Scale` is missing"),
     "y, z, w = acme.Scale <factor = 1.0> (x)": (
-        "output-count", "error", "`Scale` gives 1 to 2 outputs, not 3"),
+        "output-count", "error", "`Scale` has 1 to 2 outputs, not 3"),
     "y = acme.Scale <factor = 1.0> (k)": (
         "type-mismatch", "error",
         "the input `x` of `Scale` cannot be `int64`: it takes `float`, `float16`"),

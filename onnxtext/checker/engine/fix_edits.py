@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -56,15 +57,15 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
         return Repaired(source.text, ())
     planned: list[tuple[Change, str]] = []
     seen: set[int] = set()
-    edits: list[Edit] = []
+    taken: list[tuple[int, int]] = []
     for finding, how in wanted[:_MOST_REPAIRS]:
         if how.kind == "sort" and id(how.item) in seen:
             continue
         seen.add(id(how.item))
         change = plan_fix(source, subject, how)
-        if change is not None and not _overlaps(change.edits, edits):
+        if change is not None and not _overlaps(change.edits, taken):
             planned.append((change, f"{change.title} [{finding.slug}]"))
-            edits += change.edits
+            taken = sorted([*taken, *[(e.span.start, e.span.end) for e in change.edits]])
     kept = planned
     if planned and not _is_verified(source, model, [change for change, _ in planned]):
         kept = []
@@ -136,12 +137,15 @@ class Change:
     order: list[int] | None = None
 
 
-def _overlaps(new: list[Edit], old: list[Edit]) -> bool:
-    return any(
-        (a.span.start < b.span.end and b.span.start < a.span.end) or a.span == b.span
-        for a in new
-        for b in old
-    )
+def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
+    """Whether an edit overlaps one of the sorted, disjoint ranges (start, end), or equals one."""
+    for edit in edits:
+        start, end = edit.span.start, edit.span.end
+        at = bisect_left(taken, (start, end))
+        for one, other in taken[max(at - 2, 0) : at + 1]:
+            if (start < other and one < end) or (start, end) == (one, other):
+                return True
+    return False
 
 
 def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:

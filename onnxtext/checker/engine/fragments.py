@@ -74,5 +74,5 @@ def _versions(subject: Subject, newest: int) -> list[int]:
 def _with_note(finding: Finding, version: int) -> Finding:
     if finding.slug not in _ABOUT_OPERATORS:
         return finding
-    note = f"checked with version {version} of the standard operators, which has fewest errors"
+    note = f"checked with version {version} of the standard operators, which gives fewest errors"
     return replace(finding, notes=(*finding.notes, note))

@@ -44,13 +44,13 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
         step.how = f"{called} passes slices of"
         axis = _axis(holder, "scan_input_axes", index - len(holder.inputs) + scans)
         return [(around, name, _with_axis(step.part, axis))]
-    step.how = f"{called} carries it, beginning with"
+    step.how = f"{called} carries it from one iteration to the next, starting with"
     if step.size is None:
         step.kind = "unknown"
         if size_of(around, name, step.part) is not None:
             result = index - 1 if holder.op_type == "Loop" else index
             outputs = step.view.scope.outputs
-            step.how = f"{called} carries it, and an iteration may change it by"
+            step.how = f"{called} carries it, and each iteration may set it to"
             return [(step.view, outputs[result].name, step.part)] if result < len(outputs) else []
     return [(around, name, step.part)]
 
@@ -127,9 +127,9 @@ def _iterated(
     result = outputs[output + lead].name
     if output < states:
         name = node.inputs[first + output]
-        step.how = f"{called} carries it, beginning with"
+        step.how = f"{called} carries it from one iteration to the next, starting with"
         if step.size is None and name and size_of(step.view, name, step.part) is not None:
-            step.how = f"{called} carries it, and an iteration may change it by"
+            step.how = f"{called} carries it, and each iteration may set it to"
             return [(body, result, step.part)]
         return [(step.view, name, step.part)] if name else []
     axis = 0 if lead else _axis(node, "scan_output_axes", output - states)

@@ -95,7 +95,7 @@ class Stories:
                     continue
                 self._left -= 1
                 if self._left < 0 or task.depth > _DEEPEST:
-                    task.step.also.append("the steps before it are left out: they are too many")
+                    task.step.also.append("the earlier steps are left out: there are too many")
                     break
                 made = self._task(other, source, of, task.depth + (len(task.wanted) > 1))
                 seen[key] = made.step
@@ -128,7 +128,8 @@ class Stories:
             step.kind = "stored" if step.size is not None else "unknown"
             step.how = f"the initializer {quoted(name)} stores it"
             if step.size is None:
-                step.how = f"the elements of {quoted(name)} are not tracked: too many, or no sizes"
+                reason = "there are too many, or they are not sizes"
+                step.how = f"the elements of {quoted(name)} are not tracked: {reason}"
             return []
         step.place = Place(value, ("name",)) if value.type is None else step.place
         own = part_of(value.type, step.part)

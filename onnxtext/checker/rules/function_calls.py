@@ -68,7 +68,7 @@ def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
 def _no_overload(node: Node, overloads: list[str]) -> Finding:
     near = nearest(node.overload or "", overloads)
     known = ", ".join(f"`{name}`" if name else "an unnamed overload" for name in sorted(overloads))
-    called = f"the overload {quoted(node.overload)}" if node.overload else "no plain overload"
+    called = f"the overload {quoted(node.overload)}" if node.overload else "no unnamed overload"
     return Finding(
         "function-overload-unknown",
         f"the function {quoted(node.op_type)} has {called}" if not node.overload

@@ -65,8 +65,8 @@ def _duplicates(
     scope: Scope, kind: str, values: list[ValueInfo], function: bool
 ) -> Iterator[Finding]:
     for name, same in _with_repeated_names(values):
-        places = [Place(same[0], ("name",), "first occurrence")]
-        places += [Place(value, ("name",), "second occurrence") for value in same[1:]]
+        labels = ["first occurrence", "second occurrence", *["repeated here"] * (len(same) - 2)]
+        places = [Place(value, ("name",), label) for value, label in zip(same, labels, strict=True)]
         yield Finding(
             f"function-{kind}-duplicate" if function else f"{kind}-duplicate",
             f"{scope.describe()} has {len(same)} {kind}s named {quoted(name)}",

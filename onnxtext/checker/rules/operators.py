@@ -80,7 +80,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for (name, origin), places in only_in_table.items():
         yield Finding(
             "op-unknown",
-            f"the imported standard has no operator {quoted(name)}: only {origin} has it",
+            f"the imported standard operators have no {quoted(name)}: only {origin} has it",
             tuple(places),
             help="other runtimes cannot run the model",
             severity="info",
@@ -281,7 +281,7 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
         formal.name + {"single": "", "optional": "?", "variadic": "…"}[formal.option]
         for formal in formals
     )
-    verb = "takes" if kind == "input" else "gives"
+    verb = "takes" if kind == "input" else "has"
     if count > most:
         place = Place(node, (f"{kind}s", most))
     else:

@@ -46,7 +46,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if key not in KEYS and subject.is_selected("quantization-annotation"):
                     yield Finding(
                         "quantization-annotation",
-                        f"unknown key {quoted(key)}, not `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
+                        f"unknown key {quoted(key)}: use `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
                         (place,),
                         help="rename the key, or remove the entry",
                         severity="hint",

@@ -71,7 +71,7 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     elif len(indices) not in (1, 2):
         problem = f"has indices of rank {len(indices)}, not 1 or 2"
     elif indices[0] != values[0]:
-        problem = f"has {values[0]} values, but indices for {indices[0]}"
+        problem = f"has {values[0]} values, but {indices[0]} indices"
     elif len(indices) == 2 and indices[1] != len(sparse.dims):
         problem = f"has rank {len(sparse.dims)}, but indices with {indices[1]} coordinates"
     if problem is not None:

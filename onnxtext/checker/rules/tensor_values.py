@@ -102,7 +102,9 @@ def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
     element = ELEMENTS[tensor.type.element]
     what = f"{value} is not a `{element.name}`"
     if element.bits in (2, 4):
-        what = f"{value} is not a byte with {8 // element.bits} elements of `{element.name}`"
+        what = (
+            f"{value} is not a byte, which holds {8 // element.bits} elements of `{element.name}`"
+        )
     return Finding(
         "tensor-value-range",
         f"{what}: entries of {tensor.describe()} are between {low} and {high}",

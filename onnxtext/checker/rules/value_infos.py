@@ -112,7 +112,7 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         more = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
         yield Finding(
             "value-info-unknown",
-            f"`@{decorator}` names {quoted(name)}, which is no {what} of {scope.describe()}{more}",
+            f"`@{decorator}` names {quoted(name)}, which is not a known {what} of {scope.describe()}{more}",
             (Place(graph, ("name",)),),
             help="remove the name",
             severity="warning",
