@@ -60,7 +60,7 @@ def lower_guarded(
     verified: bool = False,
     guard: Callable[[], object] | None = None,
 ) -> tuple[list[Piece], int]:
-    """Return a `ModelProto` in pieces, and the nesting depth of its messages.
+    """Return a `ModelProto` in pieces, and an estimate of the nesting depth of its messages.
 
     Args:
         model: as for `lower_model`.
@@ -129,7 +129,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
 
     Args:
         fragment: the fragment.
-        message: the name of the message type of a record.
+        message: the name of the message type, needed only if the fragment is a record.
 
     Raises:
         LowerError: a decorator or record is invalid.
@@ -168,9 +168,9 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
 
 
 def fragment_message(fragment: Fragment) -> str | None:
-    """Return the type of the message of a value or tensor; None for other fragments.
+    """Return the message type of a value info or tensor; None for other fragments.
 
-    Other texts have only one possible type of message.
+    Only these can have another message type than the one for which the text was parsed.
     """
     match fragment.item:
         case ValueInfo() as value:
