@@ -88,7 +88,7 @@ class AttributeReducer(ValueReducer, ABC):
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
     def _drop_values(self, names: Sequence[str], stored: Sequence[str], place: ItemPath) -> None:
-        """Record the loss of values that do not have the attribute's type."""
+        """Record the loss of value fields (by name) that do not have the attribute's type."""
         for name in names:
             if name in stored:
                 self.losses.lost(place.at(name), EXTRA_VALUE)
@@ -104,7 +104,7 @@ class AttributeReducer(ValueReducer, ABC):
         found: Fields,
         place: ItemPath,
     ) -> bytes:
-        """Reduce a reference to an attribute of the function to its fields."""
+        """Reduce a `ref_attr_name` and its type; return the encoded fields."""
         self._drop_values(values, stored, place)
         made = field(21, self.text(reference, place.at("ref_attr_name")))
         if kind:
