@@ -16,12 +16,12 @@ from onnxtext.ast.types import (
 from onnxtext.tensor.elements import ELEMENTS
 
 _DEEPEST = 49
-"""The deepest nesting of types that protobuf can read."""
+"""Maximum nesting of types that protobuf can read."""
 _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
 def type_text(type: Type | None) -> str | None:
-    """Return a type in the spelling of schemas; None if any part of the type is unknown."""
+    """Return a type in the spelling of schemas; None if it has no such spelling or is unknown."""
     match type:
         case TensorType(element):
             return None if element == "undefined" else f"tensor({element})"
@@ -46,7 +46,7 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
 
     Args:
         text: the type in the spelling of schemas.
-        shape: the shape of its tensors: None for an unknown one.
+        shape: the shape of the tensors in the type; None if unknown.
     """
     text = text.replace(" ", "")
     around: list[tuple[str, str]] = []
@@ -78,7 +78,10 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
 
 
 def element_of(text: str | None, container: str) -> str | None:
-    """Return the element type of a sequence (`seq`) or an optional; None for other types."""
+    """Return the element type of a sequence or optional: `seq(tensor(bool))` → `tensor(bool)`.
+
+    Return None for other types.
+    """
     prefix = f"{container}("
     return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None
 
