@@ -28,7 +28,7 @@ _EXACT = Context(prec=200)
 
 @functools.cache
 def narrow_texts(name: str, page: int) -> tuple[str, ...]:
-    """Return the texts of codes ``256 * page`` and following.
+    """Return the texts of the (up to 256) codes from ``256 * page`` on.
 
     Args:
         name: The element type's name.
@@ -36,7 +36,8 @@ def narrow_texts(name: str, page: int) -> tuple[str, ...]:
 
     Returns:
         The texts: decimals with a point or exponent, ``inf`` and ``-inf``, ``nan`` and ``-nan``
-        for the codes that they read as, and the code, such as ``0x7e01``, for other NaNs.
+        for the codes that the reader gives these words, and the code, such as ``0x7e01``, for other
+        NaNs.
     """
     form = FORMATS[name]
     codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))
