@@ -29,7 +29,7 @@ from onnxtext.schemas.reading import read_schemas
 from onnxtext.source import Source
 
 GROUP = "onnxtext.schemas"
-"""The group of entry points."""
+"""The group of entry points by which packages offer schemas."""
 MISSING = 3
 NONE = 4
 _COPIES = ("com.ms.internal.nhwc",)

@@ -15,7 +15,7 @@ from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.schemas.type_strings import type_of
 
 LONGEST_DOC = 160
-"""The maximum length of a summary, which is the first sentence of the documentation."""
+"""Maximum length, in characters, of a summary: the first sentence of the documentation."""
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
 
 

@@ -53,7 +53,7 @@ class Body:
         return [part.strip(BLANKS) for part in self.data.decode("ascii").split(",")]
 
     def located(self, index: int, error: LiteralError) -> LiteralError:
-        """Return an error of element `index`, moved to its offset in the text, or a better one."""
+        """Return `error` moved to the offset of element `index`, or a more specific error there."""
         text = self.data.decode("ascii")
         start = -1
         for _ in range(index):

@@ -92,7 +92,7 @@ def as_floats(name: str) -> Coding:
 
 
 def as_doubles(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
-    """Return the bits of doubles."""
+    """Convert doubles to codes: return their bits."""
     return values.view(np.uint64)
 
 

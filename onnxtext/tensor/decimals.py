@@ -55,7 +55,7 @@ class Runs:
 
 @dataclass(slots=True)
 class Exponents:
-    """The exponents of some numbers.
+    """The exponents of the numbers in a block.
 
     Attributes:
         values: the exponent of each number; 0 if it has none.

@@ -77,7 +77,7 @@ _FORMATS = (
 )
 
 FORMATS: Mapping[str, Format] = MappingProxyType({f.name: f for f in _FORMATS})
-"""Every format of at most 32 bits by element name. Double has none: numbers are rounded from it.
+"""Every format of at most 32 bits by element name. Double has no entry: it needs no rounding.
 
 Sources: IEEE 754; ONNX's float8 documentation (arXiv 2209.05433 and 2206.02915 for the ``fn``
 and ``fnuz`` kinds); the OCP MX specification for float8e8m0, float6 and float4.
@@ -111,7 +111,7 @@ def round_doubles(
 ) -> tuple[NDArray[np.uint32], NDArray[np.intp]] | None:
     """Round an array of doubles to codes of `form`, half to even.
 
-    Below 32 bits, NaN becomes ``form.nan`` whatever its sign and payload.
+    In formats narrower than 32 bits, NaN becomes ``form.nan`` whatever its sign and payload.
 
     Args:
         form: The format.

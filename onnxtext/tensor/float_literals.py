@@ -192,7 +192,7 @@ def _double(size: str, text: str, name: str) -> float:
 
 
 def _settle(form: Format, size: str, value: float) -> int:
-    """Round a number whose double is exactly between two codes: compare its exact digits."""
+    """Return the code of a number whose double is exactly between two codes, by its digits."""
     from decimal import Decimal
     from fractions import Fraction
 

@@ -260,7 +260,7 @@ def _plain(
     read: Callable[[Body], NDArray[Any]],
     dims: Sequence[int] | None = None,
 ) -> list[NDArray[Any]] | None:
-    """Read a large literal of plain numbers in parts; return None if it is not one."""
+    """Read a large literal of plain numbers in parts; return None if it is small or not plain."""
     if len(text) < _LARGE or element.kind in ("complex", "bool"):
         return None
     from onnxtext.tensor import bulk_numbers

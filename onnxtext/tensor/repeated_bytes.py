@@ -14,7 +14,7 @@ class Repetition:
     """A prefix, a repeated unit, and a suffix.
 
     Attributes:
-        start: the bytes before the units; empty instead of a sequence of units.
+        start: the bytes before the units; b"" if they would consist of units too.
         unit: the repeated bytes; not empty.
         times: the number of units.
         end: the bytes after the units: the beginning of one more unit, or nothing.

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the shortest decimals of floats of at most 16 bits, a page of 256 codes at a time.
 
-float16 and bfloat16 print the shortest decimal that rounds to the same code, and of several the
-closest to the value (numpy's rule for float16; ``str`` of an ml_dtypes bfloat16 is longer).
+float16 and bfloat16 print the shortest decimal that rounds to the same code; of several such
+decimals, the closest to the value (numpy's rule for float16; ``str`` of an ml_dtypes bfloat16 is
+longer).
 Formats of at most 8 bits are so coarse that this rule would print misleading numbers (448 as 450.0,
 1024 as 1000.0), so they print all digits of the value, like float32.
 """

@@ -67,7 +67,7 @@ def _insertion(data: bytes) -> bytes:
 
 
 def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
-    """Return the number of equal bytes from `left[left_at]` and `right[right_at]` on."""
+    """Return the length of the common prefix of `left[left_at:]` and `right[right_at:]`."""
     limit = min(len(left) - left_at, len(right) - right_at)
     size = 0
     step = 64

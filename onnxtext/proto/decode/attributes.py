@@ -93,7 +93,7 @@ class AttributeFields:
         return made
 
     def record(self, data: Data) -> ast.Record:
-        """Return all fields of an encoded attribute except its name and doc string as a record."""
+        """Decode an attribute to a record, without its name and doc string."""
         from onnxtext.proto.descriptors import message_spec
         from onnxtext.proto.generic_records import lift_record
 

@@ -31,7 +31,7 @@ from onnxtext.wire.reader import WireError
 
 
 class LiftError(ValueError):
-    """The bytes are not a message of the expected type, or not canonical where they must be.
+    """The bytes are not a message of the expected type, or not canonical (see `lift_fragment`).
 
     Attributes:
         message: the reason.

@@ -99,7 +99,7 @@ def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> l
 
     Args:
         root: the model or fragment to lower.
-        elsewhere: finds blobs that are not in its resources.
+        elsewhere: finds blobs that are not in the resources of the model.
     """
     model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)
     try:

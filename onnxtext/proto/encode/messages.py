@@ -15,7 +15,7 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 
 class Lowering(ValueLowering):
-    """Lowers all messages of one model."""
+    """Lowers all messages of one model to wire bytes; weights in pieces are not copied."""
 
     # ---- Models, graphs, functions ----------------------------------------------------------
 

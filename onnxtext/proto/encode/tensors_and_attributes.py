@@ -37,7 +37,7 @@ _SHAPE_LIMIT = 8 << 16
 
 
 class ValueLowering(ABC):
-    """Lowers values, tensors and attributes. A subclass implements `graph`.
+    """Lowers values, tensors and attributes to wire bytes. A subclass implements `graph`.
 
     Subclasses may override any public method: all tensor data goes through `tensor_data` or
     `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.
@@ -217,7 +217,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto`; its values store `name`, that of a sparse initializer."""
+        """Return a `SparseTensorProto`; the values store the `name` of a sparse initializer."""
         values = sparse.values
         if name is not None and values.name is None:
             values = ast.Tensor(values.type, values.data, name, values.decorators)
@@ -349,7 +349,7 @@ class ValueLowering(ABC):
             held = list_of_blob(kind, blob, raw)
         except BlobError as error:
             raise LowerError(str(error), -1, error.code, blob.digest) from None
-        assert isinstance(held, bytes)  # `fields_of_strings` encoded valid strings; others raised
+        assert isinstance(held, bytes)  # `fields_of_strings` encodes strings; invalid ones raise
         return self._blob_value(kind, held, blob.digest)
 
     def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:

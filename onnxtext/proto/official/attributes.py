@@ -50,9 +50,9 @@ class AttributeReducer(ValueReducer, ABC):
 
         Args:
             data: its bytes.
-            place: its place in the model.
-            in_function: whether it is a parameter of a function, which may have a quoted name and
-                no value.
+            place: its path in the model, for losses.
+            in_function: whether it is a parameter of a function: then its name may be quoted, and
+                it may have no value.
         """
         message = "AttributeProto"
         found = self.fields(message, data, place, _ATTRIBUTE)
@@ -191,7 +191,7 @@ class AttributeReducer(ValueReducer, ABC):
 
 
 def attribute_place(place: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
-    """Return the place of an attribute, with its name as the key, or its index if unnamed."""
+    """Return the path of an attribute: its key is its name, or its index if it has no name."""
     name = b""
     for item in read_fields(data, 0, len(data)):
         if item.number == 1 and item.wire_type == LENGTH:

@@ -2,7 +2,7 @@
 """Reduce fields, strings and names to the official syntax.
 
 Every method takes canonical bytes and returns the closest equivalent that the official syntax can
-express; differences are noted as losses.
+express; differences are recorded as losses.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def integer(payloads: Sequence[Data], default: int = 0) -> int:
 
 
 class FieldReducer:
-    """Reduce strings and names, and note the fields that cannot be written.
+    """Reduce strings and names, and record the fields that cannot be written.
 
     Attributes:
         losses: the losses so far.
@@ -62,12 +62,12 @@ class FieldReducer:
     # ---- Messages ---------------------------------------------------------------------------
 
     def fields(self, message: str, data: Data, place: ItemPath, keep: frozenset[str]) -> Fields:
-        """Return the values of the kept fields of a message, by name; note all others as lost.
+        """Return the values of the kept fields of a message, by name; record the loss of others.
 
         Args:
             message: the name of the message type.
             data: its canonical bytes.
-            place: its place in the model.
+            place: its path in the model, for losses.
             keep: the names of the fields that the caller handles.
         """
         by_number = message_spec(message).by_number
@@ -110,7 +110,7 @@ class FieldReducer:
 
         Args:
             data: the name.
-            place: its place in the model.
+            place: its path in the model, for losses.
             what: the kind of the named item for the message, such as "an operator".
         """
         data = bytes(data)

@@ -63,7 +63,7 @@ class Losses:
         found: the losses that are not harmless, in the order of the model.
         presence: the number of empty values that become stored or absent, by field.
         raw: the number of tensors whose `raw_data` moves to a typed field.
-        events: the number of calls of the methods that record.
+        events: the number of calls of `lost`, `presence_changed` and `typed`.
     """
 
     def __init__(self) -> None:

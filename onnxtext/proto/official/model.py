@@ -92,7 +92,7 @@ class Reducer(AttributeReducer):
 
         Args:
             data: its bytes.
-            place: its place in the model.
+            place: its path in the model, for losses.
             quotable: whether the syntax allows a quoted name; it does for the main graph.
         """
         found = self.fields("GraphProto", data, place, _GRAPH)

@@ -143,7 +143,7 @@ class ValueReducer(FieldReducer):
 
         Args:
             data: its bytes.
-            place: its place in the model.
+            place: its path in the model, for losses.
             quotable: whether the syntax allows a quoted name; it does for initializers.
         """
         found = self.fields("TensorProto", data, place, _TENSOR)
