@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The protobuf schema: the descriptors of the installed onnx plus known newer fields.
+"""The protobuf schema of ONNX: the descriptors of the installed onnx, plus known newer fields.
 
-Only rare constructs need it (records, `@set`, residual fields), because importing onnx takes
-longer than converting a small model.
+Importing onnx takes longer than converting a small model. So onnx is imported only when the spec of
+a message is needed, for example for records, `@set` and residual fields.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _SCALARS = {
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """A field of a message.
+    """The definition of a field in the schema.
 
     Attributes:
         name: as in the schema.
         number: as in the schema.
-        kind: `int64`, `string`, `message`, `enum`, …
+        kind: the type of a value: `int64`, `string`, `message`, `enum`, …
         wire_type: the wire type of one value.
-        repeated: whether it is a list.
-        packed: whether the list is one length-delimited field.
+        repeated: whether the field is a list.
+        packed: whether the list is encoded as one length-delimited field.
         message: for kind `message`, the full name of the message type without its package.
-        enum: for kind `enum`, the names and numbers of its values.
+        enum: for kind `enum`, the (name, number) pairs of the values.
     """
 
     name: str
@@ -95,7 +95,7 @@ def installed_fields(name: str) -> list[FieldSpec]:
 
 
 def newer_field(name: str, number: int, type: str) -> FieldSpec:
-    """Return the spec of a field of `NEWER_FIELDS`."""
+    """Return the spec for an entry of `NEWER_FIELDS`."""
     kind = type.removesuffix("*")
     repeated = kind != type
     for scalar, wire_type in _SCALARS.values():
@@ -106,13 +106,16 @@ def newer_field(name: str, number: int, type: str) -> FieldSpec:
 
 @cache
 def message_names() -> dict[str, str]:
-    """Map the message names in `explicit: [node.domain]` to names of the schema."""
+    """Map message names in `explicit: [node.domain]` to the schema: `node` → `NodeProto`."""
     return {_short_name(name): name for name in _all_names() if "." not in name}
 
 
 @cache
 def spelled_messages() -> dict[str, str]:
-    """Map the message names in `encoding: [order(node, 1, 2)]` to names of the schema."""
+    """Map message names in `encoding: [order(node, 1, 2)]` to the schema.
+
+    Unlike `message_names`, include nested types: `type.tensor` → `TypeProto.Tensor`.
+    """
     return {".".join(_short_name(part) for part in name.split(".")): name for name in _all_names()}
 
 

@@ -29,7 +29,7 @@ class HabitError(ValueError):
 
 @cache
 def _core_schema() -> Schema:
-    """Return the tables of the compiled core, built once per process."""
+    """Return the compiled core's tables of the protobuf schema, built once per process."""
     schema: Schema = core_module("habits").Schema()
     return schema
 
@@ -42,7 +42,7 @@ class Encoder:
 
     Attributes:
         packed: by message type and field number, whether the list is packed.
-        orders: by message type, the rank of each field number.
+        orders: by message type and field number, the position of the field in the order.
     """
 
     def __init__(self, habits: Iterable[EncodingHabit]) -> None:
@@ -70,7 +70,7 @@ class Encoder:
                     )
 
     def encode(self, message: str, data: bytes) -> bytes:
-        """Return a message, encoded by the habits.
+        """Re-encode a message by the habits.
 
         Args:
             message: the name of the message type.
@@ -131,7 +131,7 @@ def _find_list(name: str) -> tuple[str, FieldSpec]:
 
 
 def _values(field: FieldSpec, data: bytes, item: WireField) -> list[bytes]:
-    """Return the encoded values in one wire field of a list of numbers."""
+    """Split one wire field of a list of numbers, packed or not, into its encoded values."""
     if item.wire_type == field.wire_type:
         return [data[item.value : item.end]]
     values = []
@@ -156,8 +156,8 @@ class _Observed:
     Attributes:
         packed: the list fields that are packed at least once.
         unpacked: the list fields that are unpacked at least once.
-        before: by field number, the numbers directly before it.
-        split: whether the items of a field are not adjacent.
+        before: by field number, the numbers of the fields that directly precede it.
+        split: whether another field stands between two items of a list.
     """
 
     packed: set[int] = field(default_factory=set)
@@ -167,7 +167,7 @@ class _Observed:
 
 
 def observe(data: bytes) -> tuple[EncodingHabit, ...]:
-    """Return the habits by which a `ModelProto` seems to be encoded; other deviations may remain.
+    """Return the habits that an encoded `ModelProto` shows; they may not explain all deviations.
 
     Raises:
         WireError: the bytes are not a message.
@@ -200,7 +200,7 @@ def observe(data: bytes) -> tuple[EncodingHabit, ...]:
 
 @cache
 def _names() -> dict[str, str]:
-    """Return the names in habits by the names in the schema."""
+    """Map message names of the schema to those in habits: `NodeProto` → `node`."""
     return {message: name for name, message in spelled_messages().items()}
 
 
@@ -230,14 +230,14 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
 
 
 def _is_ascending(observed: _Observed) -> bool:
-    """Whether the ascending order fits every message."""
+    """Whether the fields of every message of the type are in ascending order."""
     return not observed.split and all(
         not before or max(before) < number for number, before in observed.before.items()
     )
 
 
 def _order(observed: _Observed) -> Sequence[int]:
-    """Return an order of all fields that fits every message; () if there is none."""
+    """Return an order of the field numbers that every message follows; () if there is none."""
     if observed.split:
         return ()
     left = {number: set(before) for number, before in observed.before.items()}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert any message to a record with the field names of the schema, and back.
 
-The key of an unknown field, or of a field with a wrong wire type, is its number. The syntax of its
-value then determines the wire type (SPEC 12).
+A field that the schema does not have, or has with another wire type, gets its number as its key.
+The syntax of its value (`7`, `5i32`, `9i64`, `"…"` or `{…}`) then gives the wire type (SPEC 12).
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ class RecordError(ValueError):
 
 
 def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
-    """Return the encoded message of a record.
+    """Encode a record as a message.
 
     Args:
         spec: the type of the message.
         record: its fields.
-        depth: the number of records around it.
+        depth: the number of enclosing records.
 
     Raises:
-        RecordError: a name is unknown, a number is that of a known field, or a value has the wrong
-            type.
+        RecordError: a key is an unknown name or the number of a known field, or a value has the
+            wrong type.
     """
     known: dict[int, list[bytes]] = {}
     unknown: list[bytes] = []
@@ -75,7 +75,7 @@ def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
 
 
 def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
-    """Return the field of a message with a name.
+    """Find a field of a message type by its name.
 
     Raises:
         RecordError: the message has no such field.
@@ -91,12 +91,12 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
 
 
 def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
-    """Return an encoded known field; for a list, all its items.
+    """Encode a field of the schema; for a list, encode all its items.
 
     Args:
         field: its spec.
         value: its value.
-        depth: the number of records around its message.
+        depth: the number of records that enclose its message.
 
     Raises:
         RecordError: the value has the wrong type.
@@ -113,7 +113,7 @@ def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
 
 
 def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
-    """Return an encoded value without its key."""
+    """Encode one value, without the key of its field."""
     match field.kind, value:
         case "message", Record():
             data = lower_record(message_spec(field.message), value, depth + 1)
@@ -157,17 +157,17 @@ def _integer(text: str, low: int, high: int) -> int:
 
 
 def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int = 0) -> bytes:
-    """Return an encoded field that is written by number because the schema has no match for it.
+    """Encode a field whose key is a number, because the schema does not have such a field.
 
     Args:
         spec: the type of the message that contains the field.
         number: the field's number.
         value: its value.
-        depth: the number of records around the message. Below the depth limit, messages are
-            written as bytes by number.
+        depth: the number of records that enclose the message. From `MAX_RECORD_DEPTH` on, fields of
+            the schema are allowed too: messages at this depth are written as bytes.
 
     Raises:
-        RecordError: the schema has this field, or the value has no wire type.
+        RecordError: the schema has this field with this wire type, or `lower_numbered` fails.
     """
     data = lower_numbered(number, value)
     field = spec.by_number.get(number)
@@ -182,7 +182,7 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
 
 
 def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) -> bytes:
-    """Return an encoded field by its number; the syntax of the value gives the wire type.
+    """Encode a field by its number; the syntax of the value gives the wire type.
 
     Args:
         number: the field's number.
@@ -190,7 +190,7 @@ def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) ->
         in_group: whether the field is in an unknown group, where protobuf allows the number 0.
 
     Raises:
-        RecordError: the value has no wire type.
+        RecordError: the number is invalid, or the syntax of the value gives no wire type.
     """
     if not number and not in_group:
         raise RecordError("a field number must be between 1 and 536870911")
@@ -219,7 +219,7 @@ def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) ->
 
 
 def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> Record:
-    """Return the record of an encoded message.
+    """Decode a message to a record.
 
     Raises:
         WireError: the bytes are not a message.
@@ -254,7 +254,11 @@ def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> 
 def known_values(
     field: FieldSpec, data: bytes, item: WireField, depth: int = 0
 ) -> list[FieldValue] | None:
-    """Return the values in a wire field; None if its wire type or value is not in the schema."""
+    """Decode a wire field of a known field; a packed list has several values.
+
+    Return None if the field must be written by its number: its wire type or enum value is not in
+    the schema, or its message is nested too deeply.
+    """
     if item.wire_type == field.wire_type:
         value = _lift_scalar(field, data[item.value : item.end], depth)
         return None if value is None else [value]
@@ -264,7 +268,7 @@ def known_values(
 
 
 def is_known(field: FieldSpec, data: bytes, item: WireField) -> bool:
-    """Whether the wire type and enum value of a wire field are those of a known field."""
+    """Whether the wire type and the enum value of a wire field are in the schema."""
     if item.wire_type != field.wire_type:
         return field.repeated and item.wire_type == LENGTH and field.wire_type != LENGTH
     if field.kind != "enum":
@@ -312,7 +316,7 @@ def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | N
 
 
 def _stored(field: FieldSpec, number: int) -> int:
-    """Return the value that protobuf stores for a varint; narrow fields keep the low bits."""
+    """Return the value that protobuf stores for a varint; 32-bit fields keep its low bits."""
     match field.kind:
         case "int64":
             return signed(number)
@@ -327,7 +331,7 @@ def _stored(field: FieldSpec, number: int) -> int:
 
 
 def lift_numbered(data: bytes, item: WireField) -> FieldValue:
-    """Return the value of a field that is written by its number."""
+    """Decode a wire field to a value whose syntax gives the wire type (see `lower_numbered`)."""
     payload = data[item.value : item.end]
     match item.wire_type:
         case 0:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schema fields added after onnx 1.17, the oldest supported version: device configurations.
 
-The language has syntax for these fields, which must not depend on the installed onnx. An older onnx
-keeps them as unknown fields.
+The language has syntax for these fields, whichever onnx is installed. An older onnx keeps them as
+unknown fields.
 """
 
 from __future__ import annotations
@@ -37,4 +37,4 @@ NEWER_FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
     ),
     "IntIntListEntryProto": (("key", 1, "int64"), ("value", 2, "int64*")),
 }
-"""The name, number and type of each newer field, by message; `*` marks a list."""
+"""By message, the (name, number, type) of each newer field; `*` marks a list."""

@@ -19,29 +19,35 @@ from onnxtext.proto.generic_records import RecordError
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
 OFFICIAL_DEFAULTS = ("node.domain", "tensor.name")
-"""The fields that the official parser stores: the defaults of a text without `onnxtext`."""
+"""The fields that the official parser stores even if they are empty.
+
+These are presence defaults of every text without `onnxtext` in its header.
+"""
 
 NODE_DEFAULTS = ("name", "doc_string", "domain", "overload")
-"""The presence defaults of nodes, which are by far the most common; lowering hard-codes them."""
+"""The fields of nodes that lowering handles by attributes of `PresenceDefaults`, not by `others`.
+
+They are by far the most common presence defaults.
+"""
 
 
 class PresenceDefaults:
     """The presence defaults of one text.
 
     Attributes:
-        node_name: the stored name of a node without a label: None or "".
-        node_doc: the bytes of an empty `doc_string`, or nothing.
-        node_domain: the bytes of an empty `domain`, or nothing.
-        node_overload: the bytes of an empty `overload`, or nothing.
-        tensor_name: the stored name of a tensor without a name: None or "".
-        others: by message type, the number and encoding of each field that is stored empty.
+        node_name: the name to store for a node without a label: "", or None for no name.
+        node_doc: the encoded empty `doc_string` if it is a default, otherwise b"".
+        node_domain: the encoded empty `domain` if it is a default, otherwise b"".
+        node_overload: the encoded empty `overload` if it is a default, otherwise b"".
+        tensor_name: the name to store for a tensor without a name: "", or None for no name.
+        others: the other defaults: by message type, (field number, encoded empty field).
     """
 
     def __init__(self, presence: Presence) -> None:
         """Resolve the names in the header's `explicit`.
 
         Raises:
-            RecordError: a name is not that of a field that can be empty.
+            RecordError: a name is not a field that can be stored empty.
         """
         names = set(presence.explicit)
         if presence.version is None:
@@ -72,7 +78,7 @@ class PresenceDefaults:
 
 @lru_cache(maxsize=16)
 def presence_defaults(version: int | None, explicit: tuple[str, ...]) -> PresenceDefaults:
-    """Return the presence defaults of a version of the language and names in `explicit`, cached.
+    """Return the presence defaults for `onnxtext` and `explicit` of a header; cached.
 
     Raises:
         RecordError: as for `PresenceDefaults`.
@@ -88,10 +94,10 @@ Root = Model | Fragment
 
 
 def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
-    """List the fields that most items store although they are empty, once for the whole text.
+    """Choose the presence defaults of a text: fields that most items store empty (SPEC 11).
 
-    Items that store such a field empty no longer say so in the AST; items that do not store it get
-    `@unset` (SPEC 11, presence defaults).
+    For each chosen field, remove the empty values from the AST, because the default implies them,
+    and add `@unset` to the items that do not store the field.
 
     Args:
         root: freshly lifted, with every stored field explicit; changed in place.
@@ -124,7 +130,7 @@ def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
 
 @dataclass(slots=True)
 class _Found:
-    """Counts of one walk over all nodes.
+    """The result of one walk over all nodes.
 
     Attributes:
         nodes: the number of nodes.
@@ -160,7 +166,10 @@ def unset_decorator(name: str) -> Decorator:
 
 
 def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
-    """Make empty names of tensors in attributes implicit if most of these tensors store `""`."""
+    """Make the empty name a default of tensors in attributes if more store `""` than no name.
+
+    Return whether it became a default.
+    """
     counts = {"": 0, None: 0}
 
     def count(tensor: Tensor) -> Tensor:
@@ -185,7 +194,10 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
 def _map_tensors(
     graphs: list[Graph | Function], nodes: list[Node], change: Callable[[Tensor], Tensor]
 ) -> None:
-    """Replace every tensor except dense initializers; shared attributes stay shared."""
+    """Replace each tensor by `change(tensor)`; shared attributes stay shared.
+
+    Dense initializers are not changed.
+    """
     done: dict[int, Attribute] = {}
 
     def attribute(item: Attribute) -> Attribute:
@@ -193,13 +205,13 @@ def _map_tensors(
         if made is None:
             value = _map_value(item.value, change)
             made = item
-            if value is not item.value:  # `replace` takes three times as long
+            if value is not item.value:  # `dataclasses.replace` takes three times as long
                 made = Attribute(item.name, item.type, value, item.decorators)
             done[id(item)] = made
         return made
 
     tuples: dict[int, tuple[Attribute, ...]] = {}
-    kept: list[tuple[Attribute, ...]] = []  # keeps the ids of `tuples` unique
+    kept: list[tuple[Attribute, ...]] = []  # keeps the tuples alive, so that their ids stay unique
     for node in nodes:
         if node.attributes:
             known = tuples.get(id(node.attributes))
@@ -217,7 +229,7 @@ def _map_tensors(
             )
         for value in graph.values:
             if isinstance(value.data, SparseTensor):
-                # The values of a sparse initializer carry its name.
+                # Not the values: their name is the name of the initializer.
                 value.data = replace(value.data, indices=change(value.data.indices))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turn annotations into `@set` decorators in graphs that the `quantization` section cannot name."""
+"""Convert annotations to `@set` in graphs to which no `quantization` section can refer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from onnxtext.ast.records import Decorator, Field, Record
 
 
 def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function]) -> None:
-    """Replace annotations by `@set` decorators in graphs that no path of a section leads to.
+    """Replace quantization annotations by `@set` in graphs to which no section can refer.
+
+    A `quantization` section refers to a graph by its path in the model. It cannot refer to graphs
+    in functions or fragments, or to graphs whose path is ambiguous.
 
     Args:
         root: freshly lifted; changed in place.

@@ -18,19 +18,19 @@ _NAMES = {
     "FunctionProto": 1,
     "StringStringEntryProto": 1,
 }
-"""The number of the field with the name, for each message that a name identifies."""
+"""The number of the name field, for each message type that paths identify by name."""
 _LONGEST = 60
 
 
 def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: int) -> str:
-    """Return the path of a field's value.
+    """Extend the path of a message by one of its fields: `graph` → `graph.node[12]`.
 
     Args:
-        path: the path of the message that has the field.
+        path: the path of the message.
         field: the field.
-        data: the bytes around the value, which may be corrupt.
+        data: the bytes that contain the message; may be corrupt.
         start: the offset of the value.
-        end: the offset after the value, which is beyond truncated data.
+        end: the offset after the value; in truncated data, it may be beyond the end.
         index: the index of the value in its list.
     """
     path = f"{path}.{field.name}" if path else field.name
@@ -44,7 +44,10 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
 
 
 def path_at(data: Data, offset: int) -> str:
-    """Return the known part of the path at an offset; the data may be corrupt."""
+    """Return the path of the innermost known field at a byte offset; "" if there is none.
+
+    The data may be corrupt.
+    """
     spec = message_spec("ModelProto")
     path = ""
     start, end = 0, len(data)
@@ -62,7 +65,7 @@ def path_at(data: Data, offset: int) -> str:
 def _field_at(
     spec: MessageSpec, data: Data, start: int, end: int, offset: int, path: str
 ) -> tuple[FieldSpec, int, int, str] | None:
-    """Return the field at an offset in a message: its spec, its value's offsets and its path."""
+    """Return (spec, value start, value end, path) of a message's field at an offset, or None."""
     seen: dict[int, int] = {}
     try:
         for item in read_fields(data, start, end):

@@ -29,13 +29,13 @@ from onnxtext.schemas.reading import read_schemas
 from onnxtext.source import Source
 
 GROUP = "onnxtext.schemas"
-"""The group of entry points."""
+"""The group of entry points by which packages offer schemas."""
 MISSING = 3
 NONE = 4
 _COPIES = ("com.ms.internal.nhwc",)
 """Domains of onnxruntime that repeat operators of onnx in another layout."""
 _OPSET = 21
-"""The version of the standard operators that bodies use."""
+"""The version of the standard operator set that the schema files import, for use in bodies."""
 
 
 def main() -> int:
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def made_by(package: str) -> SchemaFile | int:
-    """Return the schema file of a package, or the exit status."""
+    """Return the schema file of a package; without one, the exit status (`MISSING` or `NONE`)."""
     if package == "onnxruntime":
         return _onnxruntime()
     points = importlib.metadata.entry_points(group=GROUP)
@@ -75,7 +75,7 @@ def made_by(package: str) -> SchemaFile | int:
 
 
 def _offered(given: Any, package: str, version: str) -> SchemaFile:
-    """Return the schema file that an entry point offers."""
+    """Convert the result of an entry point (a text or schemas) to a schema file."""
     if isinstance(given, str):
         return read_schemas(Source(given, f"<{package}>"))
     return schema_file(given, package, version, {"": _OPSET})

@@ -15,7 +15,7 @@ from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.schemas.type_strings import type_of
 
 LONGEST_DOC = 160
-"""The maximum length of a summary, which is the first sentence of the documentation."""
+"""Maximum length, in characters, of a summary: the first sentence of the documentation."""
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
 
 
@@ -28,7 +28,7 @@ def schema_file(
         schemas: its schemas, of `onnx.defs.OpSchema` or onnxruntime.
         package: its name.
         version: its version.
-        opsets: further operator sets for the header, by domain.
+        opsets: the versions of other operator sets for the header, by domain.
     """
     made = [converted(schema) for schema in schemas]
     made.sort(key=lambda item: (item.domain, item.name, item.since))
@@ -52,7 +52,7 @@ def converted(schema: Any) -> OperatorSchema:
     for constraint in schema.type_constraints:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         known = tuple(dict.fromkeys([type for type in types if type is not None]))
-        # A type that the language does not have could be any.
+        # If the language lacks one of the types, the constraint allows every type.
         made.constraints[constraint.type_param_str] = known if len(types) == len(known) else None
     made.inputs = _values(schema.inputs, schema.min_input, made)
     made.outputs = _values(schema.outputs, schema.min_output, made)
@@ -84,7 +84,7 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
-    """Return the type of a formal value; a type that the language lacks becomes a variable."""
+    """Return the type of an input or output; a type that the language lacks becomes a variable."""
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:
         return text
@@ -97,7 +97,7 @@ def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
 
 
 def _field(item: Any, name: str, other: str) -> Any:
-    """Return a field that onnx and onnxruntime name differently."""
+    """Return an attribute of a schema object that onnx and onnxruntime name differently."""
     return getattr(item, name) if hasattr(item, name) else getattr(item, other)
 
 

@@ -13,7 +13,7 @@ from onnxtext.schemas.reading import MOST_BYTES, read_schemas
 from onnxtext.source import Source
 
 LONGEST = 300.0
-"""Seconds until an import is stopped."""
+"""Time limit of an import, in seconds."""
 
 
 class SchemaImportError(Exception):
@@ -82,7 +82,7 @@ _LONGEST_LINE = 300
 
 
 def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
-    """Add the bodies of an earlier schema file to the same operators.
+    """Copy the bodies of operators from an earlier schema file to a new one; return the new one.
 
     Packages offer no bodies; users write bodies by hand.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".onnxschema"
 MOST_BYTES = 16 << 20
-"""The size of the largest schema file in bytes."""
+"""Maximum size of a schema file, in bytes."""
 
 
 def read_bytes(path: Path) -> bytes:

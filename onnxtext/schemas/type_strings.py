@@ -16,12 +16,12 @@ from onnxtext.ast.types import (
 from onnxtext.tensor.elements import ELEMENTS
 
 _DEEPEST = 49
-"""The maximum depth of nested types that protobuf can read."""
+"""Maximum nesting of types that protobuf can read."""
 _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
 def type_text(type: Type | None) -> str | None:
-    """Return a type in the spelling of schemas; None if any part of the type is unknown."""
+    """Return a type in the spelling of schemas; None if it has no such spelling or is unknown."""
     match type:
         case TensorType(element):
             return None if element == "undefined" else f"tensor({element})"
@@ -46,7 +46,7 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
 
     Args:
         text: the type in the spelling of schemas.
-        shape: the shape of the tensors in the type: () for scalars, None if unknown.
+        shape: the shape of the tensors in the type; None if unknown.
     """
     text = text.replace(" ", "")
     around: list[tuple[str, str]] = []

@@ -2,7 +2,7 @@
 """Check the brackets of a literal against the dims, and remove them.
 
 Brackets, comments and trailing commas are replaced by blanks. The result is a comma-separated list
-whose elements keep their offsets, which the bulk readers of `numbers` read directly.
+whose elements keep their offsets. The bulk readers of `numbers` read this list.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Body:
     """The elements of a literal.
 
     Attributes:
-        data: The text, with everything but elements and separating commas blanked out.
+        data: The text, with blanks instead of all but the elements and separating commas.
         splat: Whether ``...`` follows the last element, which is then repeated.
     """
 
@@ -53,7 +53,7 @@ class Body:
         return [part.strip(BLANKS) for part in self.data.decode("ascii").split(",")]
 
     def located(self, index: int, error: LiteralError) -> LiteralError:
-        """Return the error of element `index`, with its offset in the text."""
+        """Return `error` moved to the offset of element `index`, or a more specific error there."""
         text = self.data.decode("ascii")
         start = -1
         for _ in range(index):
@@ -108,7 +108,8 @@ def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Body:
         splat: Whether a last element ``...`` is allowed.
 
     Raises:
-        LiteralError: Missing or inner brackets, a comma without an element, ``...`` not allowed.
+        LiteralError: Missing or inner brackets, a comma without an element, a wrong ``...``, or
+            characters that are not ASCII.
     """
     clean = _clean(text)
     start = len(clean) - len(clean.lstrip(BLANKS))
@@ -144,8 +145,8 @@ def nested(text: str, dims: Sequence[int]) -> Body:
 
     Args:
         text: The literal.
-        dims: The dimensions; the literal may be nested over all dimensions, or over all other
-            than 1.
+        dims: The dimensions; a nested literal has brackets for all dimensions, or for those that
+            are not 1.
 
     Raises:
         LiteralError: The brackets do not match the dimensions.
@@ -163,7 +164,7 @@ def nested(text: str, dims: Sequence[int]) -> Body:
     closing = np.flatnonzero(data == ord("]"))
     last = before(data, closing)
     comma = last[data[last] == ord(",")]
-    # A comma may end a list, but not without an element before it: "[,]", "[1,,]".
+    # A trailing comma needs an element before it: "[,]" and "[1,,]" are errors.
     alone = data[before(data, comma)]
     data[comma] = ord(" ")
     found = data.tobytes().translate(None, _NOT_STRUCTURE)
@@ -201,11 +202,11 @@ def _without_comma(inner: str, start: int) -> str:
 
 
 def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return, for each place, the place of the last character before it that is not a blank.
+    """Return, for each offset, the offset of the last non-blank character before it.
 
     Args:
         data: The text.
-        places: Places, each after some character that is not a blank.
+        places: The offsets, each after at least one non-blank character.
     """
     found = places - 1
     for _ in range(_NEAR):
@@ -218,7 +219,10 @@ def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp
 
 
 def shapes_of(dims: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the shapes of brackets: all dims, or those other than 1; up to the first 0."""
+    """Return the shapes in which brackets may be nested: `[2, 1, 3]` → `[(2, 3), (2, 1, 3)]`.
+
+    A shape ends after its first 0: `[2, 0, 3]` → `[(2, 0)]`.
+    """
     shapes = []
     for shape in (tuple(size for size in dims if size != 1), tuple(dims)):
         cut = shape[: shape.index(0) + 1] if 0 in shape else shape
@@ -265,9 +269,9 @@ def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
 
 
 def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralError:
-    """Walk the brackets of a literal of this shape to the first error."""
+    """Return the first error in the brackets of a literal that should have this shape."""
     counts: list[int] = []
-    ready = True  # to accept an element or a bracket, otherwise a comma
+    ready = True  # for an element or "[", otherwise for a comma
     for match in _TOKEN.finditer(clean):
         token, place = match[0], match.start()
         if token == "...":

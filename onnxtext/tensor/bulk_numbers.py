@@ -3,7 +3,8 @@
 
 This fast path handles common literals: numbers of usual lengths, each followed directly by a comma,
 brackets that match the dimensions, no comments. For other literals it returns None, and
-`bracket_nesting` and `numbers` read the literal and report errors.
+`bracket_nesting` and `numbers` (the slow path) read the literal and report errors. A code is an
+element's value as an integer, or the bits of a float.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ def read_elements(
 
     Args:
         text: the literal with its outer brackets.
-        coding: converts doubles to codes: `as_floats`, `as_doubles` or `as_integers`.
-        read: reads any elements to the same codes, such as a function of `numbers`.
+        coding: converts doubles to codes: from `as_floats`, `as_doubles` or `as_integers`.
+        read: converts unusual elements to the same codes, such as a function of `numbers`.
         dims: the dimensions, if the literal may be nested.
 
     Returns:
-        The result of `read` for all elements, in parts; None if the literal needs the slow path.
+        The codes of all elements, in parts; None if the literal needs the slow path.
     """
     if text[:1] + text[-1:] not in ("[]", "{}"):
         return None
@@ -69,11 +70,11 @@ def read_elements(
 
 
 def as_floats(name: str) -> Coding:
-    """Return a coding for a float format of at most 32 bits.
+    """Return a function that converts doubles to codes of a float format of at most 32 bits.
 
     Args:
-        name: the element type. If it has at most 16 bits, numbers without a point are left to the
-            slow path.
+        name: the element type. If it has at most 16 bits, the function marks numbers without a
+            point as odd, so that `read` converts them.
     """
     form = FORMATS[name]
 
@@ -91,12 +92,12 @@ def as_floats(name: str) -> Coding:
 
 
 def as_doubles(values: NDArray[np.float64], runs: Runs, odd: NDArray[np.bool_]) -> Codes | None:
-    """Return the bits of doubles."""
+    """Convert doubles to codes: return their bits."""
     return values.view(np.uint64)
 
 
 def as_integers(low: int, high: int, dtype: str) -> Coding:
-    """Return a coding for the integers of a range.
+    """Return a function that converts doubles to integers in a range.
 
     Args:
         low: the least allowed value.
@@ -142,7 +143,7 @@ def _codes(
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Split after commas, but not after a comma before a closing bracket; yield starts and ends."""
+    """Split a text after commas, but not before "]"; yield (start, end) offsets of the parts."""
     while end - start > _PART:
         cut = text.rfind(",", start, start + _PART)
         while cut > 0 and text[cut + 1 : cut + 65].lstrip()[:1] == "]":
@@ -163,11 +164,11 @@ def _read_part(
         text: the part.
         is_plain: whether it is part of a `PlainText`.
         is_last: whether no part follows.
-        nesting: collects the brackets, if they are allowed.
+        nesting: collects the brackets; None if brackets are not allowed.
         count: how many numbers precede the part.
 
     Returns:
-        The characters and the places of the numbers; None if the literal needs the slow path.
+        The characters and the offsets of the numbers; None if the literal needs the slow path.
     """
     if not text.isascii():
         return None
@@ -209,7 +210,7 @@ def _has_blanks_only(chars: Bytes, commas: int, runs: Runs) -> bool:
 
 
 def sparse_places(mask: NDArray[np.bool_]) -> Places:
-    """Return the places where a mask is true, fast if they are few.
+    """Return the indices at which a mask is true; fast if there are few.
 
     Args:
         mask: the mask, whose size must be a multiple of eight.
@@ -221,17 +222,18 @@ def sparse_places(mask: NDArray[np.bool_]) -> Places:
 
 
 def _distinct(places: Places) -> Places:
-    """Remove duplicates from sorted places."""
+    """Remove duplicates from sorted offsets."""
     return places[np.flatnonzero(np.diff(places, prepend=-1))]
 
 
 @dataclass(slots=True)
 class _Nesting:
-    """The brackets of a literal.
+    """The brackets of a literal, in groups without numbers in between.
 
     Attributes:
-        found: by part, the brackets, the commas around them, and a mark for preceding elements.
-        counts: by part, how many elements precede each group of brackets.
+        found: by part, the groups of brackets with their commas, and a 0 instead of the elements
+            before each group: `[[1, 2], [3, 4]]` gives `[[0],[0]]`.
+        counts: by part, how many elements precede each group.
     """
 
     found: list[bytes] = field(default_factory=list)
@@ -242,14 +244,14 @@ class _Nesting:
 
         Args:
             chars: the part, with its brackets.
-            gaps: the numbers of the part that follow brackets.
+            gaps: for each group of brackets, how many numbers of the part precede it.
             runs: the numbers of the part.
             count: how many numbers precede the part.
 
         Returns:
             How many commas are next to brackets.
         """
-        # Copy from the last character of a number, which becomes the mark, to the next number.
+        # Copy from the last character of a number, which becomes the 0, to the next number.
         count_here = runs.starts.size
         starts = np.where(gaps > 0, runs.ends[gaps - 1] - 1, 0)
         ends = np.where(
@@ -266,7 +268,7 @@ class _Nesting:
         return int(np.count_nonzero(around == _COMMA))
 
     def is_over(self, shape: Sequence[int]) -> bool:
-        """Whether the brackets match a shape; a comma may follow any last item."""
+        """Whether the brackets match a shape; trailing commas are allowed."""
         if 0 in shape or not self.counts:
             return False
         rows = 1

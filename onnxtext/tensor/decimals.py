@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 PAD = 16
-"""The minimum padding before and after a block, so that every word is inside it."""
+"""Minimum padding before and after a block, in bytes, so that every word is inside the block."""
 
 _MOST_DIGITS = 15
 _MOST_POWER = 22  # the largest power of ten that is an exact double
@@ -40,8 +40,8 @@ class Runs:
 
     Attributes:
         starts: the start of each number.
-        points: the position of its point; its start minus one if it has none.
-        ends: the position after its last character.
+        points: the position of the point of each number; its start minus one if it has none.
+        ends: the position after the last character of each number.
         has_points: whether all numbers are known to have a point.
         exponents: the exponents of ten; None if no number has one.
     """
@@ -55,13 +55,13 @@ class Runs:
 
 @dataclass(slots=True)
 class Exponents:
-    """The exponents of some numbers.
+    """The exponents of the numbers in a block.
 
     Attributes:
         values: the exponent of each number; 0 if it has none.
-        ends: the position after the digits before it.
-        present: which numbers have an exponent.
-        odd: which numbers have an exponent that is not one or two digits.
+        ends: the position after the digits before the exponent, for each number.
+        present: whether each number has an exponent.
+        odd: whether each number has an exponent that is not one or two digits.
     """
 
     values: Places
@@ -75,7 +75,7 @@ def find_runs(block: Bytes, *, has_letters: bool = True) -> Runs | None:
 
     Args:
         block: the characters, with padding at both ends.
-        has_letters: whether there may be letters; brackets do not count.
+        has_letters: whether there may be letters, such as the `e` of an exponent.
 
     Returns:
         The positions of the numbers; None if a number begins with a point or has two points. If the
@@ -94,8 +94,8 @@ def _find_edges(block: Bytes) -> Runs | None:
     places = np.flatnonzero(change)
     places += 1
     if places.size % 3 == 0:
-        # Usually all numbers have a point: start, point and end alternate. This is certain if
-        # every third is an end: between two ends is one start, and points only after it.
+        # Usually all numbers have a point, so that start, point and end alternate. This is certain
+        # if every third place is an end: one start and one point are between two ends.
         ends = np.ascontiguousarray(places[2::3])
         if not inside.take(ends).any():
             return Runs(places[0::3], places[1::3], ends, has_points=True)
@@ -105,7 +105,7 @@ def _find_edges(block: Bytes) -> Runs | None:
         return None
     edges = places[~is_point]
     runs = Runs(edges[0::2], edges[0::2] - 1, np.ascontiguousarray(edges[1::2]))
-    # Before a point are two edges of each earlier number, and the start of its own.
+    # A point follows two edges (start, end) of each earlier number, and the start of its own.
     owners = (np.flatnonzero(is_point) - np.arange(points.size)) // 2
     if (owners[1:] == owners[:-1]).any():
         return None
@@ -135,14 +135,14 @@ def _find_exponents(block: Bytes, ends: Places) -> Exponents:
 
 
 def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Read plain numbers: at most 15 digits, a minus, a point and a small exponent.
+    """Read plain numbers: at most 15 digits, optionally with a minus, a point, a small exponent.
 
     Args:
-        block: the characters, as for `find_runs`; a multiple of eight.
+        block: the characters, as for `find_runs`; their number is a multiple of eight.
         runs: the positions of the numbers.
 
     Returns:
-        The numbers, and which of them are not plain.
+        The numbers, and a mask of those that are not plain, whose values may be wrong.
     """
     tables = _tables()
     words = block.view(np.uint64)
@@ -186,16 +186,16 @@ def read_runs(block: Bytes, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np
     if runs.exponents is None:
         values /= scale
     else:
-        odd |= _raise(values, runs.exponents, decimals) | (ends <= starts)
+        odd |= _apply_exponents(values, runs.exponents, decimals) | (ends <= starts)
     bits = values.view(np.uint64)
     bits |= minus.astype(np.uint64) << np.uint64(63)
     return values, odd
 
 
-def _raise(
+def _apply_exponents(
     values: NDArray[np.float64], exponents: Exponents, decimals: Places
 ) -> NDArray[np.bool_]:
-    """Scale integers by powers of ten.
+    """Multiply or divide integers by powers of ten.
 
     Args:
         values: the integers; changed in place.
@@ -203,7 +203,8 @@ def _raise(
         decimals: the number of digits after the point.
 
     Returns:
-        Which results are inexact, because the power of ten is not an exact double.
+        A mask of results that may be wrong, because the exponent is odd, or the power of ten is
+        not an exact double.
     """
     powers = exponents.values - decimals
     odd: NDArray[np.bool_] = exponents.odd | (np.abs(powers) > _MOST_POWER)
@@ -214,7 +215,7 @@ def _raise(
 
 
 def _words_before(words: Words, ends: Places) -> tuple[Words, Words]:
-    """Return the sixteen bytes before each end as two little-endian words."""
+    """Return the sixteen bytes before each end as two little-endian words, in order."""
     at = ends >> 3
     # A word spans two aligned ones; if it is aligned itself, shifting by 64 bits gives 0.
     right = ((ends & 7) << 3).view(np.uint64)
@@ -228,7 +229,7 @@ def _words_before(words: Words, ends: Places) -> tuple[Words, Words]:
 
 
 def _number(word: Words) -> Words:
-    """Convert eight digits to an integer; each is a byte from 0 to 9, the first is the lowest."""
+    """Convert eight digits to an integer: bytes from 0 to 9, the first digit in the lowest byte."""
     pairs = word * np.uint64(10)
     pairs += word >> np.uint64(8)
     quads = pairs >> np.uint64(16)
@@ -259,8 +260,8 @@ class _Tables:
 
     Attributes:
         zeros: the character 0 in every byte.
-        low: the masks of the last eight digits.
-        high: the masks of the eight digits before.
+        low: the masks that keep the digits in the last eight bytes.
+        high: the masks that keep the digits in the eight bytes before.
         powers: the powers of ten, up to the largest exact one.
     """
 

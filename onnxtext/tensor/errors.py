@@ -8,7 +8,7 @@ class LiteralError(ValueError):
     """Text that is not a valid literal.
 
     Attributes:
-        message: The expected text, in lower case without a final period.
+        message: The problem, such as "expected a number, found x": no capital, no final period.
         offset: Character offset into the given text; 0 if unknown.
         length: Number of characters of the wrong part; 0 if unknown.
         help: How to fix the text, or None.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The binary floating-point formats: values of codes, and rounding of numbers to codes.
+"""The binary floating-point formats: the values of codes (bit patterns), and rounding to codes.
 
 Rounding goes through double. That is safe because every point halfway between two neighbours of a
 narrower format is itself a double: a decimal that is read as a double never crosses such a point,
@@ -77,7 +77,7 @@ _FORMATS = (
 )
 
 FORMATS: Mapping[str, Format] = MappingProxyType({f.name: f for f in _FORMATS})
-"""Every format of at most 32 bits by element name. Double has none: numbers are rounded from it.
+"""Every format of at most 32 bits by element name. Double has no entry: it needs no rounding.
 
 Sources: IEEE 754; ONNX's float8 documentation (arXiv 2209.05433 and 2206.02915 for the ``fn``
 and ``fnuz`` kinds); the OCP MX specification for float8e8m0, float6 and float4.
@@ -111,7 +111,7 @@ def round_doubles(
 ) -> tuple[NDArray[np.uint32], NDArray[np.intp]] | None:
     """Round an array of doubles to codes of `form`, half to even.
 
-    NaN becomes ``form.nan`` whatever its sign and payload; infinities become infinities.
+    In formats narrower than 32 bits, NaN becomes ``form.nan`` whatever its sign and payload.
 
     Args:
         form: The format.
@@ -119,7 +119,7 @@ def round_doubles(
 
     Returns:
         The codes, and the indices of values exactly between two codes; None if some value has no
-        code, which the caller then finds.
+        code.
     """
     codes = np.empty(values.size, np.uint32)
     found = []
@@ -138,7 +138,7 @@ def round_doubles(
 def _round_floats(
     form: Format, values: NDArray[np.float64], out: NDArray[np.uint32]
 ) -> NDArray[np.intp] | None:
-    """Round one block to float32, with the processor's conversion."""
+    """Round one block to float32, with the processor's conversion; like `_round_block`."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = values.astype(np.float32)
     out[:] = rounded.view(np.uint32)
@@ -157,7 +157,11 @@ def _round_floats(
 def _round_block(
     form: Format, values: NDArray[np.float64], out: NDArray[np.uint32]
 ) -> NDArray[np.intp] | None:
-    """Round one block to a format narrower than float32, by integer arithmetic."""
+    """Round one block to a format narrower than float32, by integer arithmetic.
+
+    Write the codes to `out`, and return the indices of values exactly between two codes; None if
+    some value has no code.
+    """
     finite = np.isfinite(values)
     size = np.abs(values)
     bits = size.view(np.int64)

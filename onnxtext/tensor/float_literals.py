@@ -43,10 +43,10 @@ _SINGLE, _WORD = struct.Struct("<f"), struct.Struct("<I")
 _DOUBLE, _QUAD = struct.Struct("<d"), struct.Struct("<Q")
 _DOUBLE_INF = 0x7FF0000000000000
 _BELOW_FLOAT32 = 0x1FFFFFFF
-"""The bits of a double that a float32 does not have."""
+"""The mantissa bits of a double that a float32 does not have."""
 
 _HALFWAY = 0x10000000
-"""These bits in a double that is halfway between two float32 values."""
+"""The value of these bits if a double is halfway between two float32 values."""
 
 
 def float32_bits(text: str) -> int:
@@ -192,7 +192,7 @@ def _double(size: str, text: str, name: str) -> float:
 
 
 def _settle(form: Format, size: str, value: float) -> int:
-    """Round a number by its digits, if its double is exactly between two codes."""
+    """Return the code of a number whose double is exactly between two codes, by its digits."""
     from decimal import Decimal
     from fractions import Fraction
 
@@ -240,7 +240,7 @@ def _narrow_nan(form: Format, size: str, minus: bool, text: str) -> int:
 
 
 def _nan_bits(size: str, minus: bool, width: int, text: str) -> int:
-    """Return the bits of ``nan`` or ``nan(0x…)``, the text without sign and in lower case."""
+    """Return the bits of ``nan`` or ``nan(0x…)``, given as `size` without sign, in lower case."""
     infinity, nan = (0x7F800000, 0x7FC00000) if width == 32 else (_DOUBLE_INF, 0x7FF8 << 48)
     sign = 1 << (width - 1)
     bits = int(size[4:-1], 16) if len(size) > 3 else nan

@@ -64,7 +64,7 @@ def each(body: Body, convert: Callable[[str], T]) -> list[T]:
 
     Args:
         body: The elements.
-        convert: Reads one; its errors are relocated to the element.
+        convert: Reads one element; its errors get the offset of the element in the literal.
 
     Raises:
         LiteralError: The first error of `convert`.
@@ -145,7 +145,8 @@ def narrow_typed(body: Body, element: ElementType, high: int) -> NDArray[np.int6
         body: The elements. Bare integers are codes, as in the official syntax; others are read
             like in `narrow`.
         element: The element type.
-        high: The maximum of integers; the minimum is 0 below six bits, otherwise that of int32.
+        high: The maximum of integers. Their minimum is 0 for formats of fewer than six bits,
+            otherwise that of int32.
     """
     low = 0 if element.bits < 6 else -(1 << 31)
     if not any(mark in body.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
@@ -163,7 +164,7 @@ def bools(body: Body) -> NDArray[np.uint8]:
     """Read ``true`` and ``false`` as 1 and 0."""
     data = body.data
     if len(data) >= _SHORT and not data.translate(None, _BOOL_LETTERS):
-        # Use 1 and 2, so that "falsetrue" becomes neither.
+        # Use 1 and 2, so that "falsetrue" becomes 12, which is neither.
         digits = data.replace(b"true", b"2").replace(b"false", b"1")
         values = _fromstring(digits, np.int64) if _ends_in(digits, b"12") else None
         if values is not None and ((values == 1) | (values == 2)).all():
@@ -185,8 +186,8 @@ def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
     Args:
         body: The elements.
         bits: The width of a part, 32 or 64.
-        pairs: Whether a plain real number has an imaginary part of zero. Otherwise it is one part
-            of a number, as in the official syntax in braces.
+        pairs: Whether a real number stands for a complex one with the imaginary part 0. Otherwise
+            it is one of the two parts of a number, as in the official syntax in braces.
 
     Returns:
         The parts in order.
@@ -199,7 +200,8 @@ def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
     try:
         return read(Body(",".join(texts).encode()))
     except LiteralError:
-        each(body, lambda text: [one(part) for part in split(text)])  # raises it there
+        # Raise the error with the offset of its element in `body`.
+        each(body, lambda text: [one(part) for part in split(text)])
         raise  # pragma: no cover
 
 
@@ -243,7 +245,7 @@ def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:
 
 
 def _ends_in(data: bytes, allowed: bytes) -> bool:
-    """Whether the last character except whitespace is one of `allowed`."""
+    """Whether the last character before any final whitespace is one of `allowed`."""
     end = data[-_SHORT:].rstrip(_BLANK_BYTES) or data.rstrip(_BLANK_BYTES)
     return bool(end) and end[-1] in allowed
 

@@ -96,7 +96,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
 def _repeated(
     element: ElementType, parts: list[NDArray[Any]], found: int, count: int
 ) -> Repetition:
-    """Return the written elements, and the last one repeated up to `count` elements."""
+    """Return the `found` elements of the text, the last one repeated up to `count` elements."""
     group = 1 if element.bits >= 8 else 4 if element.bits == 6 else 8 // element.bits
     last = parts[-1][-1:]
     missing = -found % group  # align the units to bytes
@@ -140,10 +140,10 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
 def parse_typed(element: ElementType, text: str) -> bytes:
     """Read a literal in braces as the entries of the element type's typed field.
 
-    Literals mean the same as in the official parser: integers of types stored in ``int32_data``
-    may have any int32 value and are bits for the narrow floats, negative uint32 and uint64 wrap
-    around, and elements are not counted. The exception are types narrower than six bits: their
-    elements are packed, as the schema requires, and must be in range.
+    Literals have the same meaning as in the official parser. For types stored in ``int32_data``,
+    integers may have any int32 value; for narrow floats, they are bits. Negative uint32 and uint64
+    wrap around. The number of elements is not checked. Unlike in the official parser, elements
+    narrower than six bits are packed, as the schema requires, and must be in range.
 
     Args:
         element: The element type.
@@ -260,7 +260,7 @@ def _plain(
     read: Callable[[Body], NDArray[Any]],
     dims: Sequence[int] | None = None,
 ) -> list[NDArray[Any]] | None:
-    """Read a large literal of plain numbers in parts; return None if it is not one."""
+    """Read a large literal of plain numbers in parts; return None if it is small or not plain."""
     if len(text) < _LARGE or element.kind in ("complex", "bool"):
         return None
     from onnxtext.tensor import bulk_numbers
@@ -293,7 +293,7 @@ def _raw_elements(element: ElementType, body: Body) -> NDArray[Any]:
 
 
 def _typed_entries(element: ElementType, limits: tuple[int, int], body: Body) -> NDArray[Any]:
-    """Read the entries of a typed field; for packed types, their elements."""
+    """Read the entries of a typed field; for packed types, the elements before packing."""
     if element.kind == "complex":
         return numbers.complexes(body, element.bits // 2, pairs=False)
     if element.kind == "bool":

@@ -33,7 +33,7 @@ _FIELD_TYPES = {
 _BLOCK = 1 << 16
 _LONG = 1 << 12
 _FEW = 1 << 10
-"""The most elements for which scanning their text is faster than a test with numpy."""
+"""Maximum number of elements for which scanning the text is faster than a test with numpy."""
 
 
 def format_rows(
@@ -219,12 +219,12 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
 
 
 def _is_narrow(element: ElementType) -> bool:
-    """Whether elements are floats whose text is looked up by code."""
+    """Whether elements are floats of at most 16 bits, whose text is looked up by code."""
     return element.kind == "float" and element.bits <= 16
 
 
 def _raw_type(element: ElementType) -> str:
-    """Return the numpy type of the elements; unsigned codes for those that are looked up."""
+    """Return the numpy type of the elements; for narrow floats, that of their unsigned codes."""
     if element.kind == "bool":
         return "?"
     letter = "u" if _is_narrow(element) else element.kind[0]
@@ -349,7 +349,7 @@ def _mixed_rows(
 def _packed_rows(
     element: ElementType, entries: NDArray[Any], row: int, count: int | None
 ) -> list[str] | None:
-    """Return the elements packed into entries as rows; None if packing them gives other entries."""
+    """Unpack elements from entries, as rows; None if packing the elements gives other entries."""
     if not _within(entries, 1 << 8):
         return None
     codes = unpack(entries.astype(np.uint8), element.bits)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _LEAST_BLOCK, _MOST_BLOCK = 1 << 14, 1 << 20
-"""The limits of the size of a piece, in bytes."""
+"""Minimum and maximum size of a piece, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +14,10 @@ class Repetition:
     """A prefix, a repeated unit, and a suffix.
 
     Attributes:
-        start: the bytes before the units; empty if they would be units too.
+        start: the bytes before the units; b"" if they would consist of units too.
         unit: the repeated bytes; not empty.
         times: the number of units.
-        end: the bytes after the units, the beginning of a partial unit.
+        end: the bytes after the units: the beginning of one more unit, or nothing.
     """
 
     start: bytes
@@ -27,7 +27,7 @@ class Repetition:
 
     @classmethod
     def of(cls, start: bytes, unit: bytes, times: int, end: bytes) -> Repetition:
-        """Make a repetition; a start that consists of units is counted as units."""
+        """Make a repetition; if `start` consists of units, add them to `times`."""
         more = len(start) // len(unit)
         if start == unit * more:
             return cls(b"", unit, times + more, end)
@@ -37,7 +37,7 @@ class Repetition:
         return len(self.start) + len(self.unit) * self.times + len(self.end)
 
     def pieces(self) -> list[bytes]:
-        """Return the bytes in pieces, equal ones shared, so that the memory is bounded."""
+        """Return the bytes in pieces; repeated pieces are one object, which saves memory."""
         block_size = min(max(len(self) >> 8, _LEAST_BLOCK), _MOST_BLOCK)
         each = max(block_size // len(self.unit), 1)
         blocks, rest = divmod(self.times, each)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the shortest decimals of floats of at most 16 bits, a page of 256 codes at a time.
 
-float16 and bfloat16 print the shortest decimal that rounds to the same code, and of several the
-closest to the value (numpy's rule for float16; ``str`` of an ml_dtypes bfloat16 is longer).
+float16 and bfloat16 print the shortest decimal that rounds to the same code; of several such
+decimals, the closest to the value (numpy's rule for float16; ``str`` of an ml_dtypes bfloat16 is
+longer).
 Formats of at most 8 bits are so coarse that this rule would print misleading numbers (448 as 450.0,
 1024 as 1000.0), so they print all digits of the value, like float32.
 """
@@ -28,7 +29,7 @@ _EXACT = Context(prec=200)
 
 @functools.cache
 def narrow_texts(name: str, page: int) -> tuple[str, ...]:
-    """Return the texts of codes ``256 * page`` and following.
+    """Return the texts of the (up to 256) codes from ``256 * page`` on.
 
     Args:
         name: The element type's name.
@@ -36,7 +37,8 @@ def narrow_texts(name: str, page: int) -> tuple[str, ...]:
 
     Returns:
         The texts: decimals with a point or exponent, ``inf`` and ``-inf``, ``nan`` and ``-nan``
-        for the codes that they read as, and the code, such as ``0x7e01``, for other NaNs.
+        for the codes that the reader gives these words, and the code, such as ``0x7e01``, for other
+        NaNs.
     """
     form = FORMATS[name]
     codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))

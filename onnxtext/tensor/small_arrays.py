@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast path for short literals of plain numbers, which most initializers are.
+"""Fast path for short literals of plain numbers: most initializers are such literals.
 
-Without numpy, whose call overhead exceeds the whole conversion. Other literals (words,
-hexadecimals, unusual whitespace, numbers that would be rounded twice) are left to `parse`.
+It does not use numpy, whose call overhead exceeds the whole conversion. `parse_literals` reads the
+other literals (words, hexadecimals, unusual whitespace, numbers that would be rounded twice).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from struct import pack, unpack
 from onnxtext.tensor.elements import ElementType
 
 LONGEST = 1000
-"""Longer texts are read in bulk."""
+"""Maximum length of a text, in characters; longer texts are read in bulk."""
 
 _BLANK = r"[ \t\n\v\f\r]*"
 _INTEGER = r"-?[0-9]{1,18}"
@@ -34,7 +34,7 @@ _ELEMENT = re.compile(r"[^\[\],\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 _HALF = 0x1000_0000
 _LOW_BITS = 0x1FFF_FFFF
-"""The bits of a float64 that a float32 lacks; the value `_HALF` of them is halfway."""
+"""The bits of a float64 that a float32 lacks; `_HALF` is halfway between two float32 values."""
 
 _NORMAL = 0x3810_0000_0000_0000
 """The bits of 2**-126 as float64: the smallest normal float32."""

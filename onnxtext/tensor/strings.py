@@ -10,7 +10,7 @@ from onnxtext.wire.writer import delimited, varint
 
 
 def join_strings(values: Sequence[bytes]) -> bytes:
-    """Return strings as bytes: each after its length, a protobuf varint."""
+    """Join strings to bytes: before each string is its length, a protobuf varint."""
     if core() == "native":
         joined: bytes = core_module("varints").string_fields(0, values)
         return joined
@@ -18,9 +18,9 @@ def join_strings(values: Sequence[bytes]) -> bytes:
 
 
 def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
-    """Return a field with this key, one byte, for each string of `join_strings`.
+    """Convert the result of `join_strings` to a repeated field with the given key, one byte.
 
-    Return None if these bytes are not its result.
+    Return None if the data is not a result of `join_strings`.
     """
     if core() == "native":
         fields: bytes | None = core_module("varints").fields_of_strings(key[0], data)
@@ -30,7 +30,7 @@ def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
 
 
 def split_strings(data: bytes | memoryview) -> tuple[bytes, ...] | None:
-    """Return the strings that `join_strings` joined; None if these bytes are not its result."""
+    """Return the strings that `join_strings` joined; None if the data is not such a result."""
     if core() == "native":
         split: tuple[bytes, ...] | None = core_module("varints").split_strings(data)
         return split

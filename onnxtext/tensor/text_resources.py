@@ -71,7 +71,7 @@ class Blobs:
         self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}
 
     def knows(self, digest: str) -> bool:
-        """Whether a digest is a prefix of a resource's digest, or the reverse."""
+        """Whether a digest is a prefix of a resource's digest, or begins with one."""
         return digest in self._resources or bool(self._matching(digest))
 
     def find(self, digest: str) -> bytes | memoryview:
@@ -101,7 +101,7 @@ class Blobs:
         return data
 
     def _matching(self, digest: str) -> list[str]:
-        """Return the resources whose digest is a prefix of another digest, or the reverse."""
+        """Return the resources whose digest is a prefix of this digest, or begins with it."""
         names = self._sorted
         found = [digest[:size] for size in self._sizes if size < len(digest)]
         found = [name for name in found if name in self._resources]

@@ -24,7 +24,7 @@ VARINT_FIELDS = {"int32_data": "<i4", "int64_data": "<i8", "uint64_data": "<u8"}
 
 _LETTERS = {"<i4": "i", "<i8": "q", "<u8": "Q"}
 _SHORT = 256
-"""Entries of fewer bytes are encoded faster without numpy."""
+"""Maximum size of entries, in bytes, that are encoded faster without numpy."""
 
 _LONGEST = 10
 _FEW = 1 << 10
@@ -139,7 +139,7 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
 
 
 def pack_entries(field: str, entries: bytes) -> bytes:
-    """Encode the entries of a numeric field of `TensorProto` as a packed field does.
+    """Encode the entries of a numeric field of `TensorProto` as the payload of a packed field.
 
     Args:
         field: its name.
@@ -159,7 +159,7 @@ def pack_entries(field: str, entries: bytes) -> bytes:
 
 
 def pack_integers(values: tuple[int, ...]) -> bytes:
-    """Encode 64-bit integers as a packed field does."""
+    """Encode int64 values as the payload of a packed field."""
     if core() == "native":
         packed: bytes | None = core_module("varints").pack_integers(values)
         if packed is not None:
@@ -168,9 +168,10 @@ def pack_integers(values: tuple[int, ...]) -> bytes:
 
 
 def fields_of_packed(key: bytes, data: bytes | memoryview) -> bytes | None:
-    """Return the result of `unpack_entries`, then `int_fields`, in one step of the native core.
+    """Convert the payload of a packed int64 field to unpacked fields: `key` before each value.
 
-    Return None without that core, or if these bytes are no list of varints.
+    This is `unpack_entries`, then `int_fields`, in one step of the native core. Return None in the
+    Python core, or if the data is not a list of varints.
     """
     if core() == "python":
         return None
@@ -182,7 +183,7 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
     """Decode the result of `pack_entries`.
 
     Raises:
-        ValueError: these bytes are no list of entries of this field.
+        ValueError: the data is not a list of entries of this field.
     """
     kind = VARINT_FIELDS.get(field)
     if kind is None:
@@ -205,7 +206,7 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
 
 
 def _ends(octets: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Return the place of the last byte of every varint."""
+    """Return the index of the last byte of every varint."""
     ends = np.flatnonzero(octets < 0x80)
     if octets.size and (not ends.size or ends[-1] != octets.size - 1):
         raise ValueError("the last varint is cut off")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare encoded pieces with the original bytes without joining them."""
+"""Compare an encoding in pieces with the original bytes, without joining large pieces."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.writer import Piece
 
 _LONG = 1 << 12
-"""The size below which pieces are joined before the comparison."""
+"""The size in bytes below which pieces are joined before the comparison."""
 _MANY = 1 << 10
 """Maximum number of pieces to join, so that they fit into the processor's cache."""
 
 _LARGE = 1 << 18
-"""The size below which pieces are copied for the comparison: they fit into the cache."""
+"""The size in bytes below which pieces are copied for the comparison: they fit into the cache."""
 _BLOCK = 1 << 22
 """Number of bytes of two long pieces to compare at a time."""
 
@@ -22,7 +22,7 @@ _BLOCK = 1 << 22
 def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
     """Whether the joined pieces equal the data.
 
-    A piece that is a view of the data at its own offset is not read.
+    A large piece that is a view of the data at the same offset is equal, so it is not read.
     """
     at = 0
     view = memoryview(data)
@@ -51,7 +51,7 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def same_bytes(left: Piece, right: Piece) -> bool:
-    """Whether two pieces are equal; pieces at the same address are not read."""
+    """Whether two pieces are equal; two views of the same memory are not read."""
     if len(left) != len(right):
         return False
     one, other = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)

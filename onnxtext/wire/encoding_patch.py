@@ -2,7 +2,7 @@
 """Make and apply byte patches, which turn the canonical encoding of a model into its file's bytes.
 
 The section `encoding` (SPEC 13.5) of a text holds a patch; `proto/decode/lift.py` makes it. A
-patch is a sequence of instructions, each a varint whose lowest bit tells the kind:
+patch is a sequence of instructions. Each begins with a varint whose lowest bit gives its kind:
 
 - `length << 1`, `offset`: copy `length` bytes of the canonical encoding from `offset`;
 - `length << 1 | 1`, then `length` bytes: insert these bytes.
@@ -23,23 +23,26 @@ _BLOCK = 16
 """Block size for finding copies."""
 
 _MOST_BLOCKS = 1 << 18
-"""Maximum number of indexed blocks, about 50 MB. In more than 4 MiB they are not adjacent, so
-copies from other offsets are found only if they contain an indexed block."""
+"""Maximum number of indexed blocks; the index then takes about 50 MB.
+
+In data of more than 4 MiB, the indexed blocks are not adjacent. There, a copy is found only if it
+contains an indexed block or continues after the previous copy.
+"""
 
 _WORTH = 8
-"""The least length of a match that is copied; shorter matches are inserted."""
+"""Minimum length of a match to copy; shorter matches are inserted."""
 
 
 def make_patch(canonical: bytes, wanted: bytes) -> bytes:
-    """Create the patch that turns one byte string into another, in linear time."""
+    """Create the patch that turns `canonical` into `wanted`, in linear time."""
     blocks: dict[bytes, int] = {}
     step = max(_BLOCK, -(-len(canonical) // _MOST_BLOCKS))
     for at in range(0, len(canonical) - _BLOCK + 1, step):
         blocks.setdefault(canonical[at : at + _BLOCK], at)
     out: list[bytes] = []
-    inserted = 0  # start of the bytes of `wanted` without an instruction
+    inserted = 0  # offset in `wanted` after the last instruction
     at = 0
-    expected = 0  # offset in `canonical` behind the last copy
+    expected = 0  # offset in `canonical` after the last copy
     while at < len(wanted):
         source = expected
         if canonical[source : source + _WORTH] != wanted[at : at + _WORTH]:
@@ -64,7 +67,7 @@ def _insertion(data: bytes) -> bytes:
 
 
 def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
-    """Return how many bytes are equal from an offset in each byte string."""
+    """Return the length of the common prefix of `left[left_at:]` and `right[right_at:]`."""
     limit = min(len(left) - left_at, len(right) - right_at)
     size = 0
     step = 64
@@ -102,7 +105,9 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
 
 
 def _instructions(canonical: bytes, patch: bytes) -> Iterator[tuple[int, bool, int, int]]:
-    """Return the instructions of a patch: offset, whether it inserts, start and end of its bytes.
+    """Yield (offset, inserts, start, end) for each instruction of a patch.
+
+    `start` and `end` are offsets in the patch if the instruction inserts, otherwise in `canonical`.
 
     Raises:
         WireError: an instruction refers to bytes beyond the end.

@@ -20,7 +20,7 @@ class FileKind:
 
     Attributes:
         code: code of the diagnostic.
-        what: description that follows "this is".
+        what: description with an article, such as "a gzip file".
         help: what to do.
     """
 
@@ -30,7 +30,7 @@ class FileKind:
 
 
 def recognize(data: bytes) -> FileKind | None:
-    """Recognize a file that is not a binary model; None if its kind is unknown."""
+    """Return the kind of a file that is not a binary model; None if unknown."""
     for offset, magic, what, help in _MAGIC:
         if data.startswith(magic, offset):
             return FileKind("not-a-model", what, help)
@@ -113,7 +113,7 @@ def _text(data: bytes) -> FileKind | None:
 
 
 def _decoded(data: bytes) -> str | None:
-    """Decode the beginning of a text; None if it is binary or too short to decide."""
+    """Decode the beginning of a text; None if the data is binary or too short to decide."""
     head = data[:_HEAD]
     if len(head) < 4 or re.search(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]", head):
         return None
@@ -183,4 +183,4 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
         _is("a model in protobuf's text form", _official("textproto", "textproto")),
     ),
 )
-"""Patterns for the beginning of texts and their kinds; the first match wins."""
+"""(pattern for the beginning of a text, function that returns its kind); the first match wins."""

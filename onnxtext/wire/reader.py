@@ -17,7 +17,7 @@ class WireError(ValueError):
 
     Attributes:
         message: the problem.
-        offset: byte offset.
+        offset: byte offset of the error.
     """
 
     def __init__(self, message: str, offset: int) -> None:
@@ -43,7 +43,7 @@ class WireField(NamedTuple):
         number: the field's number.
         wire_type: the wire type.
         start: offset of its key.
-        value: offset of its value; of the payload if it is length-delimited.
+        value: offset of its value; for a length-delimited field, after the length.
         end: offset of its end.
     """
 
@@ -55,7 +55,7 @@ class WireField(NamedTuple):
 
 
 def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
-    """Read a varint (modulo 2**64, like protobuf) and return it with the offset behind it.
+    """Read a varint (modulo 2**64, like protobuf); return it and the offset after it.
 
     Raises:
         WireError: the varint does not end within ten bytes or before `end`.
@@ -83,7 +83,7 @@ def signed(value: int) -> int:
 
 
 def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[WireField]:
-    """Read the fields of the message between two offsets.
+    """Yield the fields of the message between two offsets.
 
     Raises:
         WireError: the bytes are not a message.
@@ -98,7 +98,7 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
             key, at = read_varint(data, begin, end)
         number, wire_type = key >> 3, key & 7
         if not 1 <= number < 1 << 29:
-            raise WireError(f"{number} is no field number", begin)
+            raise WireError(f"the field number {number} is invalid", begin)
         value = at
         if wire_type == LENGTH:
             size = data[at] if at < end else 128
@@ -126,9 +126,9 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
 
 
 def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:
-    """Read the fields of a group, without its end key.
+    """Yield the fields of a group, without its end key.
 
-    Only in groups protobuf accepts fields with number 0 and end keys of any length.
+    Unlike a message, a group may have fields with number 0, and its end key may have any length.
 
     Raises:
         WireError: the bytes are not a group.
@@ -147,7 +147,7 @@ def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField
 def _skip(
     data: bytes | memoryview, at: int, end: int, number: int, wire_type: int, begin: int
 ) -> tuple[int, int]:
-    """Return the start and end of a field's value, given the offset behind its key."""
+    """Return the start and end of a field's value, given the offset after its key."""
     value = at
     if wire_type == GROUP:
         return value, _skip_group(data, at, end, number)
@@ -162,7 +162,7 @@ def _skip(
 
 
 def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int:
-    """Return the offset behind a group's end key, without recursion for nested groups."""
+    """Return the offset after a group's end key, without recursion for nested groups."""
     open_groups = [number]
     begin = at
     while open_groups:
@@ -173,7 +173,7 @@ def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int
         number, wire_type = key >> 3, key & 7
         if wire_type == END_GROUP:
             if number != open_groups.pop():
-                raise WireError("the end tag of another group closes a group", start)
+                raise WireError("a group ends with the end tag of another group", start)
         elif wire_type == GROUP:
             open_groups.append(number)
             if len(open_groups) > MAX_DEPTH:

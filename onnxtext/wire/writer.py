@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 Piece = bytes | memoryview
-"""A part of an encoded message. Weights are views of their input."""
+"""A part of an encoded message. Weights are not copied: they are views of the input."""
 
 MOST_BYTES = (1 << 31) - 1
 """Maximum size of a protobuf message."""
@@ -16,7 +16,7 @@ VARINT, FIXED64, LENGTH, GROUP, END_GROUP, FIXED32 = range(6)
 
 
 def varint(value: int) -> bytes:
-    """Encode a varint; a negative value as the 64-bit number with the same bits."""
+    """Encode an integer as a varint; a negative one as its two's complement in 64 bits."""
     if 0 <= value < 128:
         return _SMALL[value]
     if value < 0:

@@ -274,7 +274,7 @@ def test_unknown_names_are_ignored(order: str) -> None:
     assert [info.name for info in found] == ["w", "u"]
     (finding,) = [item for item in onnxtext.check(text) if "names" in item.message]
     assert finding.code == "value-info-unknown"
-    assert "`z`, which is not a known value of the graph `g`" in finding.message
+    assert "`z`, which is not a value of the graph `g`" in finding.message
     twice = '@initializers("w", "z", "w") g () => () <float v = 1, float w = 1> {}'
     made = onnx.load_model_from_string(onnxtext.to_binary(twice)).graph.initializer
     assert [tensor.name for tensor in made] == ["w", "v"]

@@ -44,7 +44,7 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
         step.how = f"{called} passes slices of"
         axis = _axis(holder, "scan_input_axes", index - len(holder.inputs) + scans)
         return [(around, name, _with_axis(step.part, axis))]
-    step.how = f"{called} carries it from one iteration to the next, starting with"
+    step.how = f"{called} carries it between iterations, starting with"
     if step.size is None:
         step.kind = "unknown"
         if size_of(around, name, step.part) is not None:
@@ -127,7 +127,7 @@ def _iterated(
     result = outputs[output + lead].name
     if output < states:
         name = node.inputs[first + output]
-        step.how = f"{called} carries it from one iteration to the next, starting with"
+        step.how = f"{called} carries it between iterations, starting with"
         if step.size is None and name and size_of(step.view, name, step.part) is not None:
             step.how = f"{called} carries it, and each iteration may set it to"
             return [(body, result, step.part)]

@@ -108,11 +108,12 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         return
     if unknown:
         decorator, name = unknown[0]
-        what = "initializer" if decorator == INITIALIZERS else "value"
+        what = "stored initializer" if decorator == INITIALIZERS else "value"
+        where = scope.describe()
         more = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
         yield Finding(
             "value-info-unknown",
-            f"`@{decorator}` names {quoted(name)}, which is not a known {what} of {scope.describe()}{more}",
+            f"`@{decorator}` names {quoted(name)}, which is not a {what} of {where}{more}",
             (Place(graph, ("name",)),),
             help="remove the name",
             severity="warning",

@@ -56,7 +56,7 @@ class AttributeFields:
         reference: `ref_attr_name`.
         values: the fields that hold values.
         decorators: `@doc` if the attribute has a doc string.
-        is_whole: whether the message has no other fields.
+        is_whole: whether these attributes cover all fields of the message.
     """
 
     data: Data
@@ -93,7 +93,7 @@ class AttributeFields:
         return made
 
     def record(self, data: Data) -> ast.Record:
-        """Return a record of all fields except the name and the doc string."""
+        """Decode an attribute to a record, without its name and doc string."""
         from onnxtext.proto.descriptors import message_spec
         from onnxtext.proto.generic_records import lift_record
 
@@ -104,7 +104,9 @@ class AttributeFields:
 def attribute_value(
     fields: AttributeFields, lift_graph: Callable[[Data], ast.Graph]
 ) -> ast.AttributeValue | None:
-    """Return the value of an attribute; a `Record` if no other syntax can express it.
+    """Return the value of an attribute; None if it has a type but no value.
+
+    Return a `Record` of all its fields if no other syntax can express the value.
 
     Args:
         fields: the attribute.
@@ -176,7 +178,7 @@ def _list(
 
 
 def _all(items: Iterable[T | None]) -> tuple[T, ...] | None:
-    """Return the items; None if any item is missing."""
+    """Return the items as a tuple; None if any item is None."""
     found: list[T] = []
     for item in items:
         if item is None:
@@ -203,7 +205,7 @@ def expressible_sparse(data: Data) -> ast.SparseTensor | None:
 def expressible_type(data: Data) -> ast.Type | None:
     """Lift a `TypeProto`; return None if the syntax cannot express it on its own."""
     made = lift_type(data)
-    # Before a possible tensor, `undefined` is a type only with its brackets.
+    # Where a tensor is allowed too, the parser reads `undefined` as a type only with brackets.
     if isinstance(made, (ast.TensorType, ast.SparseTensorType)) and made.element == "undefined":
         return None
     return made

@@ -14,7 +14,7 @@ _REPLACED = "\ufffd".encode()
 
 
 def diagnose_invalid(data: bytes, name: str) -> Diagnostic | None:
-    """Return why bytes are not a model; None if the bytes are a model.
+    """Return the diagnostic for bytes that are not a model; None if they are a valid model.
 
     Args:
         data: the bytes.
@@ -68,14 +68,14 @@ def _corrupt(data: bytes, corruption: Corruption, name: str) -> Diagnostic:
 
 
 def _is_foreign(corruption: Corruption) -> bool:
-    """Whether no valid field of a model precedes the error, so that the file is no model."""
+    """Whether the file is probably not a model: no valid model field precedes the error."""
     if corruption.known or corruption.kind == "deep":
         return False
     return corruption.kind == "wrong" or not corruption.path
 
 
 def warn_suspicious(data: bytes, name: str) -> str | None:
-    """Return a warning if a valid model looks like another message; otherwise None."""
+    """Return a warning if a valid model looks like another onnx message; otherwise None."""
     if not is_suspicious(data):
         return None
     other = looks_like(data)

@@ -3,7 +3,8 @@
 
 The fast path lifts every item, ignores unknown fields and lowers the result. If the bytes are the
 same (nearly always), the AST is complete and the encoding canonical. Otherwise the careful
-path compares each item with its own bytes and adds `residual_decorators` for missing fields.
+path compares each item with its own bytes, and adds `residual_decorators` for fields that the AST
+lacks.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from onnxtext.wire.reader import WireError
 
 
 class LiftError(ValueError):
-    """The bytes are not a message of the expected type.
+    """The bytes are not a message of the expected type, or not canonical (see `lift_fragment`).
 
     Attributes:
         message: the reason.
@@ -44,9 +45,9 @@ class LiftError(ValueError):
 
 
 Finish = Callable[[Model, list[Graph | Function] | None, int], None]
-"""Rearranges a freshly lifted model without changing its meaning.
+"""A function that rearranges a freshly lifted model without changing its meaning.
 
-Its arguments are the model, all its graphs if they are known, and `Lifter.largest`.
+Its arguments are the model, all its graphs (None if they were not listed), and `Lifter.largest`.
 """
 
 
@@ -55,7 +56,7 @@ def lift_model(data: bytes, finish: Finish | None = None) -> Model:
 
     Args:
         data: the bytes.
-        finish: called on the model before the round trip is proven.
+        finish: called on the model before its lowered bytes are compared with the data.
 
     Raises:
         LiftError: the bytes are not a `ModelProto`.
@@ -70,11 +71,14 @@ def lift_model(data: bytes, finish: Finish | None = None) -> Model:
 
 
 _LARGE = 1 << 24
-"""The size below which a model is joined before the comparison: faster for small nodes."""
+"""Maximum size, in bytes, of encodings that are joined before they are compared.
+
+Joining is faster if there are many small nodes.
+"""
 
 
 def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
-    """Record how the file is encoded: as habits if they explain it, otherwise as a patch."""
+    """Store how the file deviates from the canonical encoding: as habits, a patch, or both."""
     from onnxtext.proto.encoding_habits import Encoder, observe
 
     habits = observe(data)
@@ -111,13 +115,16 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
 
 
 _NODES_AND_GRAPHS = ("GraphProto", "FunctionProto", "NodeProto")
-"""Messages whose fields without syntax become decorators."""
+"""Messages in which fields without syntax become decorators, so they need no record."""
 
 
 def _lift_proven(
     data: bytes, message: str, finish: Finish | None = None
 ) -> tuple[bytes, Model | Fragment]:
-    """Return the canonical encoding and the AST of a message."""
+    """Return the canonical encoding and the AST of a message.
+
+    If the fast path shows that `data` is canonical, the encoding is `data` itself.
+    """
     fast = _fast_path(data, message, finish)
     if fast is not None:
         return data, fast
@@ -139,7 +146,7 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
     try:
         made = _lift_fast(data, message, finish)
         if len(data) > _LARGE and isinstance(made, Model):
-            # Do not join: both sides share the memory of the weights.
+            # Do not join the pieces: their weights share memory with `data`.
             is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
             is_same = _lower(made, message) == bytes(
@@ -160,7 +167,7 @@ def canonical_encoding(data: bytes) -> bytes:
 
 
 def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    """Lift with the enabled core; on errors, repeat in Python for the error of that core."""
+    """Lift with the enabled core; after an error, repeat in Python, which defines the errors."""
     try:
         return _lift(Lifter(careful=False), data, message, finish)
     except WireError:

@@ -21,14 +21,20 @@ _MESSAGES = {
     "SparseTensorProto": ({2}, None),
     "TypeProto": ({1, 4, 5}, None),
 }
-"""For each message that users save as a model: fields of which one is required, and the help."""
+"""By message type that users save as a model: (field numbers, help).
+
+A message of this type must have at least one of these fields.
+"""
 
 _FIELD_LIMIT = 20_000
-"""The most fields that are inspected; a message whose first fields match is accepted."""
+"""Maximum number of fields to inspect; if all of them match, the message matches."""
 
 
 def is_suspicious(data: bytes) -> bool:
-    """Whether a model has no graph, or fields that do not match the schema."""
+    """Whether a valid model may be another message: some fields do not match the schema.
+
+    A model with a graph, an `ir_version` and only known top-level fields is never suspicious.
+    """
     if core() == "native" and core_module("decode_models").is_plain(data):
         return False
     keys = {(item.number, item.wire_type) for item in all_fields(data)}
@@ -44,7 +50,7 @@ _MODEL_FIELDS = {(1, VARINT), (5, VARINT)} | {
 
 
 def looks_like(data: bytes) -> tuple[str, str | None] | None:
-    """Return the name of another message that the bytes match, and the help for it."""
+    """Return the (name, help) of another message type that the bytes match; None if none does."""
     for name, (required, help) in _MESSAGES.items():
         spec = message_spec(name)
         try:
@@ -57,7 +63,7 @@ def looks_like(data: bytes) -> tuple[str, str | None] | None:
 
 
 class _SchemaMatch:
-    """Match bytes against the schema of a message type, without unknown fields."""
+    """Match bytes against the schema of a message type; unknown fields do not match."""
 
     def __init__(self) -> None:
         self._left = _FIELD_LIMIT

@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from onnxtext._core.decode_models import ModelDecoder
 
 _DEEP = 90
-"""Messages that are nested deeper are read in Python, which checks the depth limit."""
+"""Graphs and functions nested deeper than this are read in Python, which checks the limit."""
 
 
 class Lifter(NodeLifter):
     """Lifts the messages of one model; caches types, attributes and operator sets.
 
     Attributes:
-        largest: -1 if the lifted model may need another pass (`settle_presence`,
-            `settle_annotations`). Otherwise the number of elements of the largest tensor or
-            attribute list. Decorators, metadata, annotations, empty domains or tensor names and
-            long strings may need another pass; only the core finds that none does.
+        largest: the number of elements of the largest tensor or attribute list, if the native core
+            found that the model needs no further pass (`settle_presence`, `settle_annotations`).
+            Otherwise -1: the Python core was used, or the model has decorators, metadata,
+            annotations, empty domains, empty tensor names or long strings.
     """
 
     def __init__(self, *, careful: bool, native: bool = True) -> None:
@@ -139,8 +139,8 @@ class Lifter(NodeLifter):
         """Lift a `GraphProto`.
 
         Args:
-            data: the bytes around it.
-            depth: the number of messages around it.
+            data: the bytes that contain it.
+            depth: the number of enclosing messages.
             start: the offset of its first byte.
             end: the offset after its last byte; None for the end of the data.
         """
@@ -170,15 +170,15 @@ class Lifter(NodeLifter):
         *,
         is_named: bool = True,
     ) -> None:
-        """Lift the other fields of a graph, and combine its lists.
+        """Lift the fields of a graph that `_fields` did not lift, and combine its lists.
 
         Args:
             graph: the graph; gets its values and decorators.
-            others: the number and payload of fields that `_fields` did not lift.
+            others: the (number, payload) of each field that `_fields` did not lift.
             initializers: its initializers so far.
             infos: its value infos so far.
-            depth: the number of messages around it.
-            is_named: whether it stores a name.
+            depth: the number of enclosing messages.
+            is_named: whether the message stores a name, which may be empty.
         """
         decorators: list[ast.Decorator] = []
         entries: list[Data] = []
@@ -215,7 +215,7 @@ class Lifter(NodeLifter):
 
         Args:
             data: its bytes.
-            depth: the number of messages around it.
+            depth: the number of enclosing messages.
         """
         if self._native and depth <= _DEEP:
             return self._decoder.function(self, data, depth)
@@ -292,7 +292,10 @@ class Lifter(NodeLifter):
         return value
 
     def _set_type(self, value: ast.ValueInfo, data: bytes, decorators: list[ast.Decorator]) -> None:
-        """Set a value's type, shared between values; the type's decorators go to the value."""
+        """Set the type of a value; values with equal types share one object.
+
+        The decorators of the type are appended to `decorators`, with the prefix `type.`.
+        """
         known = self._value_types.get(data)
         if known is None:
             known = ast.ValueInfo("", lift_type(data))
@@ -315,7 +318,7 @@ class Lifter(NodeLifter):
         return value
 
     def sparse_initializer(self, data: Data) -> list[ast.ValueInfo]:
-        """Lift a `SparseTensorProto`; return [] if only a residual field can express it."""
+        """Lift a `SparseTensorProto` to one value; [] if only a residual field can express it."""
         sparse, name = lift_sparse_tensor(data)
         if sparse is None or name is None:
             return []
@@ -347,5 +350,5 @@ def _fields(
 
 
 def _last(texts: list[str]) -> str | None:
-    """Return the last value of a singular field, which overrides the others."""
+    """Return the last value of a singular field, which overrides earlier ones; None if absent."""
     return texts[-1] if texts else None

@@ -24,16 +24,16 @@ from onnxtext.wire.reader import check_depth, read_fields
 from onnxtext.wire.writer import LENGTH
 
 NO_DEFAULTS = Presence(version=1)
-"""No field is stored empty by default; lifting starts from this (see `settle_presence`)."""
+"""A header without presence defaults, with which lifting starts; `settle_presence` adds them."""
 
 SMALL = 4096
-"""The size of the largest attribute that is cached; larger attributes rarely repeat."""
+"""Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 class NodeLifter(ABC):
-    """Lifts nodes and attributes; attributes may contain a `graph`.
+    """Lifts nodes and attributes. A subclass implements `graph`, for graphs in attributes.
 
     Attributes:
         careful: whether to compare every item with its bytes and add residual decorators.
@@ -42,11 +42,11 @@ class NodeLifter(ABC):
     def __init__(self, *, careful: bool) -> None:
         self.careful = careful
         self._attributes: dict[bytes, Attribute] = {}
-        self._exact: dict[int, Attribute] = {}  # by id; lower to exactly the same bytes
+        self._exact: dict[int, Attribute] = {}  # by id; lowering gives their original bytes
 
     @cached_property
     def _lowering(self) -> Lowering:
-        """Lowers items for the comparison with their bytes."""
+        """The encoder of items, whose result is compared with their original bytes."""
         return Lowering(PresenceDefaults(NO_DEFAULTS))
 
     @abstractmethod
@@ -58,7 +58,7 @@ class NodeLifter(ABC):
 
         Args:
             data: its bytes.
-            depth: the number of messages around it.
+            depth: the number of enclosing messages.
         """
         node, is_whole = self.read_node(data, depth)
         if self.careful or not is_whole:
@@ -68,7 +68,7 @@ class NodeLifter(ABC):
         return node
 
     def read_node(self, data: Data, depth: int) -> tuple[Node, bool]:
-        """Lift the known fields of a `NodeProto`; also return whether these are all."""
+        """Lift the known fields of a `NodeProto`; also return whether it has no other fields."""
         inputs: list[str] = []
         outputs: list[str] = []
         attributes: list[Attribute] = []
@@ -116,9 +116,9 @@ class NodeLifter(ABC):
 
         Args:
             data: its bytes.
-            depth: the number of messages around it.
+            depth: the number of enclosing messages.
         """
-        small = b""  # the cache key, if there are few enough bytes
+        small = b""  # the cache key; empty for a large attribute
         if len(data) <= SMALL:
             small = data = bytes(data)
             attribute = self._attributes.get(small)

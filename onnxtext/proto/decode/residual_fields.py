@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Express residual fields, which the ordinary syntax cannot, as `@set` and `@unset`.
+"""Express residual fields (those without ordinary syntax) as `@set` and `@unset`.
 
-Compares the bytes of an item with the lowered bytes of its AST, so the result is complete by
-construction (docs/design.md, The generic form).
+The residual fields of an item are the difference between its bytes and the lowered bytes of its
+AST, so they are complete by construction (docs/design.md, The generic form).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from onnxtext.wire.reader import WireField, read_fields
 
 
 def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...]:
-    """Return the decorators that turn one encoding of a message into another.
+    """Return the `@set` and `@unset` that change the encoding of a message to the wanted one.
 
     Args:
         message: the name of the message type.
@@ -29,7 +29,7 @@ def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[De
     spec = message_spec(message)
     have, old_unknown = _sorted_fields(spec, lowered)
     want, unknown = _sorted_fields(spec, wanted)
-    if unknown == old_unknown:  # a record contains them already
+    if unknown == old_unknown:  # the AST already has them, in a record
         unknown = []
     sets: list[Field] = []
     for number in sorted(want):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode single messages that are not graphs or nodes: tensors, types, attributes, entries.
+"""Decode single messages below a graph or function: nodes, attributes, tensors, types, entries.
 
 A message becomes a record if it has no syntax, or fields that its syntax cannot express.
 """
@@ -60,7 +60,7 @@ def lift_item(lifter: Lifter, data: Data, message: str) -> Fragment:
 
 
 def record_fragment(data: Data, message: str) -> Fragment:
-    """Return the record of a message.
+    """Decode a message to a fragment that is a record.
 
     Raises:
         WireError: the bytes are not a message.

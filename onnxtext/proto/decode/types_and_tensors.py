@@ -23,7 +23,7 @@ Data = bytes | memoryview
 
 
 def text_of(data: Data) -> str:
-    """Return the text of a string field."""
+    """Decode a string field; each byte that is not UTF-8 becomes a surrogate."""
     return bytes(data).decode("utf-8", "surrogateescape")
 
 
@@ -230,7 +230,7 @@ def lift_tensor(
 ) -> tuple[ast.TensorType, str | None, ast.TensorData, list[ast.Decorator], bool]:
     """Return the type, name, data and decorators of a `TensorProto`; `raw_data` is not copied.
 
-    The last value is whether they express all of its fields.
+    The last item of the result tells whether the others express all of its fields.
 
     Raises:
         WireError: the bytes are not a message.
@@ -310,7 +310,7 @@ def _segment(data: Data) -> ast.Decorator:
 
 
 def _field_entries(name: str, parts: list[Data]) -> bytes:
-    """Return the entries of a packed field as a fixed-width array."""
+    """Return the entries of a packed field as the bytes of a fixed-width array."""
     data = b"".join(parts)
     if name in ("float_data", "double_data"):
         if any(len(part) % (4 if name == "float_data" else 8) for part in parts):
@@ -362,7 +362,7 @@ def _fitting_data(
 
 
 def lift_sparse_tensor(data: Data) -> tuple[ast.SparseTensor | None, str | None]:
-    """Return a `SparseTensorProto` and the name of its values; two Nones if not expressible.
+    """Return a sparse tensor and the name of its values; (None, None) if syntax cannot express it.
 
     Raises:
         WireError: the bytes are not a message.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locate the first error in corrupt bytes, and describe the field that the schema expects.
+"""Locate the first error in corrupt bytes, and describe the field that the schema has there.
 
 Protobuf only reports that bytes are corrupt. This module then parses the bytes in the same order
 and with the same limits, and stops at the same place.
@@ -34,7 +34,7 @@ class Corruption:
         offset: the byte offset.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
         known: the number of top-level fields before the error that match the schema.
-        inside: the path at the end of truncated bytes; otherwise "".
+        inside: for truncated bytes, the path of the innermost message at their end; otherwise "".
     """
 
     kind: str
@@ -203,7 +203,7 @@ class _Walk:
     def _key(self, at: int, end: int, path: str, least: int = 1) -> tuple[int, int, int]:
         """Return a field's number and wire type, and the offset after them.
 
-        Protobuf allows the number 0 only in unknown groups.
+        `least` is the minimum of the number: protobuf allows 0 only in unknown groups.
         """
         owner = path or _WHOLE
         key, after = self._varint(at, end, _KEY, f"the key of a field of {owner}", path)

@@ -26,7 +26,7 @@ class CoreLowering(Lowering):
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def function_fields(self, functions: list[Function]) -> list[Piece]:
-        """Return functions as fields of their model."""
+        """Return functions as encoded fields of their model."""
         return [Encoder(self).functions(functions)]
 
     def function(self, function: Function) -> bytes:
@@ -40,7 +40,7 @@ class CoreLowering(Lowering):
         return self.finish("GraphProto", data, own_decorators(graph), graph.at)
 
     def plain_type(self, type: Type, at: int) -> bytes:
-        """Return a `TypeProto` without its denotation."""
+        """Return a `TypeProto`, to which the core appends the denotation of the value."""
         return self._type(type, (), at)
 
     def placed_attribute(self, attribute: Attribute, at: int) -> bytes:

@@ -26,7 +26,7 @@ DOC_STRING = {
     "TensorProto": 12,
     "ValueInfoProto": 3,
 }
-"""The number of `doc_string` in each message that has it."""
+"""The field number of `doc_string`, by message type."""
 
 METADATA = {
     "ModelProto": 14,
@@ -36,10 +36,10 @@ METADATA = {
     "TensorProto": 16,
     "ValueInfoProto": 4,
 }
-"""The number of `metadata_props` in each message that has it."""
+"""The field number of `metadata_props`, by message type."""
 
 DENOTATION = {"TypeProto": 6, "TensorShapeProto.Dimension": 3}
-"""The number of `denotation` in each message that has it."""
+"""The field number of `denotation`, by message type."""
 
 SEGMENT = {"TensorProto": 3}
 DEVICE = {"NodeProto": 10}
@@ -49,8 +49,8 @@ class FieldTable:
     """The fields of an encoded message.
 
     Attributes:
-        known: the encodings of each field in order, by field number, without copies.
-        unknown: the unknown fields, which are encoded last.
+        known: by field number, the encoded items of each field in order, as views.
+        unknown: the encoded unknown fields, which follow the known ones.
     """
 
     def __init__(self, message: str, data: bytes) -> None:
@@ -132,7 +132,7 @@ class FieldTable:
 
 
 def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> bytes:
-    """Return an encoded message after its decorators.
+    """Apply decorators to an encoded message, and return the result.
 
     Args:
         message: the name of the message type, such as `NodeProto`.
@@ -149,7 +149,10 @@ def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> byte
 
 
 def targeted(decorators: Sequence[Decorator], target: str) -> list[Decorator]:
-    """Return the decorators of the item itself (target ""), of its `type` or of its `data`."""
+    """Return the decorators of an item itself (target ""), of its `type` or of its `data`.
+
+    The prefix is removed: `@type.denotation("…")` becomes `@denotation("…")`.
+    """
     if target:
         prefix = target + "."
         return [

@@ -29,12 +29,12 @@ __all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces", "lower
 def lower_model(
     model: Model, elsewhere: Elsewhere | None = None, *, verified: bool = False
 ) -> bytes:
-    """Return a `ModelProto`.
+    """Encode a model as a `ModelProto`.
 
     Args:
         model: the model.
-        elsewhere: finds blobs that are not in its resources.
-        verified: whether the digests of its resources are known to match.
+        elsewhere: finds blobs that are not in the resources of the model.
+        verified: whether the digests of these resources are known to match.
 
     Raises:
         LowerError: a decorator or record is invalid, or a blob is missing or damaged.
@@ -45,7 +45,7 @@ def lower_model(
 def lower_pieces(
     model: Model, elsewhere: Elsewhere | None = None, *, verified: bool = False
 ) -> list[Piece]:
-    """Return a `ModelProto` in pieces, so that weights are not copied.
+    """Encode a model as a `ModelProto` in pieces, so that weights are not copied.
 
     Raises:
         LowerError: as for `lower_model`.
@@ -60,7 +60,7 @@ def lower_guarded(
     verified: bool = False,
     guard: Callable[[], object] | None = None,
 ) -> tuple[list[Piece], int]:
-    """Return a `ModelProto` in pieces, and the nesting depth of its messages.
+    """Encode a model in pieces; also return an estimate of the nesting depth of its messages.
 
     Args:
         model: as for `lower_model`.
@@ -102,14 +102,16 @@ def _core_lowering() -> type[Lowering]:
 
 
 def lower_without_weights(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
-    """Return a `ModelProto` for type inference, whose large tensors refer to a missing file.
+    """Encode a model for type inference: its large tensors refer to a missing file.
 
     Raises:
         LowerError: as for `lower_model`.
     """
-    lowering = _lowering()(
-        PresenceDefaults(model.presence), model.resources, elsewhere, omit_weights=True
-    )
+    try:
+        defaults = PresenceDefaults(model.presence)
+    except RecordError as error:
+        raise LowerError(str(error), -1) from None
+    lowering = _lowering()(defaults, model.resources, elsewhere, omit_weights=True)
     return b"".join(lowering.model(model))
 
 
@@ -123,13 +125,13 @@ def _apply_encoding_habits(model: Model, data: bytes) -> bytes:
 
 
 def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
-    """Return the message of a fragment: `GraphProto`, `FunctionProto`, `NodeProto` and so on.
+    """Encode a fragment as its message: `GraphProto`, `FunctionProto`, `NodeProto` and so on.
 
     A value info with data becomes a `TensorProto`, a list of nodes the fields of a `GraphProto`.
 
     Args:
         fragment: the fragment.
-        message: the name of the message type of a record.
+        message: the name of the message type, needed only if the fragment is a record.
 
     Raises:
         LowerError: a decorator or record is invalid.
@@ -168,9 +170,9 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
 
 
 def fragment_message(fragment: Fragment) -> str | None:
-    """Return the type of the message of a value or tensor; None for other fragments.
+    """Return the message type of a value info or tensor; None for other fragments.
 
-    Other texts have only one possible type of message.
+    For example, a text that was parsed as a `ValueInfoProto` may be a `TensorProto`.
     """
     match fragment.item:
         case ValueInfo() as value:

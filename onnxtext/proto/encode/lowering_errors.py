@@ -80,7 +80,7 @@ class _Collecting(Lowering):
         return self._try(at, lower, nothing)
 
     def _try(self, at: int, lower: Callable[[], T], otherwise: T) -> T:
-        """Lower a statement; on failure, record the reason."""
+        """Return `lower()`; if it fails, record the error and return `otherwise`."""
         before = self._at
         self._at = at if at >= 0 else before
         try:
@@ -99,7 +99,7 @@ def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> l
 
     Args:
         root: the model or fragment to lower.
-        elsewhere: finds blobs that are not in its resources.
+        elsewhere: finds blobs that are not in the resources of the model.
     """
     model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)
     try:

@@ -15,7 +15,7 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 
 class Lowering(ValueLowering):
-    """Lowers all messages of one model."""
+    """Lowers all messages of one model to wire bytes; weights in pieces are not copied."""
 
     # ---- Models, graphs, functions ----------------------------------------------------------
 
@@ -141,13 +141,13 @@ class Lowering(ValueLowering):
         self.check_used(metadata, owner)
 
     def check_used(self, metadata: Collection[str], owner: ast.Graph | ast.Function) -> None:
-        """Raise an error if metadata of values without a value info is left."""
+        """Raise a `LowerError` if metadata is left over: its values have no value info."""
         if metadata:
             name = next(iter(metadata))
             raise LowerError(f"no value info for the metadata of `{name}`", owner.at)
 
     def function_fields(self, functions: list[ast.Function]) -> list[Piece]:
-        """Return functions as fields of their model."""
+        """Return functions as encoded fields of their model."""
         return [delimited(b"\xca\x01", self.function(function)) for function in functions]
 
     def function(self, function: ast.Function) -> bytes:
@@ -216,5 +216,5 @@ class Lowering(ValueLowering):
 
 
 def own_decorators(graph: ast.Graph) -> list[ast.Decorator]:
-    """Return the decorators of the `GraphProto` itself."""
+    """Return a graph's decorators without those that only define the order of its lists."""
     return [d for d in graph.decorators if d.name not in list_order.ORDERS]

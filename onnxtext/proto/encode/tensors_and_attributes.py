@@ -31,19 +31,19 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 _A = ast.AttributeType
 
 _SMALL = 4096
-"""The size of the largest attribute that is cached; larger attributes rarely repeat."""
+"""Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
 _SHAPE_LIMIT = 8 << 16
-"""Tensors of more bits than this (64 KiB) cannot be shapes, so inference can omit them."""
+"""Size in bits (64 KiB); larger tensors cannot be shapes, so type inference can omit them."""
 
 
 class ValueLowering(ABC):
-    """Lowers values, tensors and attributes; attributes may contain a `graph`.
+    """Lowers values, tensors and attributes to wire bytes. A subclass implements `graph`.
 
     Subclasses may override any public method: all tensor data goes through `tensor_data` or
     `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.
 
     Attributes:
-        depth: the nesting depth of the graph that is encoded.
+        depth: the nesting depth of the graph that is being encoded.
         deepest: the maximum nesting depth of graphs.
         deepest_type: the maximum nesting depth of types.
     """
@@ -66,7 +66,7 @@ class ValueLowering(ABC):
             elsewhere: finds other blobs.
             verified: whether the digests of the resources are known to match.
             guard: called before the first large or external data is read.
-            omit_weights: whether large tensors refer to a missing file instead.
+            omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self.defaults = defaults
         self._blobs = Blobs(resources or {}, verified=verified)
@@ -80,12 +80,12 @@ class ValueLowering(ABC):
         self._attributes: dict[int, Piece] = {}
 
     def enter_graph(self) -> None:
-        """Enter a nested graph."""
+        """Update the nesting depth at the beginning of a graph."""
         self.depth += 1
         self.deepest = max(self.deepest, self.depth)
 
     def leave_graph(self) -> None:
-        """Leave a nested graph."""
+        """Update the nesting depth at the end of a graph."""
         self.depth -= 1
 
     def _call_guard(self) -> None:
@@ -111,7 +111,7 @@ class ValueLowering(ABC):
             elif value.type is not None:
                 data += self.typed(value.type, value.at)
             elif type_decorators:
-                raise LowerError("a `@type` decorator needs a type", value.at)
+                raise LowerError("a `@type` decorator needs a value with a type", value.at)
         elif value.type is not None:
             data += self.typed(value.type, value.at)
         if value.metadata:
@@ -123,7 +123,7 @@ class ValueLowering(ABC):
 
         Args:
             value: a value with data.
-            is_input: whether the data is the default of an input, decorated by `@data.…`.
+            is_input: whether the value is an input; `@data.…` then decorates its default tensor.
         """
         decorators = targeted(value.decorators, "data" if is_input else "")
         if isinstance(value.data, ast.SparseTensor):
@@ -192,7 +192,7 @@ class ValueLowering(ABC):
     def _array(
         self, type: ast.TensorType, file: ast.DataFile, at: int, whose: str
     ) -> bytes | memoryview:
-        """Return the elements in a data file."""
+        """Return the elements of a tensor from its data file; `whose` is a prefix for messages."""
         if self._elsewhere is None:
             message = f"{whose}cannot read a data file without a base_dir"
             raise LowerError(message, at, "weights-unreadable", file.path)
@@ -217,7 +217,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto`; a sparse initializer has the name of its values."""
+        """Return a `SparseTensorProto`; the values store the `name` of a sparse initializer."""
         values = sparse.values
         if name is not None and values.name is None:
             values = ast.Tensor(values.type, values.data, name, values.decorators)
@@ -255,7 +255,7 @@ class ValueLowering(ABC):
         return field
 
     def remember(self, attribute: ast.Attribute, field: Piece) -> None:
-        """Cache the encoded field of an attribute, from which the attribute was lifted."""
+        """Cache the encoded field of an attribute, which `attribute_field` then returns."""
         self._attributes[id(attribute)] = field
         self._alive.append(attribute)
 
@@ -323,7 +323,7 @@ class ValueLowering(ABC):
     def _blob_value(
         self, kind: ast.AttributeType | None, data: bytes | memoryview, digest: str
     ) -> bytes:
-        """Return the field of a string, or of a list of little-endian numbers."""
+        """Return the value field of an attribute from bytes: a string, or little-endian numbers."""
         data = bytes(data)
         if kind is _A.STRING:
             return delimited(b"\x22", data)
@@ -336,7 +336,7 @@ class ValueLowering(ABC):
         return varints.int_fields(b"\x40", data)
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
-        """Return the field of a list from a blob in braces."""
+        """Return the value field of a list attribute from a typed blob, `{blob"9f2c…"}`."""
         raw = self.blob(ast.Blob(blob.digest), -1)
         fields = None
         if kind is _A.INTS:
@@ -349,7 +349,7 @@ class ValueLowering(ABC):
             held = list_of_blob(kind, blob, raw)
         except BlobError as error:
             raise LowerError(str(error), -1, error.code, blob.digest) from None
-        assert isinstance(held, bytes)  # strings were encoded before, or are invalid
+        assert isinstance(held, bytes)  # `fields_of_strings` encodes strings; invalid ones raise
         return self._blob_value(kind, held, blob.digest)
 
     def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:
@@ -369,7 +369,7 @@ class ValueLowering(ABC):
                 case _A.TYPE_PROTOS, _:
                     parts.append(delimited(b"\x7a", self._type(item, (), -1)))  # type: ignore[arg-type]
                 case _:
-                    raise LowerError("an item of an attribute's list does not match its type", -1)
+                    raise LowerError("an item of a list does not match the attribute's type", -1)
         return b"".join(parts)
 
     # ---- Presence and decorators ------------------------------------------------------------

@@ -21,7 +21,7 @@ TENSOR_FIELDS = {
     "double_data": (b"\x52", None),
     "uint64_data": (b"\x5a", "<u8"),
 }
-"""The key of each data field of `TensorProto`, and the numpy type of its packed varints."""
+"""The key of each data field of `TensorProto`, and the numpy type of its varints if any."""
 
 
 def text_bytes(text: str) -> bytes:

@@ -32,10 +32,10 @@ _A = AttributeType
 
 LISTS = "the official parser drops the values of a list of this type: the list is written empty"
 SPARSE = "a sparse tensor cannot be written as an attribute: the attribute is left out"
-NO_TYPE = "an attribute always has a type in the official syntax: it gets the type of its value"
+NO_TYPE = "the official syntax requires a type: the attribute gets the type of its value"
 NO_KIND = "an attribute with neither a type nor a single value cannot be written: it is left out"
 NO_VALUE = "the value of an attribute cannot be written: the attribute is left out"
-EXTRA_VALUE = "an attribute can have only the value of its type: other values are left out"
+EXTRA_VALUE = "an attribute can have only a value of its own type: other values are left out"
 
 
 class AttributeReducer(ValueReducer, ABC):
@@ -50,9 +50,9 @@ class AttributeReducer(ValueReducer, ABC):
 
         Args:
             data: its bytes.
-            place: its place in the model.
-            in_function: whether it is a parameter of a function, which may have a quoted name and
-                no value.
+            place: its path in the model, for losses.
+            in_function: whether it is a parameter of a function: then its name may be quoted, and
+                it may have no value.
         """
         message = "AttributeProto"
         found = self.fields(message, data, place, _ATTRIBUTE)
@@ -88,7 +88,7 @@ class AttributeReducer(ValueReducer, ABC):
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
     def _drop_values(self, names: Sequence[str], stored: Sequence[str], place: ItemPath) -> None:
-        """Record the loss of values that do not have the attribute's type."""
+        """Record the loss of value fields (by name) that do not have the attribute's type."""
         for name in names:
             if name in stored:
                 self.losses.lost(place.at(name), EXTRA_VALUE)
@@ -104,7 +104,7 @@ class AttributeReducer(ValueReducer, ABC):
         found: Fields,
         place: ItemPath,
     ) -> bytes:
-        """Reduce a reference to an attribute of the function to its fields."""
+        """Reduce a `ref_attr_name` and its type; return the encoded fields."""
         self._drop_values(values, stored, place)
         made = field(21, self.text(reference, place.at("ref_attr_name")))
         if kind:
@@ -191,7 +191,7 @@ class AttributeReducer(ValueReducer, ABC):
 
 
 def attribute_place(place: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
-    """Return the place of an attribute, with its name as the key, or its index if unnamed."""
+    """Return the path of an attribute: its key is its name, or its index if it has no name."""
     name = b""
     for item in read_fields(data, 0, len(data)):
         if item.number == 1 and item.wire_type == LENGTH:

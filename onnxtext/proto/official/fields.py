@@ -2,7 +2,7 @@
 """Reduce fields, strings and names to the official syntax.
 
 Every method takes canonical bytes and returns the closest equivalent that the official syntax can
-express; differences are noted as losses.
+express; differences are recorded as losses.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ def field(number: int, data: Data) -> bytes:
 
 
 def number(number: int, value: Data) -> bytes:
-    """Encode a field with an encoded varint."""
+    """Encode a varint field; `value` is the encoded varint."""
     return tag(number, VARINT) + bytes(value)
 
 
 def integer(payloads: Sequence[Data], default: int = 0) -> int:
-    """Return the integer value of a field."""
+    """Decode the last of a field's varints; return the default if there is none."""
     return signed(read_varint(payloads[-1], 0, len(payloads[-1]))[0]) if payloads else default
 
 
 class FieldReducer:
-    """Reduce strings and names, and note the fields that cannot be written.
+    """Reduce strings and names, and record the fields that cannot be written.
 
     Attributes:
         losses: the losses so far.
@@ -62,12 +62,12 @@ class FieldReducer:
     # ---- Messages ---------------------------------------------------------------------------
 
     def fields(self, message: str, data: Data, place: ItemPath, keep: frozenset[str]) -> Fields:
-        """Return the values of the kept fields of a message, by name; note all others as lost.
+        """Return the values of the kept fields of a message, by name; record the loss of others.
 
         Args:
             message: the name of the message type.
             data: its canonical bytes.
-            place: its place in the model.
+            place: its path in the model, for losses.
             keep: the names of the fields that the caller handles.
         """
         by_number = message_spec(message).by_number
@@ -110,8 +110,8 @@ class FieldReducer:
 
         Args:
             data: the name.
-            place: its place in the model.
-            what: the named thing, for the message.
+            place: its path in the model, for losses.
+            what: the kind of the named item for the message, such as "an operator".
         """
         data = bytes(data)
         if is_identifier(data):
@@ -149,7 +149,7 @@ class FieldReducer:
 
 
 def is_empty(value: Data, wire_type: int) -> bool:
-    """Whether a value is the default of its field."""
+    """Whether an encoded value is empty or zero, the default of its field."""
     return not len(value) if wire_type == LENGTH else not any(value)
 
 
@@ -181,7 +181,7 @@ def _as_identifier(name: bytes) -> bytes:
 
 
 def _is_of(spec: FieldSpec, item: WireField, value: Data) -> bool:
-    """Whether a canonical field has the wire type and a known value of its schema field."""
+    """Whether a canonical field has the wire type of its spec and no unknown enum value."""
     if item.wire_type != (LENGTH if spec.packed else spec.wire_type):
         return False
     if spec.kind != "enum":

@@ -14,11 +14,11 @@ class Loss:
     """A difference between a model and its official text.
 
     Attributes:
-        path: the place in the model, such as `graph.node[3].metadata_props`; "" for the whole.
-        message: the loss and its reason, without the place, so that losses of one kind have the
+        path: the path in the model, such as `graph.node[3].metadata_props`; "" for the whole model.
+        message: the loss and its reason, without the path, so that losses of one kind have the
             same message.
-        harmless: whether the meaning is the same. Only the last loss of a list may be harmless: the
-            summary of fields that are stored differently.
+        harmless: whether the text still has the meaning of the model. Only the last loss of a list
+            may be harmless: the summary of fields that are stored differently.
     """
 
     path: str
@@ -27,10 +27,10 @@ class Loss:
 
 
 class ItemPath(NamedTuple):
-    """A place in a model: a field of the message at another place. Formatted on demand.
+    """The path of a field in a model, such as `graph.node[3].name`; `str` formats it.
 
     Attributes:
-        parent: None for the model itself.
+        parent: the path of the message that has the field; None for the model itself.
         field: the name of the field.
         key: in a list, the index or name of the item.
     """
@@ -40,7 +40,7 @@ class ItemPath(NamedTuple):
     key: int | str | None
 
     def at(self, field: str, key: int | str | None = None) -> ItemPath:
-        """Return a place inside this one."""
+        """Return the path of a field of the message at this path."""
         return ItemPath(self, field, key)
 
     def __str__(self) -> str:
@@ -60,10 +60,10 @@ class Losses:
     """The losses of one model.
 
     Attributes:
-        found: in the order of the model.
+        found: the losses that are not harmless, in the order of the model.
         presence: the number of empty values that become stored or absent, by field.
         raw: the number of tensors whose `raw_data` moves to a typed field.
-        events: the number of calls of the methods that record.
+        events: the number of calls of `lost`, `presence_changed` and `typed`.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reduce a model to the official syntax, and list the losses.
 
-The reducer works on canonical bytes, by the fields of the schema. It only keeps fields that this
-module lists, so the list of losses is complete by construction. `onnx.parser` reads the printed
-result (`printer.official`) as the reduced model, apart from the presence of empty fields.
+The reducer works on canonical bytes, field by field. It keeps only the fields that it lists by
+name, so the list of losses is complete by construction. `onnx.parser` reads the printed result
+(`printer.official`) as the reduced model, apart from the presence of empty fields.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Reducer(AttributeReducer):
 
         Args:
             data: its bytes.
-            place: its place in the model.
-            quotable: whether its name may be quoted, as that of the main graph.
+            place: its path in the model, for losses.
+            quotable: whether the syntax allows a quoted name; it does for the main graph.
         """
         found = self.fields("GraphProto", data, place, _GRAPH)
         if quotable:
@@ -189,7 +189,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def _node_attribute(self, data: Data, place: ItemPath, index: int) -> bytes:
-        """Reduce an attribute of a node to a field or to no bytes; cache it if nothing is noted."""
+        """Reduce an attribute to a field of its node, b"" if it is lost; cache it if lossless."""
         before = self.losses.events
         here = attribute_place(place, "attribute", data, index)
         reduced = self.attribute(data, here, in_function=False)

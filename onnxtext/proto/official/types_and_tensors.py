@@ -49,7 +49,7 @@ class ValueReducer(FieldReducer):
     # ---- Types ------------------------------------------------------------------------------
 
     def type(self, data: Data, place: ItemPath) -> bytes | None:
-        """Reduce a `TypeProto`; return None if it cannot be written or has no kind."""
+        """Reduce a `TypeProto`; return None if it cannot be written or its `value` is not set."""
         data = bytes(data)
         if data in self._types:
             return self._types[data]
@@ -139,12 +139,12 @@ class ValueReducer(FieldReducer):
     # ---- Tensors ----------------------------------------------------------------------------
 
     def tensor(self, data: Data, place: ItemPath, *, quotable: bool) -> bytes | None:
-        """Reduce a `TensorProto`; return None, which the caller notes, if it cannot be written.
+        """Reduce a `TensorProto`; if it cannot be written, return None: the caller records this.
 
         Args:
             data: its bytes.
-            place: its place in the model.
-            quotable: whether its name may be quoted, as that of an initializer.
+            place: its path in the model, for losses.
+            quotable: whether the syntax allows a quoted name; it does for initializers.
         """
         found = self.fields("TensorProto", data, place, _TENSOR)
         element = ELEMENT_NUMBERS.get(integer(found.get("data_type", ())))
@@ -165,7 +165,7 @@ class ValueReducer(FieldReducer):
     def _data(
         self, element: ElementType, count: int, found: Fields, place: ItemPath
     ) -> list[bytes]:
-        """Reduce the data of a tensor to one field."""
+        """Reduce the data of a tensor to its typed field or external data; return the fields."""
         if integer(found.get("data_location", ())) == 1:
             if found.get("external_data"):
                 for name in _DATA & found.keys():
@@ -193,7 +193,7 @@ class ValueReducer(FieldReducer):
         return self._typed(element, values, place.at(chosen or "raw_data"))
 
     def _raw(self, element: ElementType, count: int, raw: Data, place: ItemPath) -> bytes | None:
-        """Convert raw data to the value of the typed field; return None if its size is wrong."""
+        """Convert raw data to the value of the typed field; None if its size is 0 or wrong."""
         if not len(raw):
             self.losses.presence_changed("TensorProto", "raw_data")
             return None
@@ -231,7 +231,7 @@ _TENSOR = _DATA | {"dims", "data_type", "name", "external_data", "data_location"
 
 
 def default_nans(values: NDArray[Any]) -> bool:
-    """Replace the payload of every NaN by the default.
+    """Replace the payload of every NaN by the default payload; keep the sign.
 
     Args:
         values: the bits of floats as uint32 or uint64, changed in place.
