@@ -220,3 +220,14 @@ def test_labels(files: Path) -> None:
     assert run("edit", "m.onnx", "rename", "--label", "b", "eins", cwd=files).status == 0
     node, *_ = onnx.load(files / "m.onnx").graph.node
     assert (node.name, node.output[0]) == ("eins", "a")
+
+
+@pytest.mark.parametrize("edit", [("set-opset", "18"), ("extract", "--to", "y")])
+def test_a_wrong_presence_default_is_no_internal_error(
+    edit: tuple[str, ...], tmp_path: Path
+) -> None:
+    text = TEXT.replace("ir_version: 10,", "ir_version: 10, explicit: [node.foo],")
+    (tmp_path / "m.onnxtxt").write_text(text)
+    result = run("edit", "m.onnxtxt", *edit, cwd=tmp_path)
+    assert "internal-error" not in result.err
+    assert "explicit: [node.foo]" in (tmp_path / "m.onnxtxt").read_text()
