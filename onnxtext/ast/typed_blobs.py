@@ -117,7 +117,7 @@ def list_of_blob(
 
 
 def repeated(value: Any, least: int) -> RepeatedList | None:
-    """Return a list of more than `least` equal items; None for other values."""
+    """Return the short form of a list of more than `least` equal items; None for other values."""
     match value:
         case Floats(data) if len(value) > least and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))

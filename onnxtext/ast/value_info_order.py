@@ -102,7 +102,7 @@ def place_infos(
 def _entries(
     graph: Graph, order: Order | None, statements: list[ValueInfo]
 ) -> list[tuple[str, Type | None]]:
-    """Return the `value_info` list of a graph with this order and these statements."""
+    """Return the names and types that `value_info` would have with an order and statements."""
     values = graph.values
     graph.values = [*[value for value in values if value.data is not None], *statements]
     try:
@@ -116,7 +116,7 @@ def _entries(
 def _by_default(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Place a list in the order of exporters: all or no initializers, others, types of outputs.
+    """Place a list in the usual order: initializers (all or none), others, types of outputs.
 
     Returns:
         The same as `place_infos`; None for other lists.
@@ -206,7 +206,7 @@ def _without_default(items: list[Word | str]) -> list[Word | str]:
 def _copies(
     graph: Graph, runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
-    """Return the arguments for each part that a list repeats, and its names without an entry."""
+    """Return the decorator's arguments for each repeated part, and the names without an entry."""
     found: dict[str, list[Word | str]] = {}
     without: set[str] = set()
     kept: set[str] = set()

@@ -134,7 +134,7 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 
 
 def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
-    """Return the list of `walk_graphs`."""
+    """Return the graphs and functions that `walk_graphs` yields, as a list."""
     if core() == "native":
         found: list[Graph | Function] = core_module("walk").list_graphs(_outermost(root))
         return found

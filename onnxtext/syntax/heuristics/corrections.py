@@ -30,7 +30,7 @@ _LONGEST = 200
 _MAX_ATTEMPTS = 1500
 _MIN_ATTEMPTS = 100
 _SHARE = 4
-"""One error may use the remaining attempts of the text, divided by this."""
+"""Each error may use the remaining attempts, divided by this number."""
 _MAX_STACKS = 500
 BUDGET = 6000
 """The attempts for all errors of a text; each error gets at least a few."""

@@ -46,7 +46,7 @@ _CONTEXTS = (
     ("g () => () {} metadata {", "}"),
     ("g () => () {} metadata { x {", "}"),
 )
-"""Pairs of the beginning of a text, and a token that may follow a whole line after it."""
+"""Contexts of a line: the text before the line, and a token that may follow the line."""
 
 
 class CascadeFilter:
@@ -99,7 +99,7 @@ class CascadeFilter:
 
 @cache
 def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
-    """Return the stacks of states after the beginnings, and the kinds of the tokens after them."""
+    """Return the parser states after the text of each context, and the kind of its token."""
     lexer, automaton = load_lexer(), load_automaton()
     stacks = []
     for beginning, end in _CONTEXTS:

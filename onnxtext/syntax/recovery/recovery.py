@@ -33,19 +33,19 @@ from onnxtext.syntax.recovery.resynchronization import (
 )
 
 _DOUBTFUL = 2.5
-"""The cost of a correction above which a correction is also searched further back."""
+"""If a correction costs more, another one is also searched further back."""
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
-"""The most enclosing constructs, and tokens of each, in which to search for a correction."""
+"""How many enclosing constructs are searched for a correction, and how many tokens of each."""
 
 LONGEST_STATEMENT = 4000
-"""The most characters before an error in a statement that is parsed again to diagnose it."""
+"""To diagnose an error, at most this many characters of its statement are parsed again."""
 
 MAX_TRIES = 20
-"""The most edits to try at one offset before the statement is dropped."""
+"""After this many edits at one offset, the statement is dropped."""
 
 _MAX_RECOVERIES = 300
-"""The most errors, reported or not, after which parsing continues."""
+"""After this many errors, reported or not, parsing stops."""
 
 
 class Recovery:
