@@ -194,9 +194,8 @@ class _Model:
                 known = [name for scope in scopes for name in scope.position]
                 known += [node.name for scope in scopes for node in scope.nodes if node.name]
                 raise ShowError.unknown("value or node", name, known, self._name)
-            if line is not None:
-                around = self._around(line)
-                found = [each for each in found if id(each[0]) in around] or found
+            if line is not None and (at := self._last_statement(scopes, line)) is not None:
+                found = [each for each in found if each[0] is at[0]] or found
             first = found[0][0]
             chosen += [each for each in found if each[0] is first]
         return chosen
@@ -208,28 +207,26 @@ class _Model:
 
         if self._source is None:
             raise ShowError.of("a binary model has no lines", self._name, "name a value instead")
-        best: tuple[int, Scope, list[str]] | None = None
+        found = self._last_statement(scopes, line)
+        names: list[str] = []
+        if found is not None:
+            scope, item = found
+            defined = item.outputs if isinstance(item, Node) else (item.name,)
+            names = [name for name in dict.fromkeys(defined) if name in scope.position]
+        if found is None or not names:
+            raise ShowError.of(f"no value is defined at line {line}", self._name)
+        return [(found[0], name) for name in names]
+
+    def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
+        """Return the last statement that begins at or before a line, and its scope."""
+        best: tuple[int, Scope, Any] | None = None
         for scope in scopes:
             items: list[Any] = [*scope.given.values(), *scope.nodes]
             for item in items:
-                original = self._subject.resolved.original(item)
-                at: int = getattr(original, "at", -1)
-                if at < 0 or self._line(at) > line or (best is not None and at <= best[0]):
-                    continue
-                names = item.outputs if isinstance(item, Node) else (item.name,)
-                best = at, scope, [name for name in dict.fromkeys(names) if name in scope.position]
-        if best is None or not best[2]:
-            raise ShowError.of(f"no value is defined at line {line}", self._name)
-        return [(best[1], name) for name in best[2]]
-
-    def _around(self, line: int) -> set[int]:
-        """Return a set with the `id` of the last scope that begins at or before a line, if any."""
-        begun = [
-            (scope.place.at, scope)
-            for scope in self._subject.scopes
-            if scope.place.at >= 0 and self._line(scope.place.at) <= line
-        ]
-        return {id(scope) for _, scope in sorted(begun, key=lambda item: -item[0])[:1]}
+                at: int = getattr(self._subject.resolved.original(item), "at", -1)
+                if at >= 0 and self._line(at) <= line and (best is None or at > best[0]):
+                    best = at, scope, item
+        return None if best is None else best[1:]
 
     def _line(self, at: int) -> int:
         assert self._source is not None

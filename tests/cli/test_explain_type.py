@@ -87,6 +87,23 @@ def test_which_value(files: Path) -> None:
     assert "choose with --graph" in explained(files, "b", file="m.onnx")
 
 
+def test_a_line_after_a_nested_graph_belongs_to_the_outer_graph(tmp_path: Path) -> None:
+    lines = [
+        '<ir_version: 10, opset_import: ["": 21]>',
+        "g (bool c, float[2] x) => (float[N] y, float[M] z) {",
+        "  y = If (c) <",
+        "    then_branch = t () => (float[K] i) { i = Relu (x) },",
+        "    else_branch = e () => (float[L] b) { b = Neg (x) }",
+        "  >",
+        "  b = Concat <axis = 0> (x, x)",
+        "  z = Relu (b)",
+        "}",
+    ]
+    (tmp_path / "m.onnxtxt").write_text("\n".join(lines))
+    assert explained(tmp_path, "b", "--line", "5").startswith("`b`: float[2]")
+    assert explained(tmp_path, "b", "--line", "8").startswith("`b`: float[4]")
+
+
 def test_json(files: Path) -> None:
     (found,) = json.loads(explained(files, "nz", "--json"))
     assert (found["value"], found["type"], found["graph"]) == ("nz", "int64[2, ?]", "g")
