@@ -78,6 +78,7 @@ def test_any_weights(data: bytes, weights: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @pytest.mark.parametrize("weights", BESIDE)
 @settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(data=models())

@@ -6,8 +6,10 @@ The tests cover every field of every message of the schema.
 
 from __future__ import annotations
 
+import onnx
 import pytest
 
+import onnxtext
 from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record
 from onnxtext.proto.descriptors import FieldSpec, message_spec, spelled_messages
 from onnxtext.proto.generic_records import RecordError, lift_record, lower_record
@@ -44,3 +46,22 @@ def test_unknown_enum_value_is_written_by_number() -> None:
     spec = message_spec("AttributeProto")
     record = Record((Field(20, Number("77")),))
     assert lift_record(spec, lower_record(spec, record)) == record
+
+
+@pytest.mark.parametrize("message", ["model", "graph", "function"])
+def test_unknown_fields_change_nothing_else(message: str) -> None:
+    value = onnx.helper.make_tensor_value_info("x", 1, [2])
+    value.metadata_props.add(key="k", value="v")
+    node = onnx.helper.make_node("Relu", ["x"], ["y"], doc_string="d")
+    graph = onnx.helper.make_graph([node], "g", [value], [])
+    opset = onnx.helper.make_opsetid("", 21)
+    function = onnx.helper.make_function("d", "f", ["x"], ["y"], [node], [opset], ["alpha"])
+    model = onnx.helper.make_model(graph, opset_imports=[opset], functions=[function])
+    plain = onnxtext.from_binary(model.SerializeToString())
+    owner = {"model": model, "graph": model.graph, "function": model.functions[0]}[message]
+    owner.MergeFromString(b"\xa2\x06\x03abc")
+    data = model.SerializeToString()
+    assert b"\xa2\x06\x03abc" in data
+    text = onnxtext.from_binary(data)
+    assert text.replace('@set(100: "abc")\n', "") == plain != text
+    assert onnxtext.to_binary(text) == data

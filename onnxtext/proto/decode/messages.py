@@ -62,6 +62,7 @@ class Lifter(NodeLifter):
         if self._native:
             types = self._value_types
             self._decoder: ModelDecoder = core_module("decode_models").ModelDecoder(types)
+        self._fast = Lifter(careful=False, native=native) if careful else None
 
     # ---- Models -----------------------------------------------------------------------------
 
@@ -148,6 +149,10 @@ class Lifter(NodeLifter):
         check_depth(depth)
         if self._native and depth <= _DEEP:
             return self._decoder.graph(self, data, start, end, depth)
+        if self._fast is not None:  # most graphs have no fields that need residual decorators
+            made = self._fast.graph(data, depth, start, end)
+            if self._is_complete(made, "GraphProto", bytes(data[start:end])):
+                return made
         graph = ast.Graph("")
         initializers: list[ast.ValueInfo] = []
         infos: list[ast.ValueInfo] = []
@@ -205,6 +210,23 @@ class Lifter(NodeLifter):
             decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
+    def _is_complete(self, made: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
+        """Whether lowering a graph or function gives its bytes; add its own unknown fields."""
+        from onnxtext.proto.encode.lower import LowerError, lower_fragment
+
+        fragment = ast.Fragment(made, NO_DEFAULTS)
+        try:
+            lowered = lower_fragment(fragment, message)
+            if lowered == data:
+                return True
+            added = residual_decorators(message, lowered, data)
+            if not all(isinstance(field.key, int) for item in added for field in item.arguments):
+                return False  # a known field differs, probably within one of its messages
+            made.decorators += added
+            return lower_fragment(fragment, message) == data
+        except LowerError:
+            return False
+
     def annotation(self, data: Data) -> ast.Annotation:
         """Lift a `TensorAnnotation`."""
         made = self._decoder.annotation(data) if self._native else None
@@ -219,6 +241,10 @@ class Lifter(NodeLifter):
         """
         if self._native and depth <= _DEEP:
             return self._decoder.function(self, data, depth)
+        if self._fast is not None:
+            made = self._fast.function(data, depth)
+            if self._is_complete(made, "FunctionProto", bytes(data)):
+                return made
         function = ast.Function("")
         attributes: list[ast.Attribute] = []
         infos: list[ast.ValueInfo] = []

@@ -47,7 +47,9 @@ class NodeLifter(ABC):
     @cached_property
     def _lowering(self) -> Lowering:
         """The encoder of items, whose result is compared with their original bytes."""
-        return Lowering(PresenceDefaults(NO_DEFAULTS))
+        from onnxtext.proto.encode.lower import lowering_class
+
+        return lowering_class()(PresenceDefaults(NO_DEFAULTS))
 
     @abstractmethod
     def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:

@@ -76,7 +76,7 @@ def lower_guarded(
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
     options = (defaults, model.resources, elsewhere)
-    lowering = _lowering()(*options, verified=verified, guard=guard)
+    lowering = lowering_class()(*options, verified=verified, guard=guard)
     try:
         pieces = lowering.model(model)
     except LowerError:
@@ -89,7 +89,7 @@ def lower_guarded(
     return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type
 
 
-def _lowering() -> type[Lowering]:
+def lowering_class() -> type[Lowering]:
     """Return the implementation for the enabled core."""
     return _core_lowering() if core() == "native" else Lowering
 
@@ -111,7 +111,7 @@ def lower_without_weights(model: Model, elsewhere: Elsewhere | None = None) -> b
         defaults = PresenceDefaults(model.presence)
     except RecordError as error:
         raise LowerError(str(error), -1) from None
-    lowering = _lowering()(defaults, model.resources, elsewhere, omit_weights=True)
+    lowering = lowering_class()(defaults, model.resources, elsewhere, omit_weights=True)
     return b"".join(lowering.model(model))
 
 
@@ -139,7 +139,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
     try:
         if isinstance(fragment.item, Record):
             return lower_record(message_spec(message), fragment.item)
-        lowering = _lowering()(PresenceDefaults(fragment.presence))
+        lowering = lowering_class()(PresenceDefaults(fragment.presence))
     except RecordError as error:
         raise LowerError(str(error), -1) from None
     match fragment.item:
