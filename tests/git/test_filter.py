@@ -180,7 +180,7 @@ def test_a_filter_that_cannot_be_run_loses_nothing(filtered: Repository, program
     assert not (filtered.path / "new.onnx").exists()
     filtered.write("m.onnx", edited(("Neg", "Abs")))
     result = filtered.git("add", "m.onnx")
-    assert "onnxtext cannot be run" in result.err
+    assert "onnxtext cannot run" in result.err
     assert filtered.git("cat-file", "blob", ":m.onnx").out == edited(("Neg", "Abs"))
     filtered.git("reset", "-q", "--hard")
     filtered.git("checkout", "-q", "side")

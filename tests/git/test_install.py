@@ -276,7 +276,7 @@ def test_the_command_runs_from_a_directory_with_blanks_and_quotes(tmp_path: Path
     shutil.rmtree(odd)
     repository.touch()
     result = repository.git("status", "--porcelain")
-    assert "onnxtext cannot be run" in result.err
+    assert "onnxtext cannot run" in result.err
     assert repository.read("m.onnx") == binary()
 
 

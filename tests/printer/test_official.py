@@ -312,9 +312,9 @@ LOSSES = [
     ("g () => () { y = A <a = [float[1] {1}]> () }", 'graph.node[0].attribute["a"].tensors',
      "drops"),
     ("g () => () { y = A <a = {type: INT, i: 3, f: 1.0}> () }", 'graph.node[0].attribute["a"].f',
-     "only the value of its type"),
+     "only a value of its own type"),
     ("g () => () { y = A <a = {i: 3}> () }", 'graph.node[0].attribute["a"].type',
-     "always has a type"),
+     "requires a type"),
     ("g () => () { y = A <a = {}> () }", 'graph.node[0].attribute["a"]', "left out"),
     ("g () => () { y = A <a = nan(0x7f800001)> () }", 'graph.node[0].attribute["a"].f', "payload"),
     (
