@@ -321,12 +321,12 @@ _DEFAULTS: dict[AttributeType | None, AttributeValue] = {
 
 
 def attribute_value(attributes: Iterable[Attribute], name: str) -> AttributeValue | None:
-    """Return what a reader of the model gets as an attribute's value; None if it is missing."""
+    """Return the value of the first attribute with this name (`Attribute.read`), or None."""
     return next((item.read() for item in attributes if item.name == name), None)
 
 
 PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
-"""The classes of numbers and strings in attributes, and of lists of floats."""
+"""The Python classes of attribute values that are numbers, strings or lists of floats."""
 
 AttributeValue = Union[
     int,
