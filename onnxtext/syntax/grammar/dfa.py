@@ -3,7 +3,7 @@
 
 The automaton reads the longest token; if several terminals match the token, the first in the
 lexer's order wins. The automaton differs from the patterns in two ways: a NESTED token ends where
-its first bracket is closed, for which the reader of the tables counts brackets; and a minus sign
+its first bracket is closed, for which the caller of the tables counts brackets; and a minus sign
 and a word that are not a number become one bad token.
 """
 
