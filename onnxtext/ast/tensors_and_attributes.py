@@ -80,7 +80,7 @@ class RawData:
 
 
 class SplatData(RawData):
-    """`[0, ...]` of many elements. The bytes are computed at each access.
+    """`raw_data` of a splat such as `[0, ...]`; the bytes are computed at each access.
 
     Attributes:
         repetition: the repeated bytes.
@@ -115,7 +115,7 @@ class SplatData(RawData):
 
 @dataclass(frozen=True, slots=True)
 class TypedData:
-    """The typed field that belongs to the element type: `{1, 2}`.
+    """The typed field for the element type, such as `float_data`: `{1, 2}`.
 
     Attributes:
         entries: the field's entries as a little-endian array of the field's own width
