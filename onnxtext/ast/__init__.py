@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The abstract syntax tree of a model: the result of parsing a text or lifting a binary.
+"""The abstract syntax tree of a model: the result of parsing a text or decoding a binary.
 
 Statements (models, graphs, functions, nodes, value infos) are mutable dataclasses; their parts
 (types, attributes, tensors, decorators) are immutable and may be shared. All can be built by hand,

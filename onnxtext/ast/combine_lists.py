@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Combine the lists of a decoded graph into the compact form of the text (SPEC 10).
+"""Combine the initializers and value infos of a decoded graph into the compact text form (SPEC 10).
 
 An initializer of an input becomes the input's default value, a `value_info` entry of a node's
 output becomes the type before that output, but only if lowering restores the same lists.
@@ -28,7 +28,7 @@ def assemble_graph(
         infos: the `value_info` list.
 
     Returns:
-        The decorators with which the graph keeps the order of its lists.
+        The decorators that keep the order of the graph's lists: `@value_info`, `@initializers`.
     """
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
@@ -38,7 +38,7 @@ def assemble_graph(
     described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
-        graph.values = rest + place_types(graph.nodes, infos)  # `regroup` does the others
+        graph.values = rest + place_types(graph.nodes, infos)  # `regroup` combines the rest later
         return [*order]
     decorator, infos = place_infos(graph, infos, any_order=not described)
     graph.values = rest + infos
@@ -74,7 +74,7 @@ def _make_defaults(
     if len(places) < len(inputs):
         once -= {name for name, count in Counter([v.name for v in inputs]).items() if count > 1}
     rest: list[ValueInfo] = []
-    keys: list[tuple[int, int]] = []  # the places by default
+    keys: list[tuple[int, int]] = []  # the sort keys in the default order
     for initializer in initializers:
         place = places.get(initializer.name, -1)
         if place >= 0 and initializer.name in once and _is_default(inputs[place], initializer):
@@ -141,7 +141,7 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
         return
     described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
     if not described and not removed:
-        return  # they were combined when they were lifted
+        return  # decoding has already combined them
     entries = _sole_metadata(owner, infos)
     order = order_of(owner) if isinstance(owner, Graph) else None
     data = [value for value in owner.values if value.data is not None]

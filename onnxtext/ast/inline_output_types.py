@@ -14,7 +14,7 @@ Placed = list[tuple[Node, int, ValueInfo]]
 
 
 def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
-    """Move types to their outputs, if these entries are in order at the end of the list.
+    """Move types to their outputs, for the entries at the end of the list in node order.
 
     Returns:
         The entries that stay in the list.
@@ -34,7 +34,7 @@ def place_all_types(
     *,
     with_metadata: bool = False,
 ) -> bool:
-    """Move types to their outputs if the list has nothing else, in order; fast for long lists.
+    """Move all types to their outputs if the list is only output types in node order (fast).
 
     Args:
         nodes: the nodes of a graph or function.
@@ -73,7 +73,7 @@ def place_named_types(
 
 
 def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:
-    """Return the entries at the end of a list that are types of outputs in order.
+    """Return the entries at the end of a list that are output types in node order.
 
     Returns:
         The entries, each with its node and the index of the output, and how many entries precede.

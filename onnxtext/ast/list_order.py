@@ -19,16 +19,16 @@ INITIALIZERS = "initializers"
 """The decorator of the initializers."""
 
 ORDERS = frozenset((DECORATOR, INITIALIZERS))
-"""The decorators that define the order of a list; no field of the `GraphProto` has them."""
+"""The decorators that define the order of a list; they are not stored in the `GraphProto`."""
 
 LONGEST = 72
-"""The longest order of the main graph's lists, in characters, outside of a section `order`."""
+"""A decorator whose names take more characters than this moves to the section `order`."""
 
 PARTS = {
     DECORATOR: ("initializers", "inputs", "outputs", "values", "nodes"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""The parts of each list, in default order: kinds of values, and `nodes` for typed outputs."""
+"""The words each decorator accepts for parts of its list; `nodes` means typed node outputs."""
 
 _BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
 
@@ -36,7 +36,7 @@ _BY_NAME = {
     DECORATOR: ("values", "initializers", "nodes", "inputs", "outputs"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""The parts in which a name is searched, in this order."""
+"""The parts of the list in which a name is looked up, in this order."""
 
 _COPIES = PARTS[DECORATOR][:3]
 
@@ -46,11 +46,11 @@ class ValueInfoError(ValueError):
 
 
 class Order(NamedTuple):
-    """The arguments of a decorator.
+    """The arguments of `@value_info(…)` or `@initializers(…)`.
 
     Attributes:
         items: parts of the list (as words), and names of single values (as strings).
-        without: the initializers, inputs and outputs that have no entry.
+        without: names of initializers, inputs and outputs without an entry in the list.
     """
 
     items: tuple[Word | str, ...]
@@ -58,10 +58,10 @@ class Order(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An entry of a list.
+    """An entry of a graph's `value_info` list, or of its list of initializers.
 
     Attributes:
-        part: the part of the list that has the entry.
+        part: the part of the list, such as `inputs` (see `PARTS`).
         name: the value.
         type: its type; None if none is stored.
         at: the offset of the statement that has the type.
@@ -77,7 +77,7 @@ class Entry(NamedTuple):
 
 
 def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
-    """Return the arguments of a graph's decorator; None if it has none.
+    """Return the arguments of a graph's `@value_info` or `@initializers`; None without one.
 
     Raises:
         ValueInfoError: the arguments are invalid.
@@ -118,11 +118,11 @@ _HELP = {
 
 
 def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECORATOR) -> Decorator:
-    """Return the decorator of an order.
+    """Return the decorator that writes an order.
 
     Args:
         order: the order.
-        names: all names; values without an entry are written in this order.
+        names: the names of all values; `without: […]` lists its names in this order.
         decorator: the name of the decorator.
     """
     fields = [Field(None, _bytes(i) if isinstance(i, str) else i) for i in order.items]
@@ -146,7 +146,7 @@ def place_order(model: Model) -> None:
 
 
 def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
-    """Return decorators of a graph; the decorators for the order of its lists come first."""
+    """Return a graph's decorators, with `@value_info` and `@initializers` moved to the front."""
     found = [*decorators]
     return (
         *[item for item in found if item.name in ORDERS],
@@ -177,7 +177,7 @@ def _needed(order: Order | None) -> Sequence[str]:
 def _arranged(
     decorator: str, order: Order | None, lists: Mapping[str, Sequence[Entry]]
 ) -> Iterator[Entry]:
-    """Yield the entries of all parts in an order; named entries are not repeated in their part.
+    """Yield all entries in the given order; a part omits its entries that are named one by one.
 
     The first mention of a name stands for its first entry in the part, the second mention for
     its second entry.
@@ -228,7 +228,7 @@ def with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def known_with_data(graph: Graph) -> list[ValueInfo]:
-    """Return `with_data(graph)`, or the text's order if `@initializers(…)` is invalid."""
+    """Return the initializers in order; in text order if `@initializers(…)` is invalid."""
     try:
         return with_data(graph)
     except ValueInfoError:
@@ -236,7 +236,7 @@ def known_with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield the decorators for the order of lists, each with its names that are no values.
+    """Yield (decorator, name) for each name in an order that has no entry in the graph.
 
     Raises:
         ValueInfoError: the arguments of a decorator are invalid.
@@ -295,7 +295,7 @@ _LISTS: dict[str, Callable[[Graph], Iterator[Entry]]] = {
 
 
 def is_dense(value: ValueInfo) -> bool:
-    """Whether an initializer is in the list of dense ones."""
+    """Whether an initializer is dense: stored in `initializer`, not `sparse_initializer`."""
     return not isinstance(value.data, SparseTensor)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert metadata between entries of an item and its `@meta` decorator.
 
-Freshly lifted nodes and value infos have entries. The entries that stay in the graph become
+Nodes and value infos decoded from a binary have entries. The entries that stay in the graph become
 decorators; the other entries are printed in the section (SPEC 13).
 """
 
@@ -27,7 +27,7 @@ def decorator_entries(meta: Decorator) -> Pairs:
 
 
 def meta_of(entries: Pairs) -> Decorator:
-    """Create the `@meta` decorator of some entries."""
+    """Create the `@meta` decorator with these entries."""
     return Decorator(
         "meta",
         tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in entries]),
@@ -45,7 +45,7 @@ def inline_metadata(item: Graph | Function | Node | ValueInfo) -> None:
 
 
 _BEHIND_METADATA = ("device", "set", "unset", "data.")
-"""How the names of decorators begin that stand after `@meta`."""
+"""Name prefixes of the decorators that follow `@meta`."""
 
 
 def inline_all_metadata(graphs: Iterable[Graph | Function]) -> None:

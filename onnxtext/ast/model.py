@@ -55,7 +55,7 @@ class Node:
         inputs: names of the values used; "" for an omitted optional input.
         outputs: names of the values defined; "" for an omitted output.
         output_types: types of the outputs that become `value_info` entries; () if there are none,
-            else one entry an output.
+            else one entry per output (None for an output without a type).
         attributes: in order.
         name: the node's label; None if not stored.
         domain: None if the text omits it, "" for a domain stored empty (`.Add`).
@@ -85,7 +85,7 @@ class Annotation:
 
     Attributes:
         tensor_name: the quantized tensor.
-        entries: parameter, such as `SCALE_TENSOR`, and the name of the tensor that holds it.
+        entries: pairs of a parameter, such as `SCALE_TENSOR`, and the name of its tensor.
     """
 
     tensor_name: str
@@ -249,9 +249,9 @@ class Training:
     Attributes:
         initialization: the graph that computes the initial values; None if there is none.
         algorithm: the graph of one training step; None if there is none.
-        initialization_binding: initializer and the output of `initialization` that sets it, in
-            order.
-        update_binding: initializer and the output of `algorithm` that updates it, in order.
+        initialization_binding: pairs of an initializer and the output of `initialization` that
+            sets it, in order.
+        update_binding: pairs of an initializer and the output of `algorithm` that updates it.
     """
 
     initialization: Graph | None = None
@@ -313,8 +313,8 @@ class Model:
         places: the stores and files with the other blobs, in order.
         resources_left_out: whether the text was printed without the bytes of its blobs and cannot
             be converted to a model (`resources none`).
-        has_order: whether a section `order` has the decorators for the order of the main graph's
-            lists.
+        has_order: whether the main graph's `@value_info` and `@initializers` are in a section
+            `order`.
     """
 
     graph: Graph

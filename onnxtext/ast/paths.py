@@ -40,7 +40,7 @@ class Named(NamedTuple):
         kind: `graph`, `value`, `output`, `value_info`, `tensor`, `node` or `function`.
         path: the path from the enclosing function or the main graph.
         item: the part.
-        tied: whether the path identifies this part alone.
+        tied: whether the path is unique, so that a section can refer to the part.
     """
 
     kind: str
@@ -56,7 +56,7 @@ def first_output(node: Node) -> str:
 
 
 def generated_values(owner: Graph | Function) -> list[str]:
-    """Return the names of the `value_info` entries without a statement, in order."""
+    """Return the names of the `value_info` entries without a statement of their own, in order."""
     if isinstance(owner, Graph) and owner.decorators:
         try:
             found = list(entries(owner, order_of(owner)))

@@ -90,7 +90,7 @@ class Rewriter:
         return replace(sparse, values=values, indices=indices)
 
     def attribute(self, attribute: Attribute) -> Attribute:
-        """Rewrite an attribute; shared ones stay shared."""
+        """Rewrite an attribute; nodes that share the attribute share the result."""
         made = self._attributes.get(id(attribute))
         if made is None:
             value = self.value(attribute.type, attribute.value, attribute.name)

@@ -80,7 +80,7 @@ class RawData:
 
 
 class SplatData(RawData):
-    """`[0, ...]` of many elements. The bytes are computed at each access.
+    """`raw_data` of a splat such as `[0, ...]`; the bytes are computed at each access.
 
     Attributes:
         repetition: the repeated bytes.
@@ -115,7 +115,7 @@ class SplatData(RawData):
 
 @dataclass(frozen=True, slots=True)
 class TypedData:
-    """The typed field that belongs to the element type: `{1, 2}`.
+    """The typed field for the element type, such as `float_data`: `{1, 2}`.
 
     Attributes:
         entries: the field's entries as a little-endian array of the field's own width
@@ -321,12 +321,12 @@ _DEFAULTS: dict[AttributeType | None, AttributeValue] = {
 
 
 def attribute_value(attributes: Iterable[Attribute], name: str) -> AttributeValue | None:
-    """Return what a reader of the model gets as an attribute's value; None if it is missing."""
+    """Return the value of the first attribute with this name (`Attribute.read`), or None."""
     return next((item.read() for item in attributes if item.name == name), None)
 
 
 PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
-"""The classes of numbers and strings in attributes, and of lists of floats."""
+"""The Python classes of attribute values that are numbers, strings or lists of floats."""
 
 AttributeValue = Union[
     int,

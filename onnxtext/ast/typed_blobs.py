@@ -31,7 +31,7 @@ ENTRY_WIDTHS = {
 """The size in bytes of one entry of a typed field."""
 
 _LISTS = {AttributeType.FLOATS: "float_data", AttributeType.INTS: "int64_data"}
-"""The fields of `TensorProto` that encode entries like the lists of an attribute."""
+"""For each type of attribute list, the `TensorProto` field with the same encoding."""
 
 
 def entry_count(type: TensorType, data: TypedData | StringData) -> int:
@@ -54,7 +54,7 @@ def wanted_entries(type: TensorType) -> int:
 
 
 def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
-    """Return the bytes of a blob with this data."""
+    """Return the bytes of the blob that stores this data."""
     if isinstance(data, StringData):
         return join_strings(data.values)
     return pack_entries(ELEMENTS[type.element].field, data.entries)
@@ -129,7 +129,7 @@ def repeated(value: Any, least: int) -> RepeatedList | None:
 
 
 def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
-    """Return all items of a list."""
+    """Return all items of a list, with the last item repeated."""
     items = value.items
     more = value.count - len(items)
     if isinstance(items[0], Float32):

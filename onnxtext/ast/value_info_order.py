@@ -34,18 +34,18 @@ from onnxtext.ast.types import Type
 
 
 class _Lists(NamedTuple):
-    """The values of a graph that `value_info` may repeat.
+    """The initializers, inputs and outputs of a graph, which `value_info` may repeat.
 
     Attributes:
-        order: the names by part, in order.
-        types: the types by part and name.
+        order: the names in each part, such as `inputs`, in order.
+        types: for each part, the type of each name.
     """
 
     order: dict[str, list[str]]
     types: dict[str, dict[str, Type | None]]
 
     def part_of(self, info: ValueInfo) -> str:
-        """Return the part of the graph with a value that the entry repeats; "" if there is none."""
+        """Return the part whose value has the entry's name and type; "" if there is none."""
         if not info.decorators and not info.metadata:
             for part, types in self.types.items():
                 if info.name in types and types[info.name] == info.type:
@@ -61,7 +61,7 @@ def place_infos(
     Args:
         graph: a graph with everything except the `value_info` list; types are set in its nodes.
         infos: the list.
-        any_order: whether the decorator may name values one by one.
+        any_order: whether the decorator may list the names of single values.
 
     Returns:
         The decorator, if one is needed, and the entries that stay in `<…>`.
@@ -102,7 +102,7 @@ def place_infos(
 def _entries(
     graph: Graph, order: Order | None, statements: list[ValueInfo]
 ) -> list[tuple[str, Type | None]]:
-    """Return the names and types that `value_info` would have with an order and statements."""
+    """Return the (name, type) pairs of `value_info` if `<…>` had these statements."""
     values = graph.values
     graph.values = [*[value for value in values if value.data is not None], *statements]
     try:
@@ -192,7 +192,7 @@ def _in_parts(
 
 
 def _without_default(items: list[Word | str]) -> list[Word | str]:
-    """Return the arguments without the parts at the end that are in the default order."""
+    """Return the arguments without trailing `values` and `nodes`, if these are the default."""
     left = list(items)
     if left and left[-1] == Word("nodes"):
         left.pop()
@@ -220,7 +220,7 @@ def _copies(
             ordered -= 1
         missing = place.keys() - set(names)
         if len(missing) > len(names) - ordered:
-            found[part] = list(names)  # shorter than those that are missing
+            found[part] = list(names)  # fewer names than `without` would list
             kept |= set(names)
             continue
         found[part] = [*names[:ordered], Word(part)]
@@ -230,7 +230,7 @@ def _copies(
     inputs = {value.name for value in graph.inputs}
     data = {value.name for value in with_data(graph)}
     if not data.isdisjoint(named.get("inputs", ())):
-        return None  # the names would mean initializers
+        return None  # a lookup of these names would find the initializers
     if not (data | inputs).isdisjoint(named.get("outputs", ())):
         return None
     return None if without & kept else (found, frozenset(without))
@@ -239,7 +239,7 @@ def _copies(
 def _statements(
     nodes: list[Node], others: list[list[ValueInfo]]
 ) -> list[tuple[list[ValueInfo], Placed]] | None:
-    """Divide runs of other entries into statements in `<…>` and types of outputs."""
+    """Divide entries that repeat no declaration into statements in `<…>` and output types."""
     if not others:
         return []
     if len(others) == 1:
@@ -259,7 +259,7 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInf
     if made is not None:
         return made
     places = _Places(graph, infos)
-    keys: list[tuple[int, ...]] = []  # the places by default; () if an entry must be named
+    keys: list[tuple[int, ...]] = []  # default sort keys; () if an entry must be named
     rest: list[ValueInfo] = []
     for info in infos:
         output = places.outputs.get(info.name)
@@ -286,7 +286,7 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInf
 
 
 def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of a list of output types with repetitions at its end; None for others."""
+    """Return the order of a list of output types followed by repeated names; None for others."""
     seen: set[str] = set()
     first = 0
     while first < len(infos) and infos[first].name not in seen:

@@ -29,7 +29,7 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists of some nodes with more than numbers and strings."""
+    """Return the distinct attribute lists with a value other than numbers and strings."""
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
         return found
@@ -37,7 +37,7 @@ def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists of some nodes with more than named numbers with types."""
+    """Return the distinct attribute lists with anything but named, typed numbers or their lists."""
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").odd_lists(nodes)
         return found
@@ -82,7 +82,7 @@ def attribute_forms(
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
-    """Return the graphs in some attributes."""
+    """Yield the graphs in some attributes."""
     for attribute in attributes:
         if type(attribute) is str:
             continue
@@ -122,7 +122,7 @@ def _is_small(value: ValueInfo, most: int) -> bool:
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
-    """Return every graph and function in a syntax tree, including itself, outer before inner."""
+    """Yield every graph and function in a syntax tree, including the root, outer before inner."""
     stack = _outermost(root)
     while stack:
         graph = stack.pop()
@@ -163,7 +163,7 @@ def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph |
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:
-    """Return every node in a syntax tree, including itself."""
+    """Yield every node in a syntax tree, including the root."""
     item = root.item if isinstance(root, Fragment) else root
     if isinstance(item, Node):
         yield item

@@ -85,8 +85,8 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
         start: the start rule.
 
     Returns:
-        The value without its faulty statements, or None if too little is left; and the errors in
-        the order of the text, none if the value is complete.
+        The value without its invalid statements, or None if too little remains; and the errors
+        in text order, () if the value is complete.
     """
     broken = check_characters(source)
     if broken is not None:
@@ -130,7 +130,7 @@ def _core_parser() -> type[Parser]:
 
 
 def check_characters(source: Source) -> Diagnostic | None:
-    """Return an error if a text has characters without UTF-8."""
+    """Return a diagnostic if a text contains a lone surrogate, which UTF-8 cannot encode."""
     if source.text.isascii():
         return None
     try:

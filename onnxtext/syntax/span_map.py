@@ -67,11 +67,11 @@ NODE_PARTS = {
     "inputs": "names",
     "decorators": "decorators",
 }
-"""The fields of `ast.Node`, and the names of the same parts in `SpanMap`."""
+"""For each field of `ast.Node`, the name of its part in `SpanMap.parts`."""
 
 
 def _placed(rule: Rule) -> Reduction:
-    """Return a reduction that builds a `SpanMap` from the span maps of all its symbols."""
+    """Return a rule's reduction that builds a `SpanMap` from the span maps of its symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
         return Reduction(rule, None)
@@ -122,7 +122,7 @@ def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> Sp
         most: the most tokens to parse; None for no limit.
 
     Raises:
-        ValueError: no such statement begins there, or it has more tokens.
+        ValueError: no statement of this kind begins at `at`, or it has more than `most` tokens.
     """
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[f"{kind}_fragment"]])
@@ -132,7 +132,7 @@ def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> Sp
             raise ValueError(f"the {kind} at offset {at} is too long")
         try:
             machine.feed(terminal, SpanMap(Span(start, start + len(token))), start)
-        except Unexpected:  # the statement has ended before it
+        except Unexpected:  # the statement ended before this token
             break
     try:
         whole: SpanMap = machine.finish(len(source.text))

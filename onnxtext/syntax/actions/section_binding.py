@@ -24,7 +24,7 @@ DANGLING = "metadata-dangling"
 
 
 class _Names:
-    """The parts of a graph or function by name; of equal names, the first part."""
+    """Indexes by name of the nodes and values of a graph or function; the first of a name wins."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner

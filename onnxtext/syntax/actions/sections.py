@@ -145,7 +145,7 @@ def repeated_entry(key: str, word: str) -> Repeated:
     """`key: above`: the value of the key in the block above.
 
     Raises:
-        SemanticError: it is another word.
+        SemanticError: the word is not `above`.
     """
     if word != "above":
         raise SemanticError(
@@ -214,7 +214,7 @@ def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
     """`metadata none`: the text was printed without the metadata.
 
     Raises:
-        SemanticError: it is another word.
+        SemanticError: the word is not `none`.
     """
     if none != "none":
         raise SemanticError(
@@ -288,7 +288,7 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
     """`encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
 
     Raises:
-        SemanticError: the section has another form.
+        SemanticError: the record does not have this form.
     """
     values = {item.key: item.value for item in record.fields}
     match values:

@@ -54,7 +54,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class FieldCalls:
-    """Fields by name."""
+    """Tensor data as calls of field names: `raw_data(b"…") float_data{1}`."""
 
     calls: list[Call]
 

@@ -3,8 +3,8 @@
 
 The automaton reads the longest token; if several terminals match the token, the first in the
 lexer's order wins. The automaton differs from the patterns in two ways: a NESTED token ends where
-its first bracket is closed, for which the reader of the tables counts brackets; and a minus sign
-and a word that are not a number become one bad token.
+its first bracket is closed (the code that runs the tables counts brackets); and a minus sign with a
+word, such as `-x`, becomes one bad token unless they form a number.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def cache_path(grammar: str) -> Path | None:
 
 
 def _lark() -> str:
-    """Return a file of lark that changes with its version; reading its metadata is slower."""
+    """Return the text of lark's `__init__.py`, which has its version (metadata is slower)."""
     spec = find_spec("lark")
     assert spec is not None, "a dependency"
     assert spec.origin is not None, "it has an __init__.py"
@@ -92,14 +92,14 @@ def read_tables(path: Path) -> Tables | None:
             return None
         header, _, cells = content.partition(b"\n")
         return _tables(json.loads(header), cells)
-    except (OSError, ValueError, TypeError, KeyError):  # the last two: JSON of another shape
+    except (OSError, ValueError, TypeError, KeyError):  # the last two: unexpected JSON structure
         return None
 
 
 def _write(path: Path, tables: Tables) -> None:
     header, cells = _parts(tables)
     content = b"\n".join([json.dumps(header, separators=(",", ":")).encode(), cells])
-    with contextlib.suppress(OSError):  # the cache only makes the start faster
+    with contextlib.suppress(OSError):  # the cache is optional: it only speeds up the start
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, _digest_line(content) + content, replace=True)
 

@@ -182,7 +182,7 @@ class ErrorContext:
         deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
         if last in OPENING:
             return last == "{" or self.token == CLOSER[last] or (deeper and last != "[")
-        if last == ",":  # of a list with an item a line
+        if last == ",":  # of a list with one item per line
             return opener is None
         if not self.done and not ITEMS.isdisjoint(self.rules):
             return True

@@ -95,7 +95,7 @@ def sentence(words: list[str]) -> str:
 
 
 def found_words(token: str | None) -> str:
-    """Return how messages name a token; None is the end of the text."""
+    """Return the words for a token in messages; None stands for the end of the text."""
     if token is None:
         return "the end of the text"
     if len(token) == 1 and not token.isprintable():

@@ -89,7 +89,7 @@ class Outcome:
 
     @property
     def promising(self) -> bool:
-        """Whether the edits are probably right."""
+        """Whether enough text parsed after the edits that they are probably right."""
         return self.complete or self.next_line or self.count >= 4
 
 

@@ -144,7 +144,7 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
     first = next((index for index in reversed(range(len(done))) if done[index] == "["), None)
     if first is None:
         return
-    # Not by offset: a token inserted by recovery has the offset of the token after it.
+    # Do not compare offsets: a token inserted by recovery has the offset of the token after it.
     tokens = [*done[first:], *context.rest]
     opener, close = tokens[0], closing(tokens)
     if close is not None:

@@ -339,7 +339,7 @@ class Machine:
         return ERROR_NODE if error.made is None else error.made
 
     def _patch(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
-        """Return the value of a rule with error nodes, which lists and models drop."""
+        """Return the value of a rule with error nodes as children; lists and models drop these."""
         if reduction.symbols[-1] in ITEMS and reduction.name in (*LIST_ACTIONS, "list_first"):
             return children[0] if len(children) > 1 else []
         if reduction.name in _MODELS:

@@ -99,7 +99,7 @@ class CascadeFilter:
 
 @cache
 def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
-    """Return the parser states after the text of each context, and the kind of its token."""
+    """Return, for each of `_CONTEXTS`, the state stack after its beginning and its end's kind."""
     lexer, automaton = load_lexer(), load_automaton()
     stacks = []
     for beginning, end in _CONTEXTS:

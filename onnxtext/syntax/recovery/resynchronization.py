@@ -21,7 +21,7 @@ _MAX_EARLIER = 30
 
 @cache
 def _synchronous() -> frozenset[int]:
-    """Return the states in which an item begins or ends."""
+    """Return the parser states in which a list item may begin or has just ended."""
     gotos = load_automaton().gotos
     begin = {state for state, goto in enumerate(gotos) if not ITEMS.isdisjoint(goto)}
     end = {target for goto in gotos for name, target in goto.items() if name in _LISTS}
@@ -29,7 +29,7 @@ def _synchronous() -> frozenset[int]:
 
 
 def is_synchronous(state: int) -> bool:
-    """Whether an item begins or ends in a state."""
+    """Whether a list item may begin or has just ended in a parser state."""
     return state in _synchronous()
 
 
@@ -41,7 +41,7 @@ def sync_positions(machine: Machine) -> Iterator[int]:
 
 
 def rewind(machine: Machine, position: int) -> None:
-    """Drop everything above a position of the stack."""
+    """Pop all states and values above a stack position."""
     del machine.states[position + 1 :]
     del machine.values[position:]
     del machine.where[position:]
@@ -192,7 +192,7 @@ class Resynchronization:
         yield from (p for p, level in fitting if not closing and level > indent)
 
     def _level(self, at: int) -> float:
-        """Return the indentation of a statement; within a line, half a blank is added."""
+        """Return the indentation of a statement, plus 0.5 if it does not begin its line."""
         return self._indent(at) + (0 if self._first_in_line(at) else 0.5)
 
     def _first_in_line(self, at: int) -> bool:
