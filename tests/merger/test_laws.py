@@ -382,3 +382,29 @@ g (float x) => (y) <float w = 1, float v = 2> {
         result = merge(*[text.encode() for text in versions])
         assert result.conflicts == 1
         assert any("`w`" in note for note in result.notes)
+
+
+HEADER = '<ir_version: 10, opset_import: ["": 21]>\n'
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_an_appended_input_stays_at_the_end(swap: bool) -> None:
+    base, ours, theirs = [
+        f"{HEADER}g ({inputs}) => (float[2] y) {{\n  y = Op (a, b)\n}}\n"
+        for inputs in ("float a, float b", "float a, float b, float c", "float b, float a")
+    ]
+    result = merged(base, theirs, ours) if swap else merged(base, ours, theirs)
+    assert not result.conflicts
+    assert b"(float b, float a, float c)" in result.content
+
+
+def test_only_the_first_item_replaces_the_first_item() -> None:
+    first, last = "  a = Relu (x)\n", "  y = Abs (c)\n}\n"
+    head = f"{HEADER}g (float[2] x) => (float[2] y) {{\n"
+    base = f"{head}{first}  m = Mul (a, a)\n  c = Conv (m)\n{last}"
+    added = "  p = Add (c, c)\n  q = Relu (p)\n  r = Add (q, q)\n"
+    ours = f"{head}  c = Conv (x)\n{added}  y = Abs (r)\n}}\n"
+    result = merged(base, ours, base.replace(first, "  [one] a = Relu (x)\n"))
+    conflict = result.content.decode().partition("<<<<<<<")[2].partition(">>>>>>>")[0]
+    assert "[one] a = Relu (x)" in conflict
+    assert "q = Relu" not in conflict
