@@ -71,7 +71,7 @@ _MODULES = {
     "show": "show_model",
     "view": "viewer",
 }
-"""Where a name comes from, unless it is `api`."""
+"""The module of each exported name; names that are not listed are in `api`."""
 
 
 def __getattr__(name: str) -> object:

@@ -45,7 +45,7 @@ FRAGMENTS = {
     "SparseTensorProto": "tensor",
     "StringStringEntryProto": "entry",
 }
-"""The kind of text of a message other than `ModelProto`; that of the others is a `record`."""
+"""The kind of fragment that the text of a message type is; `record` for types not listed here."""
 
 
 def parse(text: str, *, name: str = "<string>") -> Model:
@@ -97,15 +97,15 @@ def from_binary(
 ) -> str:
     """Print a binary model as text.
 
-    Nothing is lost: `to_binary` returns identical bytes. Before it is printed, every model's
-    syntax tree is encoded again and compared.
+    The text is lossless: `to_binary` returns identical bytes. To ensure this, the syntax tree is
+    encoded again and compared with `data` before it is printed.
 
     Args:
-        data: an encoded `ModelProto`, in whatever way it is encoded.
+        data: an encoded `ModelProto`; the encoding need not be canonical.
         weights: where to write large tensors, strings and lists: `section` (blobs at the end of
             the text), `inline` (literals) or `none` (left out; `to_binary` rejects such a text).
-        inline_limit: maximum number of elements of a tensor, or of a list in an attribute, that is
-            always written inline.
+        inline_limit: tensors, and lists in attributes, with at most this many elements are always
+            written inline.
         metadata: where to write metadata: `auto` (a section at the end of the text, short single
             entries inline), `section` (all in the section), `inline` (all at their statements) or
             `none` (left out; `to_binary` rejects such a text).
@@ -128,12 +128,12 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
     """Print a binary model in the official syntax, which `onnx.parser.parse_model` reads.
 
     Args:
-        data: an encoded `ModelProto`, in whatever way it is encoded.
+        data: an encoded `ModelProto`; the encoding need not be canonical.
         name: the name of the data in messages, such as its file name.
 
     Returns:
-        The text, and its losses. If fields are only stored differently, the last loss is
-        `harmless` and sums them up.
+        (text, losses). If fields are only stored in another form, the last loss is `harmless` and
+        summarizes these fields.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
@@ -197,7 +197,7 @@ def loads(
     Args:
         text: in the onnxtext language.
         message_type: the type of the message: `onnx.ModelProto` (the default), `NodeProto`,
-            `TensorProto`, `TypeProto` or another one of the schema.
+            `TensorProto`, `TypeProto` or another type of the schema.
         base_dir: as for `to_binary`.
         name: the name of the text in messages, such as its file name.
 

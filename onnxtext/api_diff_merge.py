@@ -33,7 +33,7 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
             `encoding`.
 
     Returns:
-        The differences: false if there are none. `str` of it is the text of `onnxtext diff`.
+        The differences; falsy if there are none. `str(result)` is the output of `onnxtext diff`.
 
     Raises:
         OnnxTextError: a model is not valid.
@@ -104,7 +104,7 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
 
     Args:
         text: the text.
-        model: the syntax tree that `parse` made of it, after the edit.
+        model: the syntax tree that `parse(text)` returned, after the edit.
         name: the name of the text in messages.
 
     Returns:
@@ -119,13 +119,13 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
 
 
 def verify(source: ModelSource) -> Verdict:
-    """Convert a model to the other form and back, and compare.
+    """Convert a binary model to text and back, or a text to binary and back, and compare.
 
     Args:
         source: as for `diff`.
 
     Returns:
-        The violated laws: true if there are none.
+        The violated laws; truthy if there are none.
 
     Raises:
         OnnxTextError: the model is not valid.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:
-    """Return the errors of a text that was printed without metadata or weights."""
+    """Return an error for the metadata, and one for the weights, if a text was printed without."""
     found: list[Diagnostic] = []
     if model.metadata_left_out:
         found += missing_metadata_error(source).diagnostics
@@ -105,7 +105,7 @@ def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> 
 
 
 def lowering_error(error: LowerError, source: Source) -> OnnxTextError:
-    """Create the error for a text that cannot be lowered."""
+    """Create the error for a text that cannot be lowered to protobuf."""
     return OnnxTextError(combined_diagnostic([error], source))
 
 
@@ -116,9 +116,12 @@ def lowering_errors(
 
     Args:
         root: the syntax tree of the text.
-        first: the error of lowering it.
+        first: the error that lowering the tree raised; used if no errors are found.
         source: the text.
         elsewhere: finds blobs that are not in the text.
+
+    Returns:
+        A diagnostic for each distinct error, with labels at its statements.
     """
     from onnxtext.proto.encode.lowering_errors import find_errors
 
@@ -129,7 +132,7 @@ def lowering_errors(
 
 
 def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnostic:
-    """Create one diagnostic for the same error at several statements."""
+    """Create one diagnostic for errors that differ only in their statements."""
     first = errors[0]
     spans = dict.fromkeys([_error_span(error, source) for error in errors[:_SHOWN]])
     help = _HELPS.get(first.code)
@@ -147,7 +150,7 @@ _HELPS = {
 
 
 def _error_span(error: LowerError, source: Source) -> Span:
-    """Return the span of an error in a statement; its first token if unknown."""
+    """Return the span of the error's mark; without a mark, of the statement's first token."""
     from onnxtext.syntax.grammar.lexer import load_lexer
 
     text, at = source.text, max(error.at, 0)
@@ -160,7 +163,7 @@ def _error_span(error: LowerError, source: Source) -> Span:
 
 
 def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
-    """Create the error for bytes that are not a model; other errors pass through."""
+    """Return an error that explains why bytes are not a model; `error` itself if unknown."""
     from onnxtext.proto.decode.invalid_models import diagnose_invalid
 
     diagnostic = diagnose_invalid(data, name)
@@ -168,7 +171,7 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
 
 def warn_if_suspicious(data: bytes, name: str) -> None:
-    """Warn of a suspicious model."""
+    """Issue an `OnnxTextWarning` if a binary model is suspicious."""
     from onnxtext.proto.decode.invalid_models import warn_suspicious
 
     said = warn_suspicious(data, name)
@@ -177,7 +180,7 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
 
 
 def other_message_error(message: str, wanted: str, source: Source) -> OnnxTextError:
-    """Create the error for the text of a message that has another type than the wanted type."""
+    """Create the error for the text of a message whose type is not the wanted one."""
     labels = (Label(Span(0, len(source.text))),)
     said = f"this text is a {message}, not a {wanted}"
     return OnnxTextError(Diagnostic("not-a-message", said, source=source, labels=labels))

@@ -43,19 +43,20 @@ def print_binary(
 
     Args:
         data: as for `from_binary`; mapped bytes are not copied.
-        target: the file of the text; without one, no weights are written beside it, and `auto`
-            means `section`.
+        target: the file that the text will be written to. If None, no weights are written to
+            files, and `auto` means `section`.
         weights: as for `dump`.
         inline_limit: as for `from_binary`.
         metadata: as for `from_binary`.
-        place: the name of the store or file; derived from the text's name if None.
+        place: the name of the weight store or safetensors file; None to derive it from the text's
+            name.
         embed_from: the directory of the model's file, to embed its external data; None to keep
             references.
         stats: whether to add comments with statistics of each blob.
         name: as for `from_binary`.
 
     Returns:
-        The text, and the weight files that have to be written before it, if any.
+        (text, weight files to write before the text; None if there are none).
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choose the core: the compiled one (`onnxtext._core`) or the equivalent pure Python.
+"""Choose the core (the hot loops): compiled (`onnxtext._core`) or equivalent pure Python.
 
 `ONNXTEXT_CORE` is `native` or `python`; by default the compiled core runs if it is installed.
 """
@@ -57,7 +57,7 @@ def core_module(name: str) -> Any:
 
 
 def _is_current(directory: Path) -> bool:
-    """Whether all modules are newer than their sources; wheels have no sources."""
+    """Whether no compiled module is older than its sources; true for wheels, without sources."""
     sources: dict[str, float] = {}
     modules: dict[str, float] = {}
     for file in os.scandir(directory):

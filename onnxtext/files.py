@@ -58,7 +58,7 @@ def replacing_path(path: Path) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        _take_over(temporary, old or made)  # the library may have made another file
+        _take_over(temporary, old or made)  # the library may have replaced the file
         temporary.replace(target)
 
 
@@ -75,9 +75,9 @@ def write_atomically(
         path: the file.
         data: its content.
         replace: whether to replace a link, device or pipe by a regular file, instead of writing
-            through it: for names that the user did not give.
-        instead_of: the content that was read from the file. If it has changed since, such as by
-            an editor, it is kept.
+            through it. Meant for names that the user did not give.
+        instead_of: the content that the caller read from the file. If the file has changed since
+            then, for example in an editor, it is kept and an error is raised.
 
     Raises:
         OSError: the file cannot be written, or has changed since it was read.
@@ -99,7 +99,7 @@ def write_atomically(
 
 @contextlib.contextmanager
 def _discarded_on_error(temporary: Path) -> Iterator[None]:
-    """Remove a new file if the block fails."""
+    """Remove a temporary file if the `with` block raises an exception."""
     try:
         yield
     except BaseException:
@@ -151,7 +151,7 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
         data.write(part)
         if data.tell() > most and not stat.S_ISREG(mode):
             raise OSError(errno.EFBIG, f"its content is larger than {most >> 20:,} MiB", name)
-        if len(part) < _CHUNK:  # a terminal would be asked again
+        if len(part) < _CHUNK:  # reading a terminal again would wait for more input
             break
     return data.getvalue()
 
@@ -179,8 +179,8 @@ def holds(path: Path, data: bytes | memoryview) -> bool:
 def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
     """Whether a regular file holds exactly these bytes, one piece after the other.
 
-    Nothing is read if the sizes differ, else no more than up to the first difference. An
-    unreadable file (no permission) counts as different.
+    Reads nothing if the sizes differ, and stops at the first chunk that differs. Returns False
+    for a file without read permission.
 
     Raises:
         OSError: the file exists and reading it fails.
@@ -202,7 +202,7 @@ def _reads(file: FileIO, data: memoryview) -> bool:
     at = 0
     while at < len(data):
         count = file.readinto(buffer[: len(data) - at])
-        # Views are compared item by item, which is slow; bytes are not.
+        # Comparing memoryviews is slow (item by item); comparing bytes is fast.
         if not count or bytes(buffer[:count]) != bytes(data[at : at + count]):
             return False
         at += count
@@ -210,7 +210,7 @@ def _reads(file: FileIO, data: memoryview) -> bool:
 
 
 def _joined(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-    """Join short pieces, so that only the last one is short."""
+    """Join consecutive short pieces, so that fewer chunks have to be compared."""
     short: list[bytes | memoryview] = []
     size = 0
     for piece in pieces:
@@ -256,7 +256,7 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
 
 
 def _take_over(temporary: Path, old: os.stat_result | None) -> None:
-    """Give the new file the old one's owner and permissions, as far as permitted."""
+    """Copy the old file's owner and permissions to the new file, as far as permitted."""
     if old is None:
         return
     if hasattr(os, "chown"):

@@ -26,20 +26,20 @@ def is_binary(data: bytes, name: str) -> bool:
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether content is a binary model rather than a text, which may have errors."""
+    """Whether content looks like a binary model rather than a text (with or without errors)."""
     head = data[:HEAD]
     if b"\0" in head:
         return True
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start < len(head) - 3  # else a character cut at the end
-    # A model usually begins with the key of one of its first fields. No text begins with these.
+        return error.start < len(head) - 3  # near the end, a character may be cut off
+    # A model usually begins with the key of one of its first fields; no text begins so.
     return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
 
 
 def has_binary_content(data: bytes) -> bool:
-    """Whether content has bytes of a binary model: for files of any name, such as those in git.
+    """Whether content is a binary model, regardless of the file's name, such as in git.
 
     No valid text has control characters outside of comments; every binary model has control
     characters, even if its writer orders fields in an unusual way.

@@ -52,14 +52,14 @@ KINDS: dict[str, str] = {
     "WHERE": "Name.Variable",
     "BAD": "Error",
 }
-"""Token types of the terminals that need no context."""
+"""Pygments token types of the terminals that are classified without context."""
 
 _PARTS = re.compile(
     r"(?P<blank>\s+)|(?P<type>[A-Za-z_]\w*(?=\s*\[))|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<number>-?[0-9.][-+\w.()]*)|(?P<mark>.)",
     re.DOTALL,
 )
-"""The parts of a coarse token (`float[N, 3]`, `[1, 2]`)."""
+"""Matches the parts of a token that the lexer does not split (`float[N, 3]`, `[1, 2]`)."""
 
 _SECTIONS = {
     "METADATA",
@@ -72,18 +72,18 @@ _SECTIONS = {
 }
 _NAMES = {"WORD", "STRING", "ESCAPED_STRING", "BYTES"}
 _ELEMENTS = {"NUMBERS", "NESTED", "BRACES"}
-"""Terminals of coarse tokens with the elements of a tensor."""
+"""Terminals whose token has all elements of a tensor, such as `{1, 2}`."""
 _OPENING = frozenset("<([{")
 _CLOSING = frozenset(">)]}")
 _OPERATORS = frozenset({"=", "=>", "@"})
 
 
 def classify(text: str, longest: int = sys.maxsize) -> Iterator[Piece]:
-    """Yield highlighted pieces, which join to the whole text, while it is read.
+    """Yield the classified pieces of a text, lazily; joined, they are the whole text.
 
     Args:
         text: a model or any part of one; errors become pieces of the kind `Error`.
-        longest: the elements of a tensor are one piece, a `Number`, if they have more characters.
+        longest: elements of a tensor with more characters than this are one piece, a `Number`.
     """
     end = 0
     for token, kind in _kinds(_tokens(text)):
@@ -109,7 +109,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _kinds(tokens: Iterator[Token]) -> Iterator[tuple[Token, str]]:
-    """Yield each token with its kind, from its terminal, its neighbours and its bracket."""
+    """Yield each token with its kind, by its terminal, neighbours and enclosing bracket."""
     brackets: list[str] = []
     before: Token | str = ""
     coming = deque(islice(tokens, _AHEAD))
@@ -132,11 +132,11 @@ def _kinds(tokens: Iterator[Token]) -> Iterator[tuple[Token, str]]:
 
 
 _AHEAD = 4
-"""The number of tokens to read ahead, with one for the token itself."""
+"""The length of the queue of tokens: the current token and the lookahead."""
 
 
 def _opens_graph(following: list[Token]) -> bool:
-    """Whether an opening parenthesis is a graph's, not a node's, by the two tokens after it."""
+    """Whether a `(` begins a graph, not the inputs of a node, by the two tokens after it."""
     kind = following[0].kind if following else ""
     if following == [")", "=>"] or kind == "TYPE":
         return True
@@ -151,7 +151,7 @@ def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> s
         before: the token before it.
         after: the token after it.
         bracket: the innermost open bracket.
-        graph: whether a parenthesis that follows would be a graph's.
+        graph: whether a `(` after the name would begin a graph.
     """
     if kind in _SECTIONS and not bracket and before != ">" and after in {"{", "none"}:
         return "Keyword.Namespace"
@@ -175,7 +175,7 @@ def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> s
 
 
 def _pieces(token: Token, whole: str) -> Iterator[Piece]:
-    """Yield a token, or the parts of a coarse token."""
+    """Yield a token as one piece, or the parts of a type or of a tensor's elements."""
     kind = token.kind
     if kind == "DECORATOR":
         yield token.at, whole, token[:-1]

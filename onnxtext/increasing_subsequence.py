@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 
 def rising(numbers: Sequence[int]) -> list[bool]:
-    """Return which numbers belong to a longest rising subsequence (patience sorting, O(n log n)).
+    """Return for each number whether it is in a longest increasing subsequence.
+
+    The algorithm is patience sorting, O(n log n).
 
     Args:
         numbers: distinct numbers, such as the old index of each item of a list.

@@ -14,7 +14,7 @@ from onnxtext.printer import print_type
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 LARGEST = 10
-"""Number of the largest tensors that are listed."""
+"""The number of tensors in the list of the largest tensors."""
 IN_FILE = "in the file"
 
 
@@ -38,12 +38,13 @@ class Weight:
     """A constant tensor: an initializer, or the value of a tensor attribute.
 
     Attributes:
-        name: of the initializer, or of the first output of the node and the attribute.
+        name: the initializer's name, or `OUTPUT.ATTRIBUTE` with the node's first output.
         type: its type as a text.
         element: its element type.
         elements: the number of elements.
-        size: their size in memory, in bytes.
-        place: where its data is: `in the file`, or the file or directory beside it.
+        size: the size of the elements in bytes.
+        place: the location of its data: `in the file`, the path of another file or of a
+            directory, or `nowhere`.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number of tensors, their elements and their size in bytes."""
+    """Totals of a group of tensors: their number, their elements and their size in bytes."""
 
     tensors: int
     elements: int
@@ -68,7 +69,7 @@ class Called:
     """A function of the model.
 
     Attributes:
-        name: with its domain and overload.
+        name: its qualified name: `domain.name:overload`.
         nodes: the number of nodes in its body, nested graphs included.
     """
 
@@ -87,15 +88,15 @@ class Overview:
         graph: the name of the main graph.
         inputs: its inputs.
         outputs: its outputs.
-        dimensions: the names of symbolic dimensions, each with the inputs and outputs that have it.
+        dimensions: for each symbolic dimension the inputs and outputs with it, such as `x[0]`.
         nodes: the number of nodes, nested graphs and functions included.
-        operators: the number of nodes by operator, the most frequent first; other domains than the
-            default one precede the name.
+        operators: the number of nodes by operator, the most frequent first. Operators outside the
+            default domain are qualified: `domain.name`.
         subgraphs: the number of nested graphs, those of functions included.
         functions: the functions of the model.
-        parameters: all constant tensors together.
-        types: the same by element type, the largest first.
-        places: the same by place, the largest first.
+        parameters: the totals of all constant tensors.
+        types: the totals by element type, the largest first.
+        places: the totals by `Weight.place`, the largest first.
         largest: the largest tensors.
         metadata: the number of metadata entries of the model.
         training: whether it has training information.
@@ -124,7 +125,7 @@ def summarize(model: ast.Model) -> Overview:
     """Summarize a model; nothing is read from the disk.
 
     Args:
-        model: the model, whose large data may be anywhere.
+        model: the model; its large data may be in it, in other files, or missing.
     """
     graphs = list_graphs(model)
     functions = {id(function) for function in model.functions}
@@ -190,7 +191,7 @@ def _dimensions(values: Iterable[ast.ValueInfo]) -> dict[str, tuple[str, ...]]:
 
 
 def _shape(type: ast.Type | None) -> tuple[ast.Dim, ...]:
-    """Return the shape of a tensor, or of the tensors in a sequence, optional or map."""
+    """Return the shape of a tensor type, or of the tensors in a sequence, optional or map."""
     while True:
         match type:
             case ast.TensorType() | ast.SparseTensorType():

@@ -29,9 +29,10 @@ _KEPT = 31 << 20
 def reuse_memory(size: int) -> None:
     """Make the C library keep freed memory for reuse, if the input is large.
 
-    glibc returns large blocks to the system and faults in new ones page by page, a tenth of the
-    time of a conversion. After a block of up to 32 MiB was freed, it keeps blocks up to that size.
-    Elsewhere this has no effect. The block is never touched.
+    By default, glibc returns large blocks to the system and faults in new blocks page by page,
+    which takes a tenth of the time of a conversion. Once the program has freed a block of up to
+    32 MiB, glibc keeps blocks up to that size. Other C libraries are not affected. This function
+    frees such a block, and never touches its pages.
 
     Args:
         size: the size of the input in bytes.
@@ -50,7 +51,7 @@ _MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
 
 
 def lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error comes from a lack of memory; libraries raise several types."""
+    """Whether an error or one of its causes is a lack of memory, in any exception type."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True

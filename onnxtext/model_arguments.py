@@ -35,10 +35,10 @@ class Given:
     message: str = "ModelProto"
 
     def as_model(self) -> Given:
-        """Return this with a model around a graph, function or node on its own.
+        """Wrap a graph, function or node in a model; return a text or a model unchanged.
 
         Raises:
-            TypeError: the message is another part of a model.
+            TypeError: the message has another type, such as `TensorProto`.
         """
         if isinstance(self.content, str) or self.message == "ModelProto":
             return self
@@ -58,7 +58,7 @@ class Given:
 
 
 def read_given(source: object, name: str | None = None) -> Given:
-    """Read what a user passed.
+    """Read a model, or a part of one, from any form that the public functions accept.
 
     Args:
         source: a text; bytes of a text or of a binary model; the path of a file with either; a
@@ -90,7 +90,7 @@ def read_given(source: object, name: str | None = None) -> Given:
 
 
 _FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
-"""No text has only a name. Reading files by strings would be ambiguous."""
+"""Matches file names. They are rejected as texts: no valid text consists of a name only."""
 
 
 def _of_bytes(data: bytes, name: str | None) -> Given:

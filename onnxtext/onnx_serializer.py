@@ -20,8 +20,8 @@ class TextSerializer:
     """A serializer for `onnx.serialization.registry`.
 
     Attributes:
-        supported_format: the `format` of `onnx.load` and `onnx.save`.
-        file_extensions: the suffixes of files that need no `format`.
+        supported_format: the value of the argument `format` of `onnx.load` and `onnx.save`.
+        file_extensions: the suffixes of files that are recognized without `format`.
     """
 
     supported_format = "onnxtxt"

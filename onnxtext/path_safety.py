@@ -46,9 +46,9 @@ def walk_files(directory: Path, fits: Test, wanted: Test, skipped: Skipped) -> I
 
     Args:
         directory: the directory that the user named.
-        fits: whether a file is of the wanted kind.
-        wanted: whether a file or directory is not excluded by the user.
-        skipped: called with files that are skipped for another reason.
+        fits: returns whether a file is of the kind that the command processes.
+        wanted: returns False for files and directories that the user excluded.
+        skipped: called with each file that passes both tests but is unsafe (see `unfit`).
 
     Raises:
         OSError: a directory cannot be read.

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterator
 
 ENOUGH = 10_000
-"""Frames for the deepest text that the parser reads: a thousand unfinished constructs
+"""A recursion limit for the deepest text that the parser reads: a thousand unfinished constructs
 (`syntax.parser.lalr.MAX_STACK`), and at most eight calls for each of them."""
 
 
 @contextlib.contextmanager
 def room_for_nesting() -> Iterator[None]:
-    """Raise the recursion limit to the deepest nesting of texts.
+    """Raise the recursion limit for the `with` block, to allow the deepest nesting of texts.
 
     A limit that another thread has raised meanwhile is kept.
     """

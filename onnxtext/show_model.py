@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Shown:
-    """A text for reading.
+    """The text of a model, or of a part of one, for display.
 
-    `str` returns it. Interactive sessions show it in color, notebooks as HTML that can be folded.
+    `str` returns the text. Interactive sessions show it in color, notebooks as foldable HTML.
     """
 
     _text: str
@@ -62,8 +62,8 @@ def show(
 ) -> Shown:
     """Return a model, or a part of it, as a text for reading.
 
-    It has no metadata, and statistics of large weights instead of the weights. Notebooks show it
-    as HTML, terminals in color.
+    The text has no metadata, and statistics in place of large weights. Notebooks show it as HTML,
+    terminals in color.
 
     Args:
         model: a text (a `str`), bytes of a text or of a binary model, the path of a file with

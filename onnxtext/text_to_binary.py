@@ -116,12 +116,12 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
 
 
 def joined(pieces: Sequence[Piece]) -> bytes:
-    """Join pieces."""
+    """Join pieces; a single piece of type `bytes` is not copied."""
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
 
 class FilesBeside:
-    """Finds data in files beside a text; opens them on first use."""
+    """Finds the weights of a text in the files beside it; opens the files on first use."""
 
     def __init__(self, model: Model, base_dir: str | os.PathLike[str] | None) -> None:
         self._places = model.places
@@ -178,13 +178,13 @@ def _externalize(
 
 
 _DEEP = 75
-"""Protobuf reads any nesting up to this depth; deeper models are test-parsed."""
+"""Protobuf reads any model up to this depth; deeper models are decoded as a test."""
 
 
 def _restore_encoding(
     model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
 ) -> bytes:
-    """Return the original bytes, if the text still describes the same model."""
+    """Apply the encoding patch to `data`; if it does not fit the model, warn, return `data`."""
     from onnxtext.wire.encoding_patch import apply_patch
     from onnxtext.wire.reader import WireError
 
@@ -206,7 +206,7 @@ def _restore_encoding(
 
 
 def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
-    """Whether bytes encode a model: a patch must not change the model."""
+    """Whether patched bytes still encode the given model."""
     from onnxtext.proto.decode.lift import LiftError, canonical_encoding
     from onnxtext.proto.encode.lower import lower_model
 

@@ -33,7 +33,7 @@ class Difference:
     """A violation of a law.
 
     Attributes:
-        law: the law.
+        law: the violated law, `L1` or `L3`.
         message: the difference.
         offset: the first byte that differs, if bytes do.
         path: the model path at that offset.
@@ -141,7 +141,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     data = joined(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
     found: list[Difference] = []
-    if not _is_printed(text, model):  # a printed text needs no second round
+    if not _is_printed(text, model):  # comparing a canonical text with its print is superfluous
         found += _compare_with_printed(model, data, base_dir, printed)
     del model
     try:
@@ -155,7 +155,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 def _compare_with_printed(
     model: Model, data: bytes, base_dir: PurePath | None, name: str
 ) -> list[Difference]:
-    """Compare a model with the tree of its printed text, and that text with the second print."""
+    """Print a model, and compare the tree, encoding and second print of the printed text."""
     from onnxtext.api import parse
     from onnxtext.printer import print_model
     from onnxtext.text_to_binary import FilesBeside, encode
@@ -230,7 +230,10 @@ def _compare_printed(text: str, model: Model) -> list[Difference]:
 
 
 def _is_printed(text: str, model: Model) -> bool:
-    """Whether printing a model gives this text. The print is not joined: it may be gigabytes."""
+    """Whether a model is printed as this text.
+
+    The print is compared in parts, not joined, since it may have gigabytes.
+    """
     from onnxtext.printer.printer import model_parts
 
     at = 0

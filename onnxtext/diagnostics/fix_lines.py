@@ -25,7 +25,7 @@ class Change:
         added: whether the fix adds it.
         number: 1-based line number; for an added line, the number of the replaced line.
         line: its text.
-        column: 0-based column of the first difference to the line before or after the fix.
+        column: 0-based column where the first removed and the first added line begin to differ.
     """
 
     added: bool
@@ -74,7 +74,7 @@ def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:
 
 
 def _mended(text: str, start: int, end: int, edits: list[Edit]) -> str:
-    """Apply edits to a part of a text."""
+    """Return `text[start:end]` with the edits applied."""
     parts = []
     for edit in edits:
         parts += [text[start : edit.span.start], edit.text]
@@ -83,7 +83,7 @@ def _mended(text: str, start: int, end: int, edits: list[Edit]) -> str:
 
 
 def _lines(first: int, old_text: str, new_text: str) -> list[Change]:
-    """Return the lines of two texts from the first difference to the last."""
+    """Return the removed and added lines from the first to the last difference of two texts."""
     old = [line.removesuffix("\r") for line in old_text.split("\n")]
     new = [line.removesuffix("\r") for line in new_text.split("\n")]
     above = _common(old, new)

@@ -34,7 +34,7 @@ _SGR = {
 }
 _NARROWEST = 20
 _FARTHEST = 20
-"""Maximum number of empty lines to skip above a position to show the line before it."""
+"""Maximum number of lines to search for a nonempty line above an error at a line's start."""
 _BOM = "\ufeff"
 
 
@@ -125,7 +125,7 @@ def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
 
 
 def _place(diagnostic: Diagnostic) -> str:
-    # The message names the file if there is no position in it.
+    # Without a position in the file, the message itself names the file.
     has_place = diagnostic.path or diagnostic.offset is not None
     return diagnostic.where() if diagnostic.source is not None or has_place else ""
 
@@ -160,7 +160,7 @@ def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[in
     shown = set(marked)
     at = source.position(primary)
     if not source.line(at.line)[: at.column - 1].strip():
-        # The cause of an error at the start of a line, or at the end of the text, is mostly above.
+        # The cause of an error at the start of a line, or at the end of the text, is usually above.
         above = range(at.line - 1, max(at.line - 1 - _FARTHEST, 0), -1)
         shown.update([line for line in above if source.line(line).strip()][:1])
     return shown | {line + 1 for line in shown if line + 2 in shown}
@@ -187,7 +187,7 @@ def _snippet_rows(
 
 
 def _change_rows(changed: list[Change], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
-    """Return the changed lines of a fix as a diff; long lines are cut to the different part."""
+    """Return the changed lines of a fix as a diff; long lines are cut around the difference."""
     room = max(columns - digits - 3, _NARROWEST)
     for change in changed[:MOST]:
         sign, role = ("+", "help") if change.added else ("-", "error")
@@ -234,7 +234,7 @@ def _window(line: str, mark: _Mark, room: int) -> _Window:
 
 
 def _around(line: str, at: int, room: int) -> tuple[int, int]:
-    """Return the characters that fit into `room` columns: a third before `at`, the rest after."""
+    """Return (start, end) of the characters that fit into `room` columns, a third before `at`."""
     first = last = at
     used = 0
 
@@ -254,7 +254,10 @@ def _around(line: str, at: int, room: int) -> tuple[int, int]:
 
 
 def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_Row]:
-    """Return a row of underlines with the last message, then a row per message from the right."""
+    """Yield a row of underlines, with the last message if possible, then a row per message.
+
+    The messages are in order from the right to the left, each below its mark.
+    """
     if not marks:
         return
     row = _Row()

@@ -38,7 +38,7 @@ class Edit:
 
 
 Applicability = Literal["safe", "unsafe"]
-"""Whether a fix certainly keeps the intended meaning, or is a guess."""
+"""`safe`: the fix certainly keeps the intended meaning; `unsafe`: it is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Diagnostic:
         return f"{self.file}: {place}" if place else self.file
 
     def remarks(self) -> list[tuple[str, str]]:
-        """Return the broken rule, the notes and the help, each as its label and text."""
+        """Return the broken rule, the notes and the help as (label, text), such as ("help", …)."""
         found = []
         for note in self.notes:
             is_rule = note.startswith("rule: ")
@@ -143,4 +143,4 @@ class OnnxTextError(ValueError):
 
 
 class OnnxTextWarning(UserWarning):
-    """Something in a text was ignored; the result is correct without it."""
+    """A part of a text was ignored without harm to the result, or a model is suspicious."""

@@ -36,7 +36,7 @@ def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
 
 
 def _rule(code: str) -> dict[str, object]:
-    """Describe a code by its page."""
+    """Return the SARIF rule of a code, with the text of its page."""
     if code not in codes():
         return {"id": code}
     return {
@@ -58,7 +58,7 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
         result["locations"] = [location]
     fix, source = diagnostic.fix, diagnostic.source
     if source is not None and len(diagnostic.labels) > 1:
-        labels = dict.fromkeys(diagnostic.labels[1:])  # the schema wants each place once
+        labels = dict.fromkeys(diagnostic.labels[1:])  # the schema requires unique items
         result["relatedLocations"] = [_related(source, label) for label in labels]
     if fix is not None and source is not None:
         changes = [_replacement(source, edit) for edit in fix.edits]
@@ -115,12 +115,12 @@ def _region(source: Source, span: Span) -> dict[str, int]:
 
 
 def _uri(name: str) -> str:
-    """Create a URI reference; bytes of names that are not Unicode are quoted (PEP 383)."""
+    """Create a URI reference; percent-encode bytes of the name that are not UTF-8 (PEP 383)."""
     path = PurePath(name)
     try:
         if path.is_absolute():
             return path.as_uri()
         return quote(path.as_posix(), safe="/", errors="surrogateescape")
-    except UnicodeEncodeError:  # half of a character, as names on Windows may have
+    except UnicodeEncodeError:  # a lone surrogate, which names on Windows may have
         scheme = "file://" if path.is_absolute() else ""
         return scheme + quote(path.as_posix(), safe="/", errors="surrogatepass")

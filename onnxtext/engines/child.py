@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a model in a child process: a crash of the engine does not end the parent.
+"""The child process that runs a model, so that a crash of the engine does not end the parent.
 
 Called as `python -m onnxtext.engines.child ENGINE DIRECTORY MEMORY`. The directory has
 `model.onnx` and the directory `inputs` (see `value_files`); this process writes `outputs` or
@@ -22,20 +22,20 @@ def main(engine: str, place: str, memory: int) -> int:
 
     Args:
         engine: `onnx` or `onnxruntime`.
-        place: the directory.
+        place: the directory with the model and its inputs.
         memory: the bytes of memory that this process may use; 0 for no limit.
 
     Returns:
         The exit status: 0, or 1 with the reason in `error.json`.
     """
     directory = Path(place)
-    os.dup2(2, 1)  # engines print to standard output
+    os.dup2(2, 1)  # send stdout to stderr: engines print to it
     _limit_memory(memory)
     try:
         inputs = read_values(directory / "inputs")
         outputs = _ENGINES[engine](directory / "model.onnx", inputs)
         write_values(directory / "outputs", outputs)
-    # Engines raise all kinds of errors, also such that derive from Exception only.
+    # Engines raise many types of errors; their only common base class is Exception.
     except Exception as error:
         said = {"type": type(error).__name__, "message": str(error)}
         (directory / "error.json").write_text(json.dumps(said))
@@ -44,7 +44,7 @@ def main(engine: str, place: str, memory: int) -> int:
 
 
 def _limit_memory(most: int) -> None:
-    """Limit the memory of this process, so that allocations fail in time; Linux only."""
+    """Limit the memory of this process, so that large allocations fail early; Linux only."""
     if not most or sys.platform != "linux":
         return
     import resource

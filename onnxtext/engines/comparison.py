@@ -24,11 +24,11 @@ class Difference:
     Attributes:
         name: the value.
         is_output: whether it is an output of both models.
-        changed: number of elements that differ; NaNs are equal.
+        changed: number of elements that differ; two NaNs are equal.
         elements: number of elements.
         largest: the largest absolute difference; None if unknown.
-        relative: the largest difference relative to the first value; None if unknown.
-        note: why the numbers are unknown, such as other shapes.
+        relative: the largest `|first - second| / |first|` of an element; None if unknown.
+        note: why the numbers are unknown, such as different shapes; None if they are known.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Difference:
         return self.changed > 0 or self.note is not None
 
     def exceeds(self, rtol: float, atol: float) -> bool:
-        """Whether the difference is larger than a tolerance, or unknown."""
+        """Whether the difference is larger than both tolerances, or unknown."""
         if not self.differs:
             return False
         if self.note is not None or self.largest is None:
@@ -70,15 +70,16 @@ def run_both(
     Args:
         first: a model.
         second: the other model. Each of its required inputs is an input of the first model.
-        inputs: the inputs of the first model. The second model gets the same inputs, and default
-            values of the first model for inputs without a default.
+        inputs: the inputs of the first model. The second model gets the same inputs; an input that
+            has a default in the first model only is passed that default.
         engine: as for `run_model`.
         names: the names of the models in messages.
         timeout: as for `run_model`, for each model.
         memory: as for `run_model`.
 
     Returns:
-        The values of both models, and the differences in the order of the first.
+        (values of the first model, values of the second model, differences). The differences are in
+        the order of the first model.
 
     Raises:
         OnnxTextError: a model cannot be run, or only the second model has some input.

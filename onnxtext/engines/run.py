@@ -90,10 +90,10 @@ def run_model(
         also: other values of the main graph to return besides the outputs.
         name: the name of the model in messages.
         timeout: the seconds that the engine may take; None for no limit.
-        memory: the bytes of memory that it may use, on Linux; None for all that is available.
+        memory: the bytes of memory that the engine may use (Linux only); None for all available.
 
     Returns:
-        The outputs.
+        The outputs and the values named in `also`, by name.
 
     Raises:
         OnnxTextError: the engine is not installed, rejects the model, crashes, or exceeds a limit.
@@ -129,7 +129,7 @@ def run_model(
                 raise failed(message, name, "raise the limit with `--memory`", "run-limit")
             raise failed(f"{engine} cannot run {shown}: {_short(said)}", name)
         if done.returncode:
-            raise failed(f"{engine} has crashed: {_death(done)}", name)
+            raise failed(f"{engine} has crashed: {_crash_reason(done)}", name)
         return read_values(directory / "outputs")
 
 
@@ -167,7 +167,7 @@ def _short(said: Mapping[str, str]) -> str:
     return f"{said['type']}: {message[:500]}"
 
 
-def _death(done: subprocess.CompletedProcess[bytes]) -> str:
+def _crash_reason(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     last = f": {lines[-1][:200]}" if lines else ""
     if done.returncode < 0:

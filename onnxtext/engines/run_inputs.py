@@ -47,7 +47,7 @@ def fill_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return the inputs of a run: given inputs in the declared types, and random inputs.
+    """Return the inputs of a run: given inputs, converted to the declared types, and random ones.
 
     Args:
         model: the model.
@@ -97,14 +97,19 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
 
 
 def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
-    """Convert numbers to the declared element type; reject arrays that would change."""
+    """Convert an array to the declared element type; other values are returned unchanged.
+
+    Raises:
+        OnnxTextError: the shape differs, or the conversion changes integers or makes integers of
+            floats.
+    """
     if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
         return value
     _check_shape(name, value.shape, type)
     wanted = _dtype(type.tensor_type.elem_type)
     if value.dtype == wanted:
         return value
-    if value.dtype.kind == "V":  # .npy files have no names of the types of ml_dtypes
+    if value.dtype.kind == "V":  # .npy files store the types of ml_dtypes as voids
         if value.dtype.names or wanted.isbuiltin == 1 or value.dtype.itemsize != wanted.itemsize:
             raise input_error(f"`{name}` is {wanted.name}, not {value.dtype}")
         return value.view(wanted)
@@ -156,12 +161,12 @@ def random_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Make inputs at random: floats of a normal distribution, integers 0 and 1.
+    """Make random inputs: normally distributed floats; integers and booleans are 0 or 1.
 
     Args:
         model: the model.
         names: the inputs to make; None for all inputs without default values.
-        seed: the seed of the random numbers; no input depends on the other inputs.
+        seed: the seed of the random numbers. Each input is drawn from the seed and its name only.
         sizes: the sizes of symbolic dimensions; 1 by default.
 
     Raises:

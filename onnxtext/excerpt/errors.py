@@ -21,7 +21,7 @@ class ShowError(OnnxTextError):
         """Create an error for a name that does not exist, with similar names.
 
         Args:
-            what: the kind of name.
+            what: the kind of item, such as "graph or function".
             name: the unknown name.
             known: the names that exist.
             file: the name of the model's file.

@@ -20,7 +20,7 @@ class Body:
     Attributes:
         graph: the graph or function.
         title: its description: `graph yes (then_branch of z)`.
-        place: `then_branch of z`; "" for the outermost graph.
+        place: its location: `then_branch of z`, or `training`; "" for the main graph and functions.
         names: the names that `--graph` accepts for it.
     """
 
@@ -83,7 +83,7 @@ def _nested(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
 
 
 def find_bodies(root: Root, name: str, file: str) -> list[Body]:
-    """Return the graphs and functions that a name refers to; exact names take precedence.
+    """Return the graphs and functions with a name; if there are none, those with it as an alias.
 
     Raises:
         ShowError: no graph or function has the name.

@@ -56,9 +56,9 @@ border:.32em solid transparent;border-left-color:currentColor}
 border-color:currentColor transparent transparent}
 .onnxtext-model .b{font-weight:600}
 """
-"""The style. Its class is named twice to take precedence over the rules of JupyterLab.
+"""CSS rules. The doubled class selector takes precedence over the rules of JupyterLab.
 
-The marks of folds are drawn in the padding, by borders: not every font has triangles.
+The fold markers are drawn in the padding with CSS borders, because not every font has triangles.
 """
 
 
@@ -69,7 +69,7 @@ class _Line:
     Attributes:
         text: the line without its line break.
         html: the same line as HTML.
-        continues: whether it begins inside of a string.
+        continues: whether the line begins inside a multi-line string.
     """
 
     text: str = ""
@@ -143,7 +143,7 @@ def _folded(lines: list[_Line]) -> Iterator[str]:
 
 
 def _ends(lines: list[_Line]) -> dict[int, int]:
-    """Return the number of the line that closes the bracket of each line that opens one."""
+    """Return, for each line that opens a foldable bracket, the number of the closing line."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     for number, line in enumerate(lines):

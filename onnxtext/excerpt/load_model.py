@@ -25,7 +25,7 @@ from onnxtext.tensor.text_resources import PRINTED_DIGITS, BlobError
 from onnxtext.weights.statistics import describe, find_blobs
 
 Root = Model | Function | Graph
-"""What a file to show contains: a model, a function or a graph."""
+"""The syntax tree of a file to show: a model, a function or a graph."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Reading:
     _external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = field(default_factory=dict)
 
     def digest(self, shown: str) -> str:
-        """Return the digest of a blob of the root; digests are computed on demand."""
+        """Return the real digest of the blob with the digest or number `shown` in the root."""
         data = self._moved.get(shown)
         if data is None:
             return shown
@@ -69,8 +69,8 @@ class Reading:
         """Describe external data; None if its file is missing or too short.
 
         Args:
-            arguments: location, offset and length, as far as they are written, in the syntax of the
-                text.
+            arguments: the arguments of `external(…)` as printed: the quoted location, then offset
+                and length if present.
         """
         found = self._external.get(arguments)
         if found is None or self._reader is None:
@@ -89,7 +89,7 @@ def _described(element: str, data: bytes | memoryview) -> str:
 
 
 class _LazyMover(Mover):
-    """Moves large data without reading it: blobs are numbered, not named by their digests.
+    """Moves large data to resources without reading it: numbers take the place of digests.
 
     Attributes:
         external: the references to external data, by location, offset and length.
@@ -100,7 +100,7 @@ class _LazyMover(Mover):
         self.external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = {}
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Return a tensor's data; move it if it is large."""
+        """Return a tensor's data; if it is large, move it and return a blob."""
         if isinstance(data, ExternalData):
             location, *numbers = [value for _, value in data.entries] or [""]
             arguments = quoted(location), *numbers
@@ -108,7 +108,7 @@ class _LazyMover(Mover):
         return super().data(type, data, name)
 
     def blob(self, data: bytes | memoryview) -> Blob:
-        """Add bytes to the resources."""
+        """Add bytes to the resources, and return a blob with a number for its digest."""
         number = f"{len(self.resources):0{PRINTED_DIGITS}x}"
         self.resources[number] = data
         return Blob(number)
@@ -162,7 +162,7 @@ def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:
 
 
 def _finish(reading: Reading, base: Path | None) -> Reading:
-    """Replace large data by blobs, and leave all weights and metadata out of the text."""
+    """Replace large data by blobs, and remove resources, weight places and the encoding patch."""
     root = reading.root
     mover = _LazyMover(INLINE_ELEMENTS)
     mover.run(root)

@@ -57,7 +57,7 @@ def described(text: str, reading: Reading) -> Iterator[Piece]:
         reading: the model.
     """
     comments: list[str] = []
-    arguments: list[str] | None = None  # those of an open `external(…)`
+    arguments: list[str] | None = None  # of an `external(…)` that is still open
     for _, kind, piece in classify(text):
         shown = piece
         if kind == "String.Other" and piece.startswith('blob"'):
@@ -94,7 +94,7 @@ def _colored(text: str, kind: str, color: bool) -> str:
 
 
 def style_of(styles: Mapping[str, str], kind: str) -> str | None:
-    """Return the style of a kind, or of its closest more general kind with a style; else None."""
+    """Return the style of a kind or its nearest parent (`String.Doc` → `String`), or None."""
     while kind:
         if kind in styles:
             return styles[kind]

@@ -55,7 +55,7 @@ def part_text(reading: Reading, choice: Choice) -> Iterator[str]:
     if choice.starts or choice.ends:
         bodies = [cut(bodies, choice.starts, choice.ends, name)]
     elif choice.graph is None and choice.find is None:
-        bodies = bodies[:1]  # a single graph or function
+        bodies = bodies[:1]  # the root is a graph or function: print it alone
     if choice.find is not None:
         yield from search(bodies, choice.find, choice.context, name)
         return

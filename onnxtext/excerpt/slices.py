@@ -14,9 +14,9 @@ from onnxtext.excerpt.find_bodies import Body
 
 
 def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
-    """Cut the nodes on the paths from any start to any end.
+    """Return a graph of the nodes on the paths from any start to any end.
 
-    The inputs of the resulting graph are the outer values that its nodes use.
+    The inputs of the resulting graph are the outer values that its nodes use, except initializers.
 
     Args:
         bodies: the graphs to search; the first that has all values is cut.
@@ -168,7 +168,7 @@ def as_graph(
     starts: Sequence[str],
     ends: Sequence[str],
 ) -> Graph:
-    """Return a graph of some nodes; its inputs and outputs are the values that enter and leave."""
+    """Return a graph of the `chosen` nodes; its inputs and outputs are the values at its border."""
     nodes = [graph.nodes[number] for number in chosen]
     made = {name for node in nodes for name in node.outputs if name}
     used = dict.fromkeys(name for node in nodes for name in uses(node) if name not in made)

@@ -39,7 +39,7 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
     for source, role in zip((model, other), names, strict=False):
         given = read_given(source).as_model()
         content = given.content
-        # A path has a name of its own.
+        # Only a model from a path has a name that users know.
         name = given.name if given.base is not None else role
         is_text = isinstance(content, str)
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
@@ -48,7 +48,7 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
 
 
 def page_of(model: Read, other: Read | None = None) -> str:
-    """Return the page of a model, or of the differences of two.
+    """Return the page of a model, or of the differences between two models.
 
     Raises:
         OnnxTextError: two models are compared, and one is not valid.
@@ -100,7 +100,7 @@ def _double(old: Read, new: Read) -> dict[str, Any]:
 
 
 def _short_name(made: Read) -> str:
-    """Return the name without directories, which pages for other people should not reveal."""
+    """Return the file name only: a page for other people should not reveal directories."""
     return Path(made.name).name or made.name
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two models for a page: the differences, and the lines of both texts in one order."""
+"""Compare two models for a page: their differences, and the alignment of their lines."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
     """Return the differences for the list of a page.
 
     Returns:
-        The `verdict`, and `hunks`: `title`, `lines` (mark and text), and `places`: line in the old
-        and in the new text (-1 if there is none) of each occurrence.
+        `verdict`, and `hunks`: objects with `title`, `lines` (mark and text), and `places`: for
+        each occurrence the line in the old and in the new text (-1 if there is none).
     """
     items = {item.key: item for item in diff.items}
     found = []
@@ -54,7 +54,7 @@ def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
 
 
 def _place(items: list[ItemChange], old: Text, new: Text) -> tuple[int, int]:
-    """Return the first lines of some items in both texts."""
+    """Return the first line of some items in the old and in the new text; -1 if there is none."""
     before = [line for item in items if (line := _line(item.old, old)) >= 0]
     after = [line for item in items if (line := _line(item.new, new)) >= 0]
     return min(before, default=-1), min(after, default=-1)
@@ -65,11 +65,11 @@ def _line(place: Place | None, text: Text) -> int:
 
 
 def rows(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:
-    """Return the lines of both texts in one order.
+    """Align the lines of two texts, like a line diff.
 
     Returns:
-        For each run of lines: `=`, `-` or `+`, its first line in the old and in the new text, and
-        the number of lines.
+        (mark, first line in the old text, first line in the new text, number of lines) for each run
+        of equal (`=`), removed (`-`) or added (`+`) lines.
     """
     return list(_runs(old, new))
 

@@ -36,12 +36,12 @@ KINDS = {
 CLASSES = ("", *dict.fromkeys(KINDS.values()))
 
 LONGEST = 2_000
-"""The most characters of a list of elements, or of a string, that is not cut."""
+"""Lists of elements, and strings, with more characters than this are cut."""
 _HEAD, _TAIL = 300, 40
 """The number of characters shown at the start and end of a cut list."""
 
 Cut = tuple[int, int, str]
-"""Start and end of the part that is left out, and the text that is shown instead."""
+"""(start, end, mark): offsets of the omitted part, and the text that is shown in its place."""
 
 _ELEMENTS = ("Number", "String", "Keyword.Constant", "Whitespace", "Comment")
 _SEPARATOR = re.compile(r",\s+")
@@ -54,9 +54,9 @@ class Text:
 
     Attributes:
         lines: the lines, without the cut parts.
-        kinds: for each line the class (an index of `CLASSES`) and length of each token in turn.
-        numbers: the number of each line in the text, from 0.
-        cuts: the parts that were left out.
+        kinds: for each line a flat list: class (an index of `CLASSES`) and length of each token.
+        numbers: for each line its 0-based number in the original text.
+        cuts: the parts of the original text that were left out.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Text:
     _shifts: list[int] = field(default_factory=list)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return line and column of an offset of the text in the lines."""
+        """Convert an offset in the original text to (line, column) in `lines`."""
         at = bisect_right(self._starts, offset) - 1
         if at < 0:
             return self._shown.place(offset)
@@ -78,11 +78,11 @@ class Text:
         return self._shown.place(moved if not inside else moved + len(mark))
 
     def line(self, number: int) -> int:
-        """Return the index of a line of the text in the lines."""
+        """Convert a line number of the original text to an index of `lines`."""
         return max(bisect_right(self.numbers, number) - 1, 0) if self.cuts else number
 
     def is_cut(self, start: int, end: int) -> bool:
-        """Whether a part of the text has a cut."""
+        """Whether a cut begins in a range of offsets in the original text."""
         at = bisect_right(self._starts, start - 1)
         return at < len(self._starts) and self._starts[at] < end
 
@@ -124,7 +124,7 @@ def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
 
 
 def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
-    # Blanks and comments around are not part of the list.
+    # Blanks and comments before and after the list are not cut.
     blank = ("Whitespace", "Comment")
     while run and run[-1][1].startswith(blank):
         run.pop()
@@ -141,7 +141,7 @@ def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
 
 
 def _cut(pieces: Iterable[tuple[int, str, str]], cuts: list[Cut]) -> Iterator[tuple[str, str]]:
-    """Yield the token kind and the text of each piece of a line."""
+    """Yield (kind, text) of the pieces, with the mark of each cut in place of the omitted part."""
     waiting = iter([*cuts, None])
     cut = next(waiting)
     for at, kind, text in pieces:
@@ -164,7 +164,7 @@ def _cut(pieces: Iterable[tuple[int, str, str]], cuts: list[Cut]) -> Iterator[tu
 
 
 def _by_line(pieces: Iterable[tuple[str, str]], ends: list[tuple[int, int]]) -> Iterator[list[int]]:
-    """Yield the tokens of each line, as class and length in turn."""
+    """Yield the tokens of each line as in `Text.kinds`; `ends` has the offsets of each line."""
     line, at = 0, 0
     found: list[int] = []
     for kind, piece in pieces:

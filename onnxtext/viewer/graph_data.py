@@ -14,7 +14,7 @@ from onnxtext.viewer.colored_lines import Text
 
 
 def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -> dict[str, Any]:
-    """Return the whole graph.
+    """Return the data of the whole graph.
 
     Args:
         drawing: the graph; in a comparison, with the changes.

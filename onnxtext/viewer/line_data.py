@@ -16,7 +16,7 @@ from onnxtext.viewer.load_model import Read
 
 _ROLES = {"use": 0, "definition": 1, "declaration": 2}
 _LONG = 12
-"""The most lines of a section that is not folded initially."""
+"""Sections with more lines than this are folded initially."""
 _FEW = 8
 """The least number of elements with statistics; statistics of fewer would repeat the elements."""
 
@@ -25,8 +25,8 @@ def names(made: Read, text: Text) -> list[list[Any]]:
     """Return the names of a text.
 
     Returns:
-        For each meaning of a name: the name, its kind, its type or "", and the line, column,
-        length and role of each occurrence in turn.
+        For each symbol: [name, kind, type or "", occurrences]. The occurrences are a flat list:
+        line, column, length and role of each.
     """
     index = made.document.version.index
     found = []
@@ -50,7 +50,7 @@ def _type(made: Read, symbol: Symbol) -> str:
 
 
 def folds(made: Read, text: Text) -> list[list[int]]:
-    """Return first line, last line, and 1 if folded at first, of each foldable range."""
+    """Return [first line, last line, 1 if folded initially else 0] of each foldable range."""
     version = made.document.version
     best: dict[int, int] = {}
     for start, end, _ in find_folds(version, [-1] * len(version.index.starts)):
@@ -70,7 +70,7 @@ def _is_folded(text: Text, first: int, last: int) -> bool:
 
 
 def notes(made: Read, text: Text) -> dict[int, str]:
-    """Return the statistics of the weights in each line."""
+    """Return the statistics of the weights in a line, by line number."""
     describe = made.document.describe
     assert describe is not None
     found: dict[int, list[str]] = {}
@@ -93,7 +93,7 @@ def _weights(item: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_moved(data: Any) -> bool:
-    """Whether the elements are not in the statement."""
+    """Whether the elements are stored outside of the statement, in a blob or file."""
     match data:
         case Tensor(data=inner):
             return _is_moved(inner)
@@ -105,7 +105,7 @@ def _is_moved(data: Any) -> bool:
 
 
 def findings(made: Read, text: Text) -> list[list[Any]]:
-    """Return line, severity, code and message of each finding, errors first."""
+    """Return [line, severity, code, message] of each error and warning, errors first."""
     found = []
     for finding in made.findings:
         span = finding.span

@@ -109,7 +109,7 @@ def read(
 
 
 def canonical(made: Read) -> Read:
-    """Return a model with the text in the canonical layout."""
+    """Return a model with its text in the canonical layout, unless the text has syntax errors."""
     model = made.model
     if made.binary or model is None or made.document.version.syntax:
         return made
@@ -131,7 +131,7 @@ def _printed(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> 
     from onnxtext.binary_to_text import lift_placed
 
     try:
-        # Metadata is behind the graphs: exporters write pages of it.
+        # Exporters write pages of metadata: print it in a section after the graphs.
         model = lift_placed(data, metadata="section")  # type: ignore[arg-type]
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
@@ -147,7 +147,7 @@ def _printed(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> 
 
 
 def _infer(made: Read) -> None:
-    """Check the model and infer the types of values, as editors do."""
+    """Check the model and infer the types of values, as the language server does."""
     document = made.document
     analysis = analyse(made.text, made.name, made.base)
     known = {finding.message for finding in made.findings}
@@ -157,7 +157,7 @@ def _infer(made: Read) -> None:
 
 
 def _describe(made: Read) -> None:
-    """Choose the function that describes weights."""
+    """Set the document's function that returns statistics of weights."""
     made.document.describe = _Statistics(made).describe if made.statistics else _no_statistics
 
 
@@ -207,5 +207,5 @@ class _Statistics:
 
 
 def _short(text: str) -> str:
-    """Shorten statistics: remove details with their usual values."""
+    """Remove `NaN 0` and `zeros 0%` from the end of statistics."""
     return text.removesuffix(", NaN 0").removesuffix(", zeros 0%")

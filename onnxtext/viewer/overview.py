@@ -12,7 +12,7 @@ Row = tuple[str, list[str]]
 
 
 def overview(model: Model) -> list[Row]:
-    """Return the title and the lines of each row; the first row is the shortest summary."""
+    """Return a (title, lines) pair for each row; the first row summarizes the model in one line."""
     found = summarize(model)
     parts = [_counted(found.nodes, "node")]
     if found.parameters.elements:
@@ -55,7 +55,7 @@ def _few(lines: list[str]) -> list[str]:
 
 
 def _large(count: int) -> str:
-    """Return a number with two or three digits, such as `1.5 M`."""
+    """Abbreviate a large number, such as `1.5 M`."""
     for unit, size in (("B", 10**9), ("M", 10**6), ("k", 10**3)):
         if count >= size:
             value = count / size

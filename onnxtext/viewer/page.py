@@ -23,7 +23,7 @@ BEGINNING = "<!DOCTYPE html>\n<!-- onnxtext view -->\n"
 """The beginning of each page."""
 
 _ASSETS = Path(__file__).parent / "assets"
-# Three nodes of a graph. With an icon of its own, browsers ask no server for one.
+# Three nodes of a graph. The icon is embedded, so that browsers do not request one.
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Cpath d='M4 4v8h8' fill='none' stroke='%238b949e' stroke-width='2'/%3E"
@@ -41,7 +41,7 @@ def page(data: dict[str, Any], title: str) -> str:
     """Return the page.
 
     Args:
-        data: the data of the page, as `build` makes it.
+        data: the data of the page, as collected by `page_of` in `onnxtext.viewer`.
         title: its title.
     """
     script, style = _asset("page.js"), _asset("page.css")
@@ -77,12 +77,12 @@ def page(data: dict[str, Any], title: str) -> str:
 
 
 def _json(data: dict[str, Any]) -> bytes:
-    """Encode the data; escape invisible characters in names and messages, not in the texts."""
+    """Encode the data; escape invisible characters except in the texts (`text` and `old`)."""
     texts = {key: data[key] for key in ("text", "old")}
     others = {key: value for key, value in data.items() if key not in texts}
     if not json.dumps(others, ensure_ascii=False).isprintable():
         others = _visible(others)
-    # ASCII also encodes names that are not UTF-8.
+    # JSON in ASCII can also represent lone surrogates, from names that are not UTF-8.
     return json.dumps({**others, **texts}, separators=(",", ":")).encode("ascii")
 
 

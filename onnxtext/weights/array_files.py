@@ -25,7 +25,7 @@ _NUMPY = {
     "int32": "i4", "uint64": "u8", "int64": "i8", "float16": "f2", "float": "f4", "double": "f8",
     "complex64": "c8", "complex128": "c16",
 }  # fmt: skip
-"""Element types of numpy. `ml_dtypes` writes other types of whole bytes as voids."""
+"""Element types of numpy. In `.npy` files, the types of `ml_dtypes` are voids (`V1`, `V2`)."""
 
 _SAFETENSORS = {
     "bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32",
@@ -38,7 +38,7 @@ _LONGEST_HEADER = 1 << 16
 
 
 def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | memoryview:
-    """Read an array in a data file as `raw_data`.
+    """Return the elements of an array in a data file, encoded as in `TensorProto.raw_data`.
 
     Args:
         base: the directory of the text; None for a text without a file.
@@ -71,7 +71,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
 def _from_npy(
     view: memoryview, type: TensorType, shape: tuple[int, ...], where: str
 ) -> bytes | memoryview:
-    """Read a mapped array; copy only arrays with another element order."""
+    """Return the elements of a mapped `.npy` file; copy only to change byte or axis order."""
     head = io.BytesIO(bytes(view[:_LONGEST_HEADER]))
     fortran, dtype = _header(head, type, shape, where)
     size = prod(shape) * dtype.itemsize
@@ -102,7 +102,11 @@ def _from_npz(
 def _header(
     file: IO[bytes], type: TensorType, shape: tuple[int, ...], where: str
 ) -> tuple[bool, Any]:
-    """Read the header: whether the order is Fortran's, and the dtype; never unpickles."""
+    """Read a `.npy` header and compare it with the tensor; never unpickle.
+
+    Returns:
+        (whether the array is in Fortran order, its dtype)
+    """
     from numpy.lib import format as npy
 
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe the owners of a model's blobs, for messages about missing blobs."""
+"""Describe the tensor or attribute that uses each blob, for messages about missing blobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from onnxtext.ast.visit import walk_graphs, walk_nodes
 
 
 def walk_blobs(model: Model) -> Iterator[tuple[str, Blob]]:
-    """Return every blob with a description of its owner, in the order of the text."""
+    """Yield (description, blob) for each use of a blob, such as ("tensor `w`", Blob(…)).
+
+    Values and attributes of functions come before attributes of nodes.
+    """
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
         for value in values:
@@ -47,5 +50,5 @@ def _blobs(value: Any) -> Iterator[Blob]:
 
 
 def blob_owners(model: Model) -> list[str]:
-    """Describe all blobs of a model."""
+    """Return a description of each use of a blob, such as "tensor `w`, blob 0123…"."""
     return [f"{whose}, blob {blob.digest}" for whose, blob in walk_blobs(model)]

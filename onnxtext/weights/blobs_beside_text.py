@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the blobs of a text in the stores and files that the text names."""
+"""Find the blobs of a text in the weight stores and safetensors files that it references."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ from onnxtext.ast.visit import rich_lists
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
-"""An integer has eight bytes in a blob, but as few as two in an attribute."""
+"""An integer has eight bytes in a blob, but as few as two in an encoded INTS attribute."""
 
 
 _WEIGHTLESS = (ast.Float32, int, bytes)
 
 
 def wanted_size(type: ast.TensorType) -> int:
-    """Return the size of raw data of a type in bytes; -1 if unknown."""
+    """Return the size in bytes of the `raw_data` of a tensor type; -1 if unknown."""
     element = ELEMENTS.get(type.element)
     count = 1
     for dim in type.shape or ():
@@ -33,7 +33,7 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
     """Sum the sizes of a model's weights by their types, without reading data.
 
     Returns:
-        The sum in bytes over all uses of blobs, and the offset of the largest statement.
+        (the sum in bytes over all uses of blobs, the offset of the statement with the most bytes)
     """
     resources = model.resources if isinstance(model, ast.Model) else {}
     raw: dict[int, int] = {}
@@ -42,7 +42,7 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
         values = [] if isinstance(graph, ast.Function) else [*graph.inputs, *graph.values]
         sizes = []
         for value in values:
-            if type(value.data) is ast.RawData:  # many have the same type
+            if type(value.data) is ast.RawData:  # cached, since many values share a type object
                 size = raw.get(id(value.type))
                 if size is None:
                     size = raw[id(value.type)] = _value(value.data, value.type)

@@ -30,7 +30,7 @@ from onnxtext.weights.declared_sizes import wanted_size
 from onnxtext.weights.open_beside import PathError, inside, view_file
 
 ALIGNMENT = 4096
-"""Offsets are multiples of this so that data can be mapped (comment of `external_data`)."""
+"""Offsets are multiples of this, so that data can be mapped (see `external_data` in onnx.proto)."""
 
 LEAST_BYTES = 1024
 """The least size of tensors that are externalized; smaller tensors stay in the model."""
@@ -47,7 +47,7 @@ class ExternalFile:
 
     Attributes:
         name: the location in the model's references.
-        parts: offsets and their data.
+        parts: (offset, data) pairs, ascending.
         size: the number of bytes so far.
     """
 
@@ -57,7 +57,7 @@ class ExternalFile:
     _known: dict[int, int] = field(default_factory=dict)
 
     def add(self, data: Data) -> int:
-        """Add data and return its offset; the same view is added once."""
+        """Add data and return its offset; an object that was added before is not added again."""
         known = self._known.get(id(data))
         if known is not None:
             return known
@@ -101,7 +101,7 @@ class Externalizer(Rewriter):
         self._elsewhere = elsewhere
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Replace raw data by a reference."""
+        """Move large data to the file and return a reference; return other data as it is."""
         if isinstance(data, SplatData):
             offset = self._file.add_pieces(data.repetition.pieces())
             return self._reference(offset, len(data.repetition))
@@ -140,7 +140,7 @@ class Externalizer(Rewriter):
         return None
 
     def sparse(self, sparse: SparseTensor) -> SparseTensor:
-        """Keep sparse tensors: readers of external data ignore them."""
+        """Return a sparse tensor unchanged: readers do not load external data of sparse tensors."""
         return sparse
 
 
@@ -160,7 +160,7 @@ class Embedder(Rewriter):
         self.found = False
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Replace a reference by raw data."""
+        """Return the data of a reference as raw data; return other data as it is."""
         if not isinstance(data, ExternalData):
             return data
         self.found = True

@@ -12,11 +12,11 @@ from pathlib import Path, PureWindowsPath
 from onnxtext.path_safety import leads_out
 
 MAPPED = 1 << 16
-"""The size of files that are mapped; smaller files are read, to save file descriptors."""
+"""Files of at least this many bytes are mapped; smaller files are read."""
 
 
 class PathError(ValueError):
-    """A path leads out of its directory, or not to a regular file."""
+    """A path is invalid, leads out of its directory, or does not name a regular file."""
 
 
 def inside(base: Path, name: str) -> Path:
@@ -46,7 +46,7 @@ def view_file(path: Path) -> memoryview:
     """Read a regular file; map a large one.
 
     Args:
-        path: the file, resolved by `inside`. A link was created after that call and is an error.
+        path: the file, resolved by `inside`. A link here was created after that call: an error.
 
     Raises:
         PathError: the file is a link, a directory, a device or a pipe.

@@ -2,8 +2,8 @@
 """Read and write blobs in a safetensors file with the `safetensors` library.
 
 The data of a tensor is stored with its name, type and shape, so that other programs can use the
-file; other blobs are stored as bytes (`U8`). The file's metadata has the SHA-256 of each entry, by
-which a text finds it.
+file; other blobs are stored as bytes (`U8`). The file's metadata maps the SHA-256 of each blob, by
+which texts refer to it, to the name of its entry.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DTYPES = {
     "float": "<f4",
     "double": "<f8",
 }
-"""Element types of both numpy and safetensors; all others are stored as bytes."""
+"""The numpy dtype of each element type that safetensors has, too; others are stored as bytes."""
 
 _PREFIX = "sha256:"
 _INSTALL = "pip install 'onnxtext[safetensors]'"
@@ -98,7 +98,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
 
 
 def _tensors(model: Model) -> Iterator[tuple[str, tuple[str, TensorType]]]:
-    """Return the digest, name and type of the first initializer with each blob."""
+    """Yield (digest, (name, type)) of the first initializer that uses each blob."""
     seen: set[str] = set()
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]

@@ -62,7 +62,12 @@ class _Finder(Rewriter):
 
 
 def describe_entries(element: str, entries: bytes) -> str | None:
-    """Describe the entries of a typed field of an element type; None if they are bit patterns."""
+    """Return statistics of a typed data field, such as `float_data`; None for bit patterns.
+
+    Args:
+        element: the element type of the tensor.
+        entries: the field's entries, little-endian.
+    """
     known = ELEMENTS.get(element)
     if known is None or (known.kind == "float" and known.field == "int32_data"):
         return None
@@ -79,14 +84,14 @@ _ENTRIES = {
 
 
 def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
-    """Return the name and the element type of each blob's first use, by its digest."""
+    """Return, by digest, the (name, element type) of each blob's first use."""
     finder = _Finder()
     finder.run(root)
     return finder.found
 
 
 def describe_blobs(model: Model) -> str:
-    """Return comments on the resources of a model, one line each, and the start of their section.
+    """Return a comment with statistics for each blob, and then the keyword `resources`.
 
     Args:
         model: the model with its resources.

@@ -57,7 +57,7 @@ class Store:
         path = self.directory / digest
         if not path.is_symlink() and holds(path, data):
             with contextlib.suppress(OSError):
-                os.utime(path, follow_symlinks=False)  # young files are safe from `weights gc`
+                os.utime(path, follow_symlinks=False)  # `weights gc` keeps recent files
             return False
         write_atomically(path, data, replace=True)
         return True
@@ -65,7 +65,8 @@ class Store:
     def remove(self, name: str, age: float) -> bool:
         """Remove a file unless it was stored again or removed in the meantime.
 
-        The removal waits for the lock: a blob that `put` has found must not be removed.
+        The removal takes the exclusive lock, so that it cannot remove a blob that another process
+        has just found in `put`.
 
         Args:
             name: name of the file.
@@ -89,7 +90,7 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self, *, exclusive: bool = False) -> Iterator[None]:
-        """Hold a lock on the directory for a `put`, on systems that have such locks.
+        """Lock the directory during the `with` block, on systems with `flock`.
 
         Args:
             exclusive: whether no other process may hold the lock.
@@ -120,7 +121,7 @@ class Store:
         return self._names
 
     def matching(self, digest: str) -> list[str]:
-        """Return the digests that begin with some digits.
+        """Return the digests of the blobs whose digest begins with `digest`.
 
         Raises:
             OSError: the directory cannot be read.

@@ -23,7 +23,9 @@ _HEAD = 4096
 
 
 def find_texts(store: Path) -> Iterator[Path]:
-    """Find the texts that may reference a store: below its parent, and in the directories above.
+    """Yield the files that may be texts with references to a store.
+
+    They are the files anywhere below the store's parent, and directly in the directories above.
 
     Other texts cannot reference the store, because paths never leave the directory of a text. Links
     to directories are not followed. Every file may be a text unless it begins with binary data.
@@ -49,7 +51,7 @@ def find_texts(store: Path) -> Iterator[Path]:
 def _texts(directory: Path, names: list[str]) -> Iterator[Path]:
     for name in sorted(names):
         path = directory / name
-        # A file that is being written references only young blobs, or blobs of other texts.
+        # A temporary file of a text references only recent blobs, or blobs of other texts.
         ours = DIGEST.fullmatch(name) or TEMPORARY.fullmatch(name)
         if not ours and _is_file(path) and _may_be_text(path):
             yield path
@@ -82,7 +84,7 @@ def _may_be_text(path: Path) -> bool:
 
 
 def referenced_blobs(text: Path) -> set[str]:
-    """Return the digests of all blob references in a text.
+    """Return the digests (16 to 64 hexadecimal digits) of all blob references in a text.
 
     The text is not parsed: references in texts with errors and in comments count too. Keeping a
     blob too long costs disk space; removing it too early costs weights.
@@ -106,8 +108,8 @@ class StoreReferences:
     Attributes:
         store: the store.
         texts: the texts that were found, with the number of blobs that each references.
-        users: the texts that reference each blob.
-        orphaned: orphaned blobs.
+        users: for each digest, the texts that reference the blob.
+        orphaned: the digests of the blobs that no text references.
         leftovers: temporary files of killed processes.
     """
 

@@ -33,7 +33,7 @@ class WeightFiles:
 
     Attributes:
         base: the directory of the text.
-        place: the store or safetensors file in it.
+        place: the kind of the destination, and its path relative to `base`.
         blobs: the bytes by their full digests.
         model: the model, for the names of tensors in a safetensors file.
     """
@@ -45,7 +45,7 @@ class WeightFiles:
     _extended: bool = field(default=False, init=False)
 
     def foreign(self) -> Path | None:
-        """Return a file with other content that writing would replace; None for stores.
+        """Return the safetensors file if it exists and `write` would change it; None for stores.
 
         Raises:
             OSError: the file exists and cannot be read.
@@ -100,7 +100,7 @@ class WeightFiles:
                 written(len(data))
 
     def remove_obsolete(self) -> None:
-        """Remove blobs from a safetensors file that only the replaced text needed.
+        """Remove the blobs that only the replaced text needed from a safetensors file.
 
         Before this call, the file has the blobs of the old and the new text, so both texts are
         complete even if the conversion is killed.
@@ -123,8 +123,8 @@ def move_resources(
     Args:
         model: a model whose large data is in its resources; changed in place.
         digests: the full digests of the resources.
-        weights: the destination; `auto` keeps few bytes in the model.
-        text: the future file of the text.
+        weights: the destination; `auto` keeps up to `SECTION_BYTES` in the model.
+        text: the file that the text will be written to.
         place: the store or safetensors file, relative to the text's directory; None to derive the
             name from the text's.
 
