@@ -53,7 +53,7 @@ class Given:
             case "NodeProto":
                 model.graph.node.add().ParseFromString(self.content)
             case _:
-                raise TypeError(f"a {self.message} is no model, graph, function or node")
+                raise TypeError(f"expected a model, graph, function or node, not a {self.message}")
         return Given(model.SerializeToString(), self.name, self.base)
 
 

@@ -29,8 +29,6 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from google.protobuf.message import Message
 
     from onnxtext.ast.tensors_and_attributes import DataFile

@@ -187,7 +187,8 @@ def _compare_trees(wanted: object, made: object) -> list[Difference]:
     if wanted == made:
         return []
     path, left, right = _first_unequal(wanted, made, "")
-    message = f"the printed text is another model: {path or 'the model'} is {left}, then {right}"
+    where = path or "the model"
+    message = f"the printed text parses to another model: {where} is {left}, then {right}"
     return [Difference("L3", message, path=path or None)]
 
 

@@ -17,8 +17,6 @@ from onnxtext.viewer.load_model import Read
 _ROLES = {"use": 0, "definition": 1, "declaration": 2}
 _LONG = 12
 """Sections with more lines than this are folded initially."""
-_FEW = 8
-"""The least number of elements with statistics; statistics of fewer would repeat the elements."""
 
 
 def names(made: Read, text: Text) -> list[list[Any]]:

@@ -56,8 +56,10 @@ def _few(lines: list[str]) -> list[str]:
 
 def _large(count: int) -> str:
     """Abbreviate a large number, such as `1.5 M`."""
-    for unit, size in (("B", 10**9), ("M", 10**6), ("k", 10**3)):
-        if count >= size:
-            value = count / size
-            return f"{value:.0f} {unit}" if value >= 99.5 else f"{value:.3g} {unit}"
-    return str(count)
+    if count < 1000:
+        return str(count)
+    unit, value = "k", count / 10**3
+    for larger in ("M", "B"):
+        if round(value) >= 1000:
+            unit, value = larger, value / 10**3
+    return f"{value:.0f} {unit}" if value >= 99.5 else f"{value:.3g} {unit}"

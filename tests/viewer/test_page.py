@@ -24,6 +24,7 @@ from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.viewer.colored_lines import colored
 from onnxtext.viewer.graph_data import graph
 from onnxtext.viewer.load_model import Read, read
+from onnxtext.viewer.overview import overview
 from tests.corpus import REPOSITORY
 from tests.seeds import fresh_seed, seeded
 
@@ -341,3 +342,15 @@ def test_examples(path: Path) -> None:
     found = held(onnxtext.view(path, statistics=False))
     assert not [row for row in found["text"]["findings"] if row[1] == "error"]
     assert found["graph"]["document"]["total"] > 0
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        *[(999, "999"), (1500, "1.5 k"), (999_400, "999 k"), (999_999, "1 M"), (99_600, "100 k")],
+        *[(1_234_567, "1.23 M"), (999_999_999, "1 B"), (5_000 * 10**9, "5000 B")],
+    ],
+)
+def test_counts_of_parameters_are_short(count: int, shown: str) -> None:
+    model = onnxtext.parse(f'g () => () <float[{count}] w = external("w.bin")> {{}}')
+    assert f"{shown} parameters" in overview(model)[0][1]
