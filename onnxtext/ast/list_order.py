@@ -122,7 +122,8 @@ def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECOR
 
     Args:
         order: the order.
-        names: the names of all values; `without: […]` lists its names in this order.
+        names: the names of all values; the names of `order.without` are written in
+            the order in which `names` lists them, in `without: […]`.
         decorator: the name of the decorator.
     """
     fields = [Field(None, _bytes(i) if isinstance(i, str) else i) for i in order.items]

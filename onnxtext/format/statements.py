@@ -55,7 +55,7 @@ class StatementWriter(LiteralWriter):
         return value_text(decorators, type, name, write, indent, self.width)
 
     def _interface(self, tree: Tree, indent: str, *, several: bool = False) -> list[ListText]:
-        """Write inputs and outputs; `several` breaks all lists of several values."""
+        """Format inputs and outputs; with `several`, write one value a line in lists of several."""
         lists = []
         for part, before in zip(_inputs_and_outputs(tree), (" ", " => "), strict=True):
             found = None if part is None else listing(part)

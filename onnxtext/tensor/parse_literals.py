@@ -245,7 +245,7 @@ def _range(element: ElementType) -> tuple[int, int]:
 
 
 def _typed_range(element: ElementType) -> tuple[int, int]:
-    """Return the least and the greatest integer allowed in a type's field."""
+    """Return the integers allowed in the field (such as `int32_data`) of an element type."""
     if element.kind == "float" and element.bits < 32:
         return (0, 15) if element.bits == 4 else (0 if element.bits < 6 else _INT32[0], _INT32[1])
     if element.field == "int32_data":

@@ -84,7 +84,7 @@ ERRORS = {
     "y = GatherElements (x, low)": "the index -3 is out of range: the dimension of `x` is 2",
     "y = ScatterElements <axis = 1> (row, low, x)":
         "dimension 0 of `low` is 2, more than the 1 of `row`",
-    "y = Expand (row, negative)": "the shape has the size -1",
+    "y = Expand (row, negative)": "the shape has the negative dimension -1",
     tree(nodes_treeids=None): "`nodes_treeids` is missing",
     tree(nodes_values=None): "`nodes_values` is missing",
     tree(target_weights=None): "`target_weights` is missing",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import onnx
 import pytest
 
@@ -365,3 +367,18 @@ def test_keys_are_counted_once_per_item() -> None:
     nodes[0].metadata_props.add(key="k", value="v")
     model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", [], []))
     assert '@meta("k": "v")' in check_default(model.SerializeToString())
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ("step: g () => () {}", "`step` is not a field of training"),
+        ('algorithm: ["w": "w0"]', "`algorithm` must be a graph"),
+        ("update_binding: g () => () {}", "`update_binding` must be a list of bindings"),
+        ("initialization: g () => () {}", "`initialization` is given twice"),
+    ],
+)
+def test_wrong_items_of_training(item: str, message: str) -> None:
+    text = TEXT.replace("  algorithm: step () => () {}", f"  {item}")
+    with pytest.raises(OnnxTextError, match=re.escape(message)):
+        onnxtext.loads(text)

@@ -42,7 +42,10 @@ def find_end(index: Index, scope: Scope) -> int:
 
 
 def _limit_of(index: Index, scope: Scope) -> int:
-    """Return the last possible end of a graph: of its node, else the start of the next graph."""
+    """Return the offset at which a graph must have ended.
+
+    For a nested graph, this is the end of its node; for others, the start of the next graph.
+    """
     if scope.holder is not None:
         statement = index.statement_of.get(id(index.original(scope.holder)))
         if statement is not None:

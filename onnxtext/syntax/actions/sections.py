@@ -249,11 +249,17 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
     made = Training()
     seen: set[str] = set()
     for name, value in items:
-        wanted = Graph if name in ("initialization", "algorithm") else list
-        known = name in ("initialization", "algorithm", "initialization_binding", "update_binding")
-        if not known or not isinstance(value, wanted) or name in seen:
+        is_graph = name in ("initialization", "algorithm")
+        fault = None
+        if not is_graph and name not in ("initialization_binding", "update_binding"):
+            fault = f"`{name}` is not a field of training"
+        elif not isinstance(value, Graph if is_graph else list):
+            fault = f"`{name}` must be {'a graph' if is_graph else 'a list of bindings'}"
+        elif name in seen:
+            fault = f"`{name}` is given twice"
+        if fault is not None:
             raise SemanticError(
-                f"`{name}` is not valid here in this form",
+                fault,
                 token=name,
                 help="training has initialization and algorithm, which are graphs, and "
                 'initialization_binding and update_binding, ["name": "name"]',

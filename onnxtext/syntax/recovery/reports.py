@@ -33,9 +33,10 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
 def first_of_lines(
     text: str, syntax_errors: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Return syntax errors and semantic errors in order; only one of the two kinds for each line.
+    """Merge syntax and semantic errors in text order, keeping one kind of error for each line.
 
-    The kind is that of the line's first error; the others may follow from the first error.
+    The first error of a line decides which kind is kept: errors of the other kind on the same line
+    may be mere consequences of it.
     """
     found = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
     syntactic = {id(item) for item in syntax_errors}

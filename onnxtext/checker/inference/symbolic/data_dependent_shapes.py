@@ -49,7 +49,7 @@ def expanded(call: OperatorCall) -> SymbolicShape:
         return None
     negative = next((size for size in wanted if isinstance(size, int) and size < 0), None)
     if negative is not None:
-        call.reject(f"the shape has the size {negative}")
+        call.reject(f"the shape has the negative dimension {negative}")
         return None
     rank = max(len(shape), len(wanted))
     one: Extents = (*(1,) * (rank - len(shape)), *shape)

@@ -39,7 +39,10 @@ class OperatorCall:
     indices: tuple[int, ...] = ()
 
     def with_inputs(self, indices: Iterable[int]) -> OperatorCall:
-        """Return the call of a node with some of the inputs; messages name the inputs as before."""
+        """Return the call with only the inputs at `indices`.
+
+        Error messages still number the inputs as the node does.
+        """
         chosen = tuple(indices)
         return OperatorCall(
             self.node,

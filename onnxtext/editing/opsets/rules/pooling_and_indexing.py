@@ -59,11 +59,11 @@ def gather_down(work: Work) -> None:
     numbers = work.numbers(work.input(index))
     if numbers is None:
         raise Obstacle(
-            f"its indices `{work.input(index)}` are computed, and before version 11 they could not "
-            "count from the end"
+            f"its indices `{work.input(index)}` are computed and may be negative, which is allowed "
+            "only since version 11"
         )
     if any(number < 0 for number in numbers):
-        raise Obstacle("its indices count from the end, which they could not before version 11")
+        raise Obstacle("it has negative indices, which are allowed only since version 11")
     carry_over(work)
 
 
