@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 from collections.abc import Sequence
@@ -183,6 +182,8 @@ def _restore_encoding(
     model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
 ) -> bytes:
     """Apply the encoding patch to `data`; if it does not fit the model, warn, return `data`."""
+    import hashlib
+
     from onnxtext.wire.encoding_patch import apply_patch
     from onnxtext.wire.reader import WireError
 

@@ -8,9 +8,8 @@ import mmap
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from onnxtext.cli.output_paths import Job, plan
 from onnxtext.cli.progress import Progress
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from onnxtext.wire.writer import Piece
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """The result of a conversion.
 
     Attributes:
@@ -42,8 +40,7 @@ class Output:
     external: ExternalFile | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(NamedTuple):
     """One direction of conversion: `to-binary` or `from-binary`.
 
     Attributes:

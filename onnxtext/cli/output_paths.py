@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -24,8 +23,7 @@ _SEPARATORS = ("/", os.sep)
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One conversion.
 
     Attributes:
@@ -148,4 +146,4 @@ def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
         if first is job:
             yield job
         elif os.path.realpath(job.source) != os.path.realpath(first.source or ""):
-            yield dataclasses.replace(job, clash=first.name)
+            yield job._replace(clash=first.name)

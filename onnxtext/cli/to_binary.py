@@ -41,16 +41,16 @@ def conversion(
     """Return the conversion of texts to binary models with the options of the command line."""
 
     def convert(data: bytes, job: Job) -> Output:
+        if checked:
+            from onnxtext.checker.isolation.pool import start_worker
+
+            start_worker()  # before the imports below, which would make the fork slower
         from onnxtext.filetype import decode_text
         from onnxtext.memory import paused_collector, reuse_memory
         from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
         from onnxtext.text_to_binary import FilesBeside, embed, encode
 
-        if checked:
-            from onnxtext.checker.isolation.pool import start_worker
-
-            start_worker()
         external = _external(job) if externalize else None
         base = Path.cwd() if job.source is None else job.source.parent
         reuse_memory(len(data))

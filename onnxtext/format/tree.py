@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 from onnxtext.format.tokens import Token
@@ -75,7 +75,7 @@ def _growing(rule: Rule) -> Reduction:
             return first
         return Tree(rule.origin, rule.action, list(parts))
 
-    return Reduction(replace(rule, take=tuple(range(len(rule.symbols)))), grow)
+    return Reduction(rule._replace(take=tuple(range(len(rule.symbols)))), grow)
 
 
 @cache

@@ -8,9 +8,8 @@ a message is needed, for example for records, `@set` and residual fields.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from onnxtext.proto.newer_fields import NEWER_FIELDS
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT
@@ -33,8 +32,7 @@ _SCALARS = {
 """The name and the wire type of each `FieldDescriptorProto.Type`."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSpec:
+class FieldSpec(NamedTuple):
     """The definition of a field in the schema.
 
     Attributes:
@@ -58,8 +56,7 @@ class FieldSpec:
     enum: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MessageSpec:
+class MessageSpec(NamedTuple):
     """A message type: its fields by name and by number."""
 
     name: str

@@ -9,7 +9,7 @@ exact, because the grammar is the same, and only cost time for statements that a
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 from onnxtext.source import Source, Span
@@ -93,7 +93,7 @@ def _placed(rule: Rule) -> Reduction:
         }
         return SpanMap(span, rule.action, parts)
 
-    return Reduction(replace(rule, take=tuple(range(len(rule.symbols)))), place, located=True)
+    return Reduction(rule._replace(take=tuple(range(len(rule.symbols)))), place, located=True)
 
 
 def _parameters(action: Action, rule: Rule) -> list[str]:

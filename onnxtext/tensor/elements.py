@@ -8,12 +8,11 @@ field is the field that the official parser fills for a literal in braces (``onn
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ElementType:
+class ElementType(NamedTuple):
     """One element type.
 
     Attributes:

@@ -13,9 +13,8 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnxtext.tensor.lazy_numpy import np
 
@@ -26,8 +25,7 @@ _BLOCK = 1 << 14
 """Elements rounded at a time, so that all temporaries fit into the processor's cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A floating-point format of at most 32 bits.
 
     Attributes:

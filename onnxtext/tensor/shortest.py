@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import math
-from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
 import orjson
@@ -22,9 +21,6 @@ from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_EXACT = Context(prec=200)
-"""A decimal context in which every value of a 16-bit format is exact."""
 
 
 @functools.cache
@@ -107,9 +103,12 @@ def _codes(form: Format, values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _above(value: float, digits: int) -> float:
     """Return the smallest decimal with `digits` digits that is at least `value`."""
+    from decimal import ROUND_CEILING, Context, Decimal  # a slow import, rarely needed
+
     exact = Decimal(value)
     step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    return float(exact.quantize(step, ROUND_CEILING, _EXACT))
+    # With 200 digits, every value of a 16-bit format is exact.
+    return float(exact.quantize(step, ROUND_CEILING, Context(prec=200)))
 
 
 def _spell(values: NDArray[np.floating]) -> list[str]:

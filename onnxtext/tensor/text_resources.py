@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property
@@ -86,6 +85,8 @@ class Blobs:
         known = self._verified.get(digest)
         if known is not None:
             return known
+        import hashlib
+
         found = self._matching(digest)
         if not found:
             raise unknown(digest)

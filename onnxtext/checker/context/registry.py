@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
@@ -24,8 +23,7 @@ A MUST in a specification has the level `error`, a SHOULD the level `warning`.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A rule's metadata.
 
     Attributes:
@@ -74,8 +72,7 @@ _DOCUMENTS = {
 """The short names of documents in `Rule.source`, and their full names for users."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """Rules that are checked in one walk over a model.
 
     Attributes:

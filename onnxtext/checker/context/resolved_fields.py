@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from onnxtext import ast
 from onnxtext.ast.records import FieldValue
-from onnxtext.proto.decode.messages import Lifter
-from onnxtext.proto.decode.types_and_tensors import lift_tensor
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import RecordError, lift_record, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError, read_fields
+
+if TYPE_CHECKING:
+    from onnxtext.proto.decode.messages import Lifter
 
 _FIELDS = {
     "name": "name",
@@ -95,12 +97,17 @@ class ResolvedFields:
 
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
         self._lowering = Lowering(PresenceDefaults(ast.Presence(version=1)), resources)
-        self._lifter = Lifter(careful=False)
         self.originals: dict[int, object] = {}
         self._kept: list[object] = []  # alive, so that no `id()` is reused
         self._resources = resources
         self._left = _MOST_BYTES
         self._attributes: dict[int, ast.Attribute] = {}
+
+    @cached_property
+    def _lifter(self) -> Lifter:
+        from onnxtext.proto.decode.messages import Lifter  # a slow import, rarely needed
+
+        return Lifter(careful=False)
 
     def node(self, node: ast.Node) -> ast.Node:
         """Return a node with its decorators applied."""
@@ -234,10 +241,9 @@ class ResolvedFields:
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
-            type, name, data, *_ = lift_tensor(self._lowering.tensor(tensor))
+            return replace(_lifted(self._lowering.tensor(tensor)), decorators=tensor.decorators)
         except (LowerError, WireError):
             return tensor
-        return ast.Tensor(type, data, name, tensor.decorators)
 
     def original(self, item: object) -> object:
         """Return the statement of the syntax tree of which `item` is a copy, or `item` itself."""
@@ -259,6 +265,14 @@ def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
     return made
 
 
+def _lifted(data: bytes) -> ast.Tensor:
+    """Decode a `TensorProto`."""
+    from onnxtext.proto.decode.types_and_tensors import lift_tensor
+
+    type, name, stored, decorators, _ = lift_tensor(data)
+    return ast.Tensor(type, stored, name, tuple(decorators))
+
+
 def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
     """Convert a `SparseTensorProto` record; missing values or indices become empty tensors."""
     nothing = ast.Tensor(ast.TensorType("undefined", ()), ast.NoData())
@@ -269,8 +283,7 @@ def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
             data = lower_record(message_spec("SparseTensorProto"), record)
             for field in read_fields(data, 0, len(data)):
                 if field.number in parts:
-                    type, name, stored, decorators, _ = lift_tensor(data[field.value : field.end])
-                    parts[field.number] = ast.Tensor(type, stored, name, tuple(decorators))
+                    parts[field.number] = _lifted(data[field.value : field.end])
         except (RecordError, WireError):
             pass
         dims = _dims(record)

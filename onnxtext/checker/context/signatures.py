@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from onnxtext.checker.isolation.onnx_module import native
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.schemas import OperatorSchema
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A formal input or output.
 
     Attributes:
@@ -33,8 +32,7 @@ class Parameter:
     homogeneous: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeParameter:
+class AttributeParameter(NamedTuple):
     """A formal attribute.
 
     Attributes:

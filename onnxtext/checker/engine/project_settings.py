@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from onnxtext.checker.context.registry import profiles
 from onnxtext.checker.engine.selection import is_known
@@ -20,8 +19,7 @@ class SettingsError(ValueError):
     """Raised for invalid settings; the message names the file and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of a project.
 
     Attributes:

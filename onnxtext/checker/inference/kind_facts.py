@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import (
@@ -92,8 +92,7 @@ class Kind:
     declared: Types
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
+class Reads(NamedTuple):
     """Which input elements of an operator affect its output types or values.
 
     Attributes:

@@ -8,7 +8,6 @@ Fix: put the data beside the model, and use a relative path.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -171,6 +170,8 @@ def _checksum(
 ) -> Iterator[Finding]:
     actual = digests.get(path)
     if actual is None:
+        import hashlib
+
         digest = hashlib.sha1(usedforsecurity=False)
         with path.open("rb") as file:
             while chunk := file.read(1 << 20):

@@ -9,7 +9,6 @@ lacks.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from operator import attrgetter
 
@@ -91,6 +90,8 @@ def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
             habits, encoded, patch = (), canonical, plain
     model.encoding_habits = habits
     if patch:
+        import hashlib
+
         model.encoding = EncodingPatch(hashlib.sha256(encoded).hexdigest(), patch)
 
 

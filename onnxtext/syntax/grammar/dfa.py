@@ -15,8 +15,7 @@ import sys
 from array import array
 from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
 _OTHER = 128
@@ -27,8 +26,7 @@ IGNORED = "__IGNORE"
 """The prefix of the names of ignored terminals."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scanner:
+class Scanner(NamedTuple):
     """The tables of the automaton, which starts in state 0.
 
     Attributes:

@@ -2,19 +2,19 @@
 """Cache the tables of the grammar between processes: building them takes ten times as long.
 
 The cache is JSON and integers, not a pickle: reading a damaged or hostile file cannot run code.
-The file begins with a digest of its content; a damaged file is built again.
-The name of the file contains a digest of everything that the tables depend on, so that versions do
-not share files. Files of other users are ignored.
+The file begins with a checksum of its content; a damaged file is built again.
+The name of the file contains the length and checksum of everything that the tables depend on, so
+that versions do not share files. Files of other users are ignored. The checksums are CRC-32, since
+importing `hashlib` takes longer than reading the tables.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import stat
-from dataclasses import asdict
+import zlib
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,8 +65,8 @@ def cache_path(grammar: str) -> Path | None:
         Path(file).read_text(encoding="utf-8")
         for file in (__file__, tables_module.__file__, dfa_module.__file__, matrix_module.__file__)
     ]
-    digest = hashlib.sha256("\0".join([grammar, *makers, _lark()]).encode()).hexdigest()
-    return Path(directory) / f"tables-{digest[:32]}"
+    sources = "\0".join([grammar, *makers, _lark()]).encode()
+    return Path(directory) / f"tables-{len(sources)}-{zlib.crc32(sources):08x}"
 
 
 def _lark() -> str:
@@ -87,8 +87,8 @@ def read_tables(path: Path) -> Tables | None:
                 return None
             if hasattr(os, "getuid") and status.st_uid != os.getuid():
                 return None
-            digest, content = file.readline(_DIGEST), file.read()
-        if digest != _digest_line(content):
+            checksum, content = file.readline(_CHECKSUM), file.read()
+        if checksum != _checksum_line(content):
             return None
         header, _, cells = content.partition(b"\n")
         return _tables(json.loads(header), cells)
@@ -101,15 +101,15 @@ def _write(path: Path, tables: Tables) -> None:
     content = b"\n".join([json.dumps(header, separators=(",", ":")).encode(), cells])
     with contextlib.suppress(OSError):  # the cache is optional: it only speeds up the start
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, _digest_line(content) + content, replace=True)
+        write_atomically(path, _checksum_line(content) + content, replace=True)
 
 
-def _digest_line(content: bytes) -> bytes:
-    """Return the first line of a file: the digest of the rest."""
-    return hashlib.sha256(content).hexdigest().encode() + b"\n"
+def _checksum_line(content: bytes) -> bytes:
+    """Return the first line of a file: the checksum of the rest."""
+    return b"%08x\n" % zlib.crc32(content)
 
 
-_DIGEST = 65
+_CHECKSUM = 9
 _LARGEST = 1 << 26
 
 
@@ -117,13 +117,13 @@ def _parts(tables: Tables) -> tuple[dict[str, Any], bytes]:
     """Return the JSON of tables, and the cells of their matrices."""
     actions, gotos = tables.action_matrix, tables.goto_matrix
     header = {
-        "terminals": [asdict(terminal) for terminal in tables.terminals],
+        "terminals": [terminal._asdict() for terminal in tables.terminals],
         "rules": [[rule.origin, rule.symbols, rule.action, rule.take] for rule in tables.rules],
         "actions": [actions.names, len(actions.data)],
         "gotos": gotos.names,
         "starts": tables.starts,
         "ends": tables.ends,
-        "scanner": asdict(tables.scanner),
+        "scanner": tables.scanner._asdict(),
     }
     return header, actions.data + gotos.data
 

@@ -8,9 +8,8 @@ hence the version pin in pyproject.toml and the tests of this module.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from onnxtext.syntax.grammar.dfa import Scanner, make_scanner
 from onnxtext.syntax.grammar.matrix import Matrix
@@ -32,8 +31,7 @@ STARTS = (
 END = "$END"
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(NamedTuple):
     """A terminal of the grammar.
 
     Attributes:
@@ -49,8 +47,7 @@ class Terminal:
     literal: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One alternative of a grammar rule.
 
     Attributes:
@@ -66,8 +63,7 @@ class Rule:
     take: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(NamedTuple):
     """The LALR(1) automaton.
 
     Attributes:
