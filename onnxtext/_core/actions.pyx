@@ -40,11 +40,6 @@ def positional_field(value):
     return made
 
 
-def string_value(text):
-    """Return the same as `onnxtext.syntax.actions.strings.to_bytes`."""
-    return text.encode("utf-8", "surrogateescape")
-
-
 def triple(token):
     """Return the same as `onnxtext.syntax.actions.strings.triple`, which reads rare forms."""
     cdef const char* data

@@ -8,7 +8,9 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint32_t
 
-from onnxtext._core.grammar cimport KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule
+from onnxtext._core.grammar cimport (
+    DEFER, KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
+)
 from onnxtext._core.literals cimport Layout, read_literal, read_number
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED,
@@ -24,7 +26,7 @@ from onnxtext.ast.types import (
 from onnxtext.ast.tensors_and_attributes import (
     AttributeType, Float32, Floats, SparseTensor, Tensor,
 )
-from onnxtext.syntax.actions.tensor_literals import Call, FieldCalls, TypedLiterals
+from onnxtext.syntax.actions.tensor_literals import Call, FieldCalls
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -79,6 +81,10 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     cdef const char* start
     if entry.form == OBJECT:
         return parsed_data(type, stack.value(place))
+    if entry.form >= 0 and stack.grammar.rules[entry.form].op == DEFER:
+        data = string_data(type, stack.values[place])
+        if data is not None:
+            return data
     if entry.form < 0 or entry.end < entry.start:  # Python parsed its end
         return None
     key = <Py_ssize_t><void*>type
@@ -99,18 +105,21 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     return make_data(RAW_DATA, OF_RAW, data)
 
 
+cdef object string_data(type_, list items):
+    """Return the data of a tensor of strings; None for other forms."""
+    if type(type_) is not TENSOR_TYPE or get(type_, OF_TENSOR_TYPE.element) != "string":
+        return None
+    if not has_dims(get(type_, OF_TENSOR_TYPE.shape)):
+        return None
+    for item in items:
+        if type(item) is not bytes:
+            return None
+    return make_data(STRING_DATA, OF_STRINGS, tuple(items))
+
+
 cdef object parsed_data(type_, data):
-    """Return the data of strings or of a sparse tensor; None for other forms."""
+    """Return the data of a sparse tensor; None for other forms."""
     cdef list calls
-    if type(type_) is TENSOR_TYPE and type(data) is TypedLiterals:
-        if get(type_, OF_TENSOR_TYPE.element) != "string":
-            return None
-        if not has_dims(get(type_, OF_TENSOR_TYPE.shape)):
-            return None
-        for item in data.items:
-            if type(item) is not bytes:
-                return None
-        return make_data(STRING_DATA, OF_STRINGS, tuple(data.items))
     if type(type_) is not SparseTensorType or not has_dims(type_.shape):
         return None
     if type(data) is FieldCalls:

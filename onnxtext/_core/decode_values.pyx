@@ -15,8 +15,8 @@ from onnxtext._core.keys cimport *
 from onnxtext._core.packing cimport is_packed
 from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
-    STRING_DATA, TENSOR, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, make_data, make_float32, put,
-    replace,
+    STRING_DATA, TENSOR, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, make_data,
+    make_float32, put, replace,
 )
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
@@ -129,13 +129,14 @@ cdef class Values:
             if type is None:
                 return None
             known = self.types[key] = new_value_info("", type, None, ())
-        elif known.type is None:
+        kind, decorators = get(known, OF_VALUE.type), get(known, OF_VALUE.decorators)
+        if kind is None:
             return None
-        if known.decorators:
-            docs = known.decorators + docs
+        if decorators:
+            docs = decorators + docs
         if docs:
             self.is_plain = False
-        made = new_value_info(name, known.type, None, docs)
+        made = new_value_info(name, kind, None, docs)
         if entries:
             self.is_plain = False
             replace(made, OF_VALUE.metadata, tuple(entries))

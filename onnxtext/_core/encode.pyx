@@ -11,7 +11,9 @@ from onnxtext._core.decorations cimport Decorations, decorations_of, text_argume
 from onnxtext._core.encode_types cimport identity, is_denoted
 from onnxtext._core.encode_values cimport ValueEncoder
 from onnxtext._core.keys cimport *
-from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get
+from onnxtext._core.slots cimport (
+    NODE, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, graph_part,
+)
 
 from onnxtext._core.ordering import ordered_types
 from onnxtext.ast.tensors_and_attributes import SparseTensor
@@ -86,45 +88,48 @@ cdef class Encoder(ValueEncoder):
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size, inside, before
         cdef list data
+        inputs = graph_part(graph, OF_GRAPH.inputs, "inputs")
+        values = graph_part(graph, OF_GRAPH.values, "values")
+        decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
         if self.depth == DEEPEST:
             raise RecursionError("graphs are nested too deeply")
         self.depth += 1
         self.level += 1
         self.lowering.depth = self.level
         self.deepest = max(self.deepest, self.level)
-        for node in graph.nodes:
+        for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
             self._node(GRAPH_NODE, node)
-        out.text(GRAPH_NAME, graph.name)
-        if graph.decorators:
+        out.text(GRAPH_NAME, graph_part(graph, OF_GRAPH.name, "name"))
+        if decorators:
             data = [(is_input, [value]) for value, is_input in self.lowering.initializers(graph)]
         else:
             data = [
-                (True, [value for value in graph.inputs if data_of(value) is not None]),
-                (False, [value for value in graph.values if data_of(value) is not None]),
+                (True, [value for value in inputs if data_of(value) is not None]),
+                (False, [value for value in values if data_of(value) is not None]),
             ]
-        for is_input, values in data:
-            self.initializers(values, is_input)
-        for value in graph.inputs:
+        for is_input, items in data:
+            self.initializers(items, is_input)
+        for value in inputs:
             self._value(GRAPH_INPUT, value)
-        for value in graph.outputs:
+        for value in graph_part(graph, OF_GRAPH.outputs, "outputs"):
             self._value(GRAPH_OUTPUT, value)
-        if self._ordered(graph):
+        if decorators and self._ordered(graph):
             pass
-        elif self.values_in_python or graph.decorators:
+        elif self.values_in_python or decorators:
             for value in self.lowering.listed_infos(graph):
                 self._value(GRAPH_VALUE_INFO, value)
         else:
-            for value in graph.values:
+            for value in values:
                 if data_of(value) is None:
                     self._value(GRAPH_VALUE_INFO, value)
             self._typed_outputs(GRAPH_VALUE_INFO, graph)
-        for item in graph.quantization:
+        for item in graph_part(graph, OF_GRAPH.quantization, "quantization"):
             inside = out.open(GRAPH_QUANTIZATION_ANNOTATION)
             out.text(ANNOTATION_TENSOR_NAME, item.tensor_name)
             self.entries(ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES, item.entries)
             out.close(inside)
-        for is_input, values in data:
-            for value in values:
+        for is_input, items in data:
+            for value in items:
                 if type(data_of(value)) is SPARSE_TENSOR:
                     self.tick()
                     before = out.size
@@ -135,17 +140,17 @@ cdef class Encoder(ValueEncoder):
                     out.size = before
                     made = self.lowering.initializer(value, is_input=is_input)
                     out.field(GRAPH_SPARSE_INITIALIZER, b"".join(made))
-        self.entries(GRAPH_METADATA_PROPS, graph.metadata)
+        self.entries(GRAPH_METADATA_PROPS, graph_part(graph, OF_GRAPH.metadata, "metadata"))
         self.depth -= 1
         self.level -= 1
         self.lowering.depth = self.level
-        if self.depth and (graph.decorators or self.lowering.defaults.others):
+        if self.depth and (decorators or self.lowering.defaults.others):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0
 
     cdef bint _ordered(self, graph) except -1:
         """Add the value infos of a list that names only outputs; return False for other lists."""
-        if self.values_in_python or graph.value_metadata or not graph.decorators:
+        if self.values_in_python or graph.value_metadata:
             return False
         made = ordered_types(graph)
         if made is None:
@@ -271,8 +276,8 @@ cdef class Encoder(ValueEncoder):
     cdef int _typed_outputs(self, int key, owner) except -1:
         """Add the types of nodes' outputs as value infos."""
         cdef Py_ssize_t index
-        cdef dict metadata = dict(owner.value_metadata)
-        for node in owner.nodes:
+        cdef dict metadata = dict(graph_part(owner, OF_GRAPH.value_metadata, "value_metadata"))
+        for node in graph_part(owner, OF_GRAPH.nodes, "nodes"):
             types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
             if types:
                 self.tick()

@@ -10,8 +10,8 @@ from onnxtext._core.decorations cimport Decorations, decorations_of
 from onnxtext._core.encode_types cimport identity
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
-    OF_NODE, OF_RAW, OF_STRINGS, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TYPED_DATA, VALUE_INFO,
-    data_of, get,
+    OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA,
+    TYPED_DATA, VALUE_INFO, data_of, get,
 )
 
 from onnxtext.ast.model import Graph
@@ -137,10 +137,12 @@ cdef class ValueEncoder(TypeEncoder):
         cdef Buffer out = self.out
         cdef Py_ssize_t before = out.size, start
         if not (
-            self.attributes_in_python or type(attribute) is not ATTRIBUTE or attribute.decorators
+            self.attributes_in_python
+            or type(attribute) is not ATTRIBUTE
+            or get(attribute, OF_ATTRIBUTE.decorators)
         ):
             start = out.open(key)
-            out.text(ATTRIBUTE_NAME, attribute.name)
+            out.text(ATTRIBUTE_NAME, get(attribute, OF_ATTRIBUTE.name))
             if self.value(attribute):
                 return out.close(start)
             out.size = before
@@ -152,9 +154,10 @@ cdef class ValueEncoder(TypeEncoder):
         cdef Py_ssize_t start
         cdef uint32_t bits
         cdef int kind
-        if attribute.type is None:
+        number = get(attribute, OF_ATTRIBUTE.type)
+        if number is None:
             return False
-        kind, value = attribute.type, attribute.value
+        kind, value = number, get(attribute, OF_ATTRIBUTE.value)
         held = type(value)
         if held is A_REFERENCE:
             out.number(ATTRIBUTE_TYPE, kind)

@@ -16,6 +16,7 @@ cdef enum:
     INNER = -4  # like STRING, without the first and the last character
     ONE_STRING = -5  # a list with one STRING
     ONE_INNER = -6  # a list with one INNER
+    INNER_BYTES = -7  # like INNER, in UTF-8
 
 cdef enum Op:
     CALL  # the result of the rule's function
@@ -24,6 +25,7 @@ cdef enum Op:
     TEXT  # the text of a token
     INSIDE  # the text of a token without its first and last character
     LABEL  # the child, or "" if it is absent
+    BYTES  # a string in UTF-8
     LATER  # like CALL, but on demand
     KEEP  # one of the three above
     DEFER  # like KEEP, for a rule with one child of several symbols

@@ -12,6 +12,7 @@ OPS = {
     "TEXT": TEXT,
     "INSIDE": INSIDE,
     "LABEL": LABEL,
+    "BYTES": BYTES,
     "LATER": LATER,
     "DEFER": DEFER,
     "ITSELF": ITSELF,
@@ -163,7 +164,8 @@ cdef class Grammar:
                 check(-1 <= child < size)
                 rule.take[<int>at] = child
             check(op != RECORD or is_record(function, rule.count))
-            check(rule.op not in (UNIT, KEEP, STAYS, ITSELF) or (size == 1 and list(take) == [0]))
+            if rule.op in (UNIT, KEEP, BYTES, STAYS, ITSELF):
+                check(size == 1 and list(take) == [0])
             self.functions.append(function)
             self.reductions.append(reduction)
 

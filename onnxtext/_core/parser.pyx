@@ -12,13 +12,14 @@ from onnxtext._core.build cimport (
     make_opset, make_record, make_tensor, make_value_info,
 )
 from onnxtext._core.grammar cimport (
-    ATTRIBUTE, DECORATED, DEFER, ENTRY, GRAPH, INNER, INTEGER, ITSELF, KEEP, LABEL, LIST_EMPTY,
-    LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS,
-    RECORD, REMEMBER, STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE, Grammar, Rule,
+    ATTRIBUTE, BYTES, DECORATED, DEFER, ENTRY, GRAPH, INNER, INNER_BYTES, INTEGER, ITSELF, KEEP,
+    LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER,
+    ONE_STRING, OPSET, PAIR, PASS, RECORD, REMEMBER, STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE,
+    Grammar, Rule,
 )
 from onnxtext._core.memo cimport Memo
 from onnxtext._core.scanner cimport END, LONG
-from onnxtext._core.stack cimport SLACK, Entry, Stack
+from onnxtext._core.stack cimport SLACK, Entry, Stack, bytes_of
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -224,6 +225,9 @@ cdef class LalrLoop(Stack):
             if entry.form == INNER:
                 entry.form = ONE_INNER
                 return True
+        if rule.op == BYTES and entry.form == INNER:
+            entry.form = INNER_BYTES
+            return True
         if rule.op == ITSELF and (entry.form == TOKEN or entry.form >= 0):
             entry.form = TOKEN
             return True
@@ -243,6 +247,8 @@ cdef class LalrLoop(Stack):
             return []
         elif op == PASS or op == DEFER:
             return self.child(rule, base, 0)
+        elif op == BYTES:
+            return bytes_of(self.child(rule, base, 0))
         elif op == LABEL:
             return self.child(rule, base, 0) if rule.take[0] >= 0 else ""
         elif op == PAIR:

@@ -6,6 +6,7 @@ Rare forms (decorators, records, sparse tensors, long tensors) are printed in Py
 cimport cython
 
 from onnxtext._core.printing_nodes cimport NodePrinter
+from onnxtext._core.slots cimport OF_GRAPH, graph_part
 from onnxtext._core.text cimport Text
 
 from onnxtext.printer.graphs import head_text, parameters_text
@@ -84,7 +85,8 @@ cdef class Printer(NodePrinter):
 
     cdef int _rest(self, graph, int indent) except -1:
         cdef Text out = self.out
-        cdef list values = graph.values, nodes = graph.nodes
+        cdef list values = graph_part(graph, OF_GRAPH.values, "values")
+        cdef list nodes = graph_part(graph, OF_GRAPH.nodes, "nodes")
         if values:
             out.character(c" ")
             self._values(graph, indent)
@@ -138,9 +140,10 @@ cdef class Printer(NodePrinter):
             return out.part(self.owner.graph_value(graph, " " * indent, out.column()))
         mark = out.begin_trial()
         before = out.column()
-        if graph.decorators:
-            out.text(inline_decorators(graph.decorators, " " * indent))
-        out.name(graph.name)
+        decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
+        if decorators:
+            out.text(inline_decorators(decorators, " " * indent))
+        out.name(graph_part(graph, OF_GRAPH.name, "name"))
         if not out.end_trial(mark, self._interface(graph, mark, indent)):
             out.text(self.owner.graph_head(graph, " " * indent, before))
         self.depth += 1
@@ -178,8 +181,8 @@ cdef class Printer(NodePrinter):
         Also return False if the text since the mark has several lines.
         """
         cdef Text out = self.out
-        self._list(graph.inputs, indent, b" (")
-        self._list(graph.outputs, indent, b" => (")
+        self._list(graph_part(graph, OF_GRAPH.inputs, "inputs"), indent, b" (")
+        self._list(graph_part(graph, OF_GRAPH.outputs, "outputs"), indent, b" => (")
         return out.is_flat(mark, LINE) and out.column() + after_head(graph, False) <= LINE
 
     cdef int _list(self, list values, int indent, bytes opening) except -1:
@@ -215,7 +218,9 @@ cdef class Printer(NodePrinter):
 
 cdef int after_head(graph, bint is_last) except -1:
     """Return the width of what follows the outputs, or the values, on their line."""
-    return 2 if graph.nodes or (graph.values and not is_last) else 3
+    if graph_part(graph, OF_GRAPH.nodes, "nodes"):
+        return 2
+    return 2 if not is_last and graph_part(graph, OF_GRAPH.values, "values") else 3
 
 
 cdef bint is_plain(function) except -1:

@@ -109,6 +109,11 @@ cdef inline object get(object made, Py_ssize_t slot):
     return <object>value
 
 
+cdef inline object graph_part(owner, Py_ssize_t slot, str name):
+    """Return an attribute of a graph or function, given its slot of a graph."""
+    return get(owner, slot) if type(owner) is GRAPH else getattr(owner, name)
+
+
 cdef inline object record(type kind, tuple items):
     """Return an instance of a tuple subclass without own slots."""
     cdef Py_ssize_t at, size = PyTuple_GET_SIZE(items)

@@ -21,5 +21,8 @@ cdef class Stack:
     cdef int grow(self, Py_ssize_t depth) except -1
     cdef object token(self, Py_ssize_t start, Py_ssize_t end)
     cdef object value(self, Py_ssize_t at)
+    cdef bytes _inner_bytes(self, Entry* entry)
     cdef object child(self, Rule* rule, Py_ssize_t base, int number)
     cdef list children(self, Rule* rule, Py_ssize_t base)
+
+cdef bytes bytes_of(str text)

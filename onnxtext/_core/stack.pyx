@@ -2,13 +2,18 @@
 """The LALR stack: states, and the symbols that led to them."""
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 
-from onnxtext._core.grammar cimport DEFER, INNER, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN
+from onnxtext._core.grammar cimport (
+    DEFER, INNER, INNER_BYTES, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
+)
 from onnxtext._core.slots cimport put
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         object (*tp_new)(type, tuple, void*)
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
+    object PyBytes_FromStringAndSize(const char*, Py_ssize_t)
+    bint PyUnicode_IS_ASCII(object)
+    void* PyUnicode_DATA(object)
 
 
 cdef class Stack:
@@ -61,6 +66,8 @@ cdef class Stack:
             return self.grammar.functions[form](self.values[at])
         if form == INNER:
             return PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)
+        if form == INNER_BYTES:
+            return self._inner_bytes(entry)
         if form == ONE_INNER:
             return [PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)]
         if form == STRING:
@@ -70,6 +77,15 @@ cdef class Stack:
         token = self.token(entry.start, entry.end)
         return token if form == TOKEN else self.grammar.functions[form](token)
 
+    cdef bytes _inner_bytes(self, Entry* entry):
+        """Return a string token without its quotes, in UTF-8."""
+        cdef Py_ssize_t start = entry.start + 1, end = entry.end - 1
+        if PyUnicode_IS_ASCII(self.text):
+            return PyBytes_FromStringAndSize(
+                <const char*>PyUnicode_DATA(self.text) + start, end - start
+            )
+        return bytes_of(PyUnicode_Substring(self.text, start, end))
+
     cdef object child(self, Rule* rule, Py_ssize_t base, int number):
         """Return a child of a rule whose first symbol is at `base`; None if it is absent."""
         return None if rule.take[number] < 0 else self.value(base + rule.take[number])
@@ -78,3 +94,8 @@ cdef class Stack:
         """Return all children of a rule."""
         cdef int number
         return [self.child(rule, base, number) for number in range(rule.count)]
+
+
+cdef bytes bytes_of(str text):
+    """Return the same as `onnxtext.syntax.actions.strings.to_bytes`."""
+    return text.encode("utf-8", "surrogateescape")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk over nodes: the compiled `onnxtext.ast.visit`."""
 from onnxtext._core.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, VALUE_INFO, get, replace,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, get, graph_part,
+    replace,
 )
 
 from onnxtext.ast.model import Function, Graph
@@ -81,7 +82,7 @@ def list_graphs(list stack):
         inner = []
         if isinstance(graph, Function):
             add_graphs(graph.attributes, inner)
-        inner += graphs_in(graph.nodes)
+        inner += graphs_in(graph_part(graph, OF_GRAPH.nodes, "nodes"))
         inner.reverse()
         stack += inner
     return found
@@ -118,7 +119,9 @@ cdef int add_graphs(attributes, list found) except -1:
     for attribute in attributes:
         if type(attribute) is str:
             continue
-        value = attribute.value
+        value = (
+            get(attribute, OF_ATTRIBUTE.value) if type(attribute) is ATTRIBUTE else attribute.value
+        )
         if type(value) is Graph:
             found.append(value)
         elif type(value) is tuple and value and type(value[0]) is Graph:
@@ -133,15 +136,23 @@ def has_sections(model):
     if model.has_order:
         return True
     for graph in list_graphs([model.graph]):
-        if not isinstance(graph, Graph) or graph.metadata or graph.value_metadata:
+        if not isinstance(graph, Graph):
             return True
-        if graph.quantization:
+        if graph_part(graph, OF_GRAPH.metadata, "metadata"):
             return True
-        for values in (graph.inputs, graph.outputs, graph.values):
+        if graph_part(graph, OF_GRAPH.value_metadata, "value_metadata"):
+            return True
+        if graph_part(graph, OF_GRAPH.quantization, "quantization"):
+            return True
+        for values in (
+            graph_part(graph, OF_GRAPH.inputs, "inputs"),
+            graph_part(graph, OF_GRAPH.outputs, "outputs"),
+            graph_part(graph, OF_GRAPH.values, "values"),
+        ):
             for value in values:
                 if get(value, OF_VALUE.metadata) if type(value) is VALUE_INFO else value.metadata:
                     return True
-        for node in graph.nodes:
+        for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
             if get(node, OF_NODE.metadata) if type(node) is NODE else node.metadata:
                 return True
     return False

@@ -330,6 +330,15 @@ def test_long_tokens(size: int) -> None:
         'float[2] w = {"a", "b"}',
         'undefined[1] w = {"a"}',
         'string w = {"a"}',
+        'string[2] w = {"é", # a comment\n "\\xff"}',
+        'string[2] w = {"a\\n", true}',
+        'string[2] w = ["a", "b"]',
+        "string[2] w = [1, # a comment\n 2]",
+        'string[2] w = string_data{"a", "b"}',
+        "int32[2] w = {1, # a comment\n 2}",
+        "int32[2] w = {1, # a comment\n 2, 3}",
+        "bool[2] w = {true, # a comment\n false}",
+        "float[2] w = {true, # a comment\n 1}",
     ],
 )
 def test_sparse_tensors_and_strings(value: str) -> None:

@@ -63,9 +63,12 @@ OPERATIONS = {
     "scalar_data": "LATER",
     "scalar_type": "REMEMBER",
     "section_word": "TEXT",
+    "string_literal": "BYTES",
+    "string_value": "BYTES",
     "tensor_name": "TEXT",
     "type_value": "PASS",
     "tensor_assigned": "TENSOR",
+    "typed_literals": "DEFER",
     "typed_numbers": "LATER",
     "typed_output": "PAIR",
     "typed_value": "VALUE",
@@ -85,8 +88,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "metadata_section": sections.metadata_section,
     "plain_step": sections.plain_step,
     "positional_field": actions.positional_field,
-    "string_literal": actions.string_value,
-    "string_value": actions.string_value,
     "triple_string": actions.triple,
 }
 """The actions for which the core has equal functions."""
