@@ -5,13 +5,16 @@ from libc.stdint cimport uint64_t
 cdef enum:
     HEAD = 20  # the maximum size of a key and a length
 
-@cython.final
-cdef class Buffer:
-    """A growing byte buffer for an encoded message."""
+cdef class Growing:
+    """A growing byte buffer."""
     cdef char* data
     cdef Py_ssize_t size, room
     cdef int need(self, Py_ssize_t more) except -1
     cdef int add(self, const char* data, Py_ssize_t size) except -1
+
+@cython.final
+cdef class Buffer(Growing):
+    """The bytes of an encoded message."""
     cdef int add_bytes(self, bytes data) except -1
     cdef int number(self, int key, uint64_t value) except -1
     cdef int head(self, int key, Py_ssize_t size) except -1

@@ -20,8 +20,7 @@ cdef inline char* write_varint(char* at, uint64_t value) noexcept:
     return at + 1
 
 
-@cython.final
-cdef class Buffer:
+cdef class Growing:
     def __cinit__(self):
         self.room = 1024
         self.data = <char*>PyMem_Malloc(self.room)
@@ -50,6 +49,9 @@ cdef class Buffer:
         self.size += size
         return 0
 
+
+@cython.final
+cdef class Buffer(Growing):
     cdef int add_bytes(self, bytes data) except -1:
         return self.add(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from onnxtext._core.decode_values cimport Values
-from onnxtext._core.wire cimport Bytes
+from onnxtext._core.wire cimport Bytes, Field
 
 cdef enum:
     UNINTERRUPTED = 1 << 12  # the fields between two checks for signals
@@ -27,3 +27,7 @@ cdef class Decoder:
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth)
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key)
     cdef Tail _rare_tail(self, data, int depth, key)
+
+cdef bint next_field(
+    Bytes data, view, Py_ssize_t at, Py_ssize_t end, Field* field
+) except -1

@@ -88,6 +88,7 @@ cdef class Decoder:
 
     cdef object _graph(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth):
         cdef Field field
+        cdef bint has_length
         cdef int patience = UNINTERRUPTED
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], others = []
         cdef list sparse = [], values
@@ -97,14 +98,10 @@ cdef class Decoder:
             if not patience:
                 patience = UNINTERRUPTED
                 PyErr_CheckSignals()
-            if not read_field(data, at, end, &field) or field.key & 7 != LENGTH:
-                found = next(read_fields(view, at, end))
-                at = found.end
-                if found.wire_type != LENGTH:
-                    continue
-                field.value, field.end = found.value, at
-                field.key = found.number << 3 | LENGTH if found.number < MOST_KNOWN else 0
+            has_length = next_field(data, view, at, end, &field)
             at = field.end
+            if not has_length:
+                continue
             if field.key == GRAPH_NODE:
                 nodes.append(self._node(data, view, field.value, at, depth + 1))
             elif field.key == GRAPH_INITIALIZER:
@@ -345,4 +342,31 @@ cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
         ):
             return False
         start = field.end
+    return True
+
+
+cdef bint next_field(
+    Bytes data, view, Py_ssize_t at, Py_ssize_t end, Field* field
+) except -1:
+    """Read the field at an offset; return False if it has another wire type than `LENGTH`.
+
+    Args:
+        data: the bytes.
+        view: the same bytes, for fields of unusual form, which Python reads.
+        at: the offset of the field.
+        end: the end of its message.
+        field: set to the field, its key to 0 if the number is unknown; without a length, only its
+            end is set.
+
+    Raises:
+        WireError: the bytes at the offset are not a field.
+    """
+    if read_field(data, at, end, field) and field.key & 7 == LENGTH:
+        return True
+    found = next(read_fields(view, at, end))
+    field.end = found.end
+    if found.wire_type != LENGTH:
+        return False
+    field.value = found.value
+    field.key = found.number << 3 | LENGTH if found.number < MOST_KNOWN else 0
     return True

@@ -4,18 +4,17 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
-from onnxtext._core.decode cimport MOST_KNOWN, UNINTERRUPTED, Decoder
+from onnxtext._core.decode cimport UNINTERRUPTED, Decoder, next_field
 from onnxtext._core.decode_types cimport text_of
 from onnxtext._core.decode_values cimport new_value_info
 from onnxtext._core.keys cimport *
-from onnxtext._core.wire cimport LENGTH, Bytes, Field, read_field
+from onnxtext._core.wire cimport Bytes, Field, read_field
 
 from onnxtext.ast.combine_lists import assemble_function
 from onnxtext.ast.metadata import meta_of
 from onnxtext.ast.model import Function, Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.types_and_tensors import lift_entry
-from onnxtext.wire.reader import read_fields
 
 
 @cython.final
@@ -103,6 +102,7 @@ cdef class ModelDecoder(Decoder):
 
     cdef object _function(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth):
         cdef Field field
+        cdef bint has_length
         cdef int left = UNINTERRUPTED
         cdef list inputs = [], outputs = [], parameters = [], attributes = [], nodes = []
         cdef list infos = [], opsets = [], entries = []
@@ -113,14 +113,10 @@ cdef class ModelDecoder(Decoder):
             if not left:
                 left = UNINTERRUPTED
                 PyErr_CheckSignals()
-            if not read_field(data, at, end, &field) or field.key & 7 != LENGTH:
-                found = next(read_fields(view, at, end))
-                at = found.end
-                if found.wire_type != LENGTH:
-                    continue
-                field.value, field.end = found.value, at
-                field.key = found.number << 3 | LENGTH if found.number < MOST_KNOWN else 0
+            has_length = next_field(data, view, at, end, &field)
             at = field.end
+            if not has_length:
+                continue
             if field.key == FUNCTION_NODE:
                 nodes.append(self._node(data, view, field.value, at, depth + 1))
             elif field.key == FUNCTION_VALUE_INFO:

@@ -2,18 +2,16 @@
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy
 
-cdef class Text:
-    """A growing UTF-8 text buffer."""
-    cdef char* data
-    cdef Py_ssize_t size, room
+from onnxtext._core.buffer cimport Growing
+
+cdef class Text(Growing):
+    """A growing UTF-8 text."""
     cdef list parts  # the finished parts before `data`
     cdef Py_ssize_t before  # the bytes of these parts
     cdef int trying  # the number of active trials
     cdef Py_ssize_t start  # the column of `data`
     cdef object quoted, string_value  # functions of `onnxtext.printer.strings`
 
-    cdef int need(self, Py_ssize_t more) except -1
-    cdef int add(self, const char* data, Py_ssize_t size) except -1
     cdef int character(self, char character) except -1
     cdef int line(self, int indent) except -1
     cdef int spaces(self, int count) except -1

@@ -2,7 +2,6 @@
 """A text buffer that prints names and strings like `onnxtext.printer.strings`."""
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
 
@@ -48,36 +47,10 @@ for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)
 
 
 @cython.final
-cdef class Text:
+cdef class Text(Growing):
     def __cinit__(self):
         self.quoted, self.string_value = quoted, string_value
         self.parts = []
-        self.room = 1 << 10
-        self.data = <char*>PyMem_Malloc(self.room)
-        if self.data is NULL:
-            raise MemoryError
-
-    def __dealloc__(self):
-        PyMem_Free(self.data)
-
-    cdef int need(self, Py_ssize_t more) except -1:
-        """Reserve space for more bytes."""
-        cdef Py_ssize_t room
-        cdef char* data
-        if more > self.room - self.size:
-            room = 2 * (self.size + more)
-            data = <char*>PyMem_Realloc(self.data, room)
-            if data is NULL:
-                raise MemoryError
-            self.data = data
-            self.room = room
-        return 0
-
-    cdef int add(self, const char* data, Py_ssize_t size) except -1:
-        self.need(size)
-        memcpy(self.data + self.size, data, size)
-        self.size += size
-        return 0
 
     cdef int character(self, char character) except -1:
         self.need(1)
