@@ -6,8 +6,8 @@ from libc.stdint cimport int64_t
 
 from onnxtext._core.decode cimport UNINTERRUPTED, Decoder, next_field
 from onnxtext._core.decode_types cimport text_of
-from onnxtext._core.decode_values cimport new_value_info
 from onnxtext._core.keys cimport *
+from onnxtext._core.slots cimport plain_value_info
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
 from onnxtext.ast.combine_lists import assemble_function
@@ -132,9 +132,9 @@ cdef class ModelDecoder(Decoder):
             elif field.key == FUNCTION_METADATA_PROPS:
                 entries.append(lift_entry(view[field.value:at]))
             elif field.key == FUNCTION_INPUT:
-                inputs.append(new_value_info(text_of(data, field.value, at), None, None, ()))
+                inputs.append(plain_value_info(text_of(data, field.value, at), None, None, ()))
             elif field.key == FUNCTION_OUTPUT:
-                outputs.append(new_value_info(text_of(data, field.value, at), None, None, ()))
+                outputs.append(plain_value_info(text_of(data, field.value, at), None, None, ()))
             elif field.key == FUNCTION_ATTRIBUTE:
                 parameters.append(text_of(data, field.value, at))
             elif field.key == FUNCTION_NAME:

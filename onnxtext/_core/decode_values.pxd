@@ -33,5 +33,3 @@ cdef class Values:
     cdef object _sparse(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
     )
-
-cdef object new_value_info(object name, object kind, object data, tuple decorators)

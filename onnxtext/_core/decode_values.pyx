@@ -15,8 +15,8 @@ from onnxtext._core.keys cimport *
 from onnxtext._core.packing cimport is_packed
 from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
-    STRING_DATA, TENSOR, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, make_data,
-    make_float32, put, replace,
+    STRING_DATA, TENSOR, TYPED_DATA, PyType_GenericAlloc, get, make_data,
+    make_float32, plain_value_info, put, replace,
 )
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
@@ -128,7 +128,7 @@ cdef class Values:
             type = type_of(<Bytes><const char*>key, 0, len(key), 0)
             if type is None:
                 return None
-            known = self.types[key] = new_value_info("", type, None, ())
+            known = self.types[key] = plain_value_info("", type, None, ())
         kind, decorators = get(known, OF_VALUE.type), get(known, OF_VALUE.decorators)
         if kind is None:
             return None
@@ -136,7 +136,7 @@ cdef class Values:
             docs = decorators + docs
         if docs:
             self.is_plain = False
-        made = new_value_info(name, kind, None, docs)
+        made = plain_value_info(name, kind, None, docs)
         if entries:
             self.is_plain = False
             replace(made, OF_VALUE.metadata, tuple(entries))
@@ -148,7 +148,7 @@ cdef class Values:
         """Return an initializer with dims, an element type, a name and data of the right size."""
         if not self._tensor(data, view, start, end) or self.name is None:
             return None
-        return new_value_info(self.name, self.tensor_type, self.held, self.decorators)
+        return plain_value_info(self.name, self.tensor_type, self.held, self.decorators)
 
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
         """Decode such a tensor, with an optional name, or metadata; return False for other forms."""
@@ -363,7 +363,7 @@ cdef class Values:
         type = self.sparse_types.get(key)
         if type is None:
             type = self.sparse_types[key] = SparseTensorType(*key)
-        return new_value_info(self.sparse_name, type, sparse, ())
+        return plain_value_info(self.sparse_name, type, sparse, ())
 
     cdef object _sparse(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
@@ -394,14 +394,3 @@ cdef class Values:
             dims.append(<int64_t>field.number)
             start = field.end
         return SparseTensor(tuple(dims), values, made)
-
-
-cdef object new_value_info(object name, object kind, object data, tuple decorators):
-    made = PyType_GenericAlloc(VALUE_INFO, 0)
-    put(made, OF_VALUE.name, name)
-    put(made, OF_VALUE.type, kind)
-    put(made, OF_VALUE.data, data)
-    put(made, OF_VALUE.decorators, decorators)
-    put(made, OF_VALUE.metadata, ())
-    put(made, OF_VALUE.at, -1)
-    return made

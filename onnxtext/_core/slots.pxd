@@ -82,6 +82,7 @@ cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS
 cdef object make_graph(
     object name, object inputs, object outputs, object values, object nodes, Py_ssize_t at
 )
+cdef object plain_value_info(object name, object type_, object data, tuple decorators)
 cdef object make_float32(uint32_t bits)
 cdef object make_data(type kind, Py_ssize_t slot, content)
 

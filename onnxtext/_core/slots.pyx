@@ -78,6 +78,18 @@ cdef object make_graph(
     return made
 
 
+cdef object plain_value_info(object name, object type_, object data, tuple decorators):
+    """Return a `ValueInfo` without metadata."""
+    made = PyType_GenericAlloc(VALUE_INFO, 0)
+    put(made, OF_VALUE.name, name)
+    put(made, OF_VALUE.type, type_)
+    put(made, OF_VALUE.data, data)
+    put(made, OF_VALUE.decorators, decorators)
+    put(made, OF_VALUE.metadata, ())
+    put(made, OF_VALUE.at, -1)
+    return made
+
+
 cdef object make_float32(uint32_t bits):
     """Return a `Float32`."""
     made = PyType_GenericAlloc(FLOAT32, 0)
