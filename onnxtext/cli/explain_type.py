@@ -184,7 +184,7 @@ class _Model:
             root: Any = self._subject.root
             root = getattr(root, "item", root)
             owners = {id(body.graph) for body in find_bodies(root, graph, self._name)}
-            scopes = [scope for scope in scopes if id(scope.place) in owners]
+            scopes = [scope for scope in scopes if id(scope.original) in owners]
         if not names:
             return self._at_line(scopes, line or 1)
         chosen = []

@@ -12,8 +12,8 @@ from onnxtext.differ.result import (
     Action,
     FieldChange,
     ItemChange,
+    ItemPosition,
     ModelDiff,
-    Place,
     Rename,
     Stored,
 )
@@ -46,20 +46,20 @@ class Collector:
         """Whether no difference was found yet."""
         return not (self.items or self.renames or self._stored)
 
-    def added(self, kind: str, name: str, place: Place, text: str) -> None:
+    def added(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
         """Add an item that only the new model has."""
-        self.items.append(ItemChange(kind, name, ("added",), None, place, None, text))
+        self.items.append(ItemChange(kind, name, ("added",), None, position, None, text))
 
-    def removed(self, kind: str, name: str, place: Place, text: str) -> None:
+    def removed(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
         """Add an item that only the old model has."""
-        self.items.append(ItemChange(kind, name, ("removed",), place, None, text, None))
+        self.items.append(ItemChange(kind, name, ("removed",), position, None, text, None))
 
     def changed(
         self,
         kind: str,
         name: str,
-        old: Place,
-        new: Place,
+        old: ItemPosition,
+        new: ItemPosition,
         changes: Iterable[FieldChange],
         *,
         texts: tuple[str | None, str | None] = (None, None),

@@ -122,29 +122,29 @@ class Comparer:
             )
             parts.append(b"".join(side.encoder.model(head_only)))
         changes = field_changes(compare_messages("ModelProto", *parts))
-        places = self._old.place("", 0), self._new.place("", 0)
-        self.out.changed("model", "", *places, changes)
+        positions = self._old.position("", 0), self._new.position("", 0)
+        self.out.changed("model", "", *positions, changes)
 
     def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
         for index in range(max(len(old), len(new))):
             path = f"training_info[{index}]"
-            places = self._old.place(path), self._new.place(path)
+            positions = self._old.position(path), self._new.position(path)
             if index >= len(new):
-                self.out.removed("training_info", str(index), places[0], _training(old[index]))
+                self.out.removed("training_info", str(index), positions[0], _training(old[index]))
             elif index >= len(old):
-                self.out.added("training_info", str(index), places[1], _training(new[index]))
+                self.out.added("training_info", str(index), positions[1], _training(new[index]))
             else:
                 self._training(old[index], new[index], path, names)
 
     def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
-        places = self._old.place(path), self._new.place(path)
+        positions = self._old.position(path), self._new.position(path)
         inner = names
         changes: list[FieldChange] = []
         for step in ("initialization", "algorithm"):
             one, other = getattr(old, step), getattr(new, step)
-            place = f"{path}.{step}"
+            graph_path = f"{path}.{step}"
             if one is not None and other is not None:
-                inner = self._graphs.graphs(one, other, place, place, inner)
+                inner = self._graphs.graphs(one, other, graph_path, graph_path, inner)
             elif one is not other:
                 before, after = (None if g is None else graph_statement(g) for g in (one, other))
                 changes.append(FieldChange(step, "model", before, after))
@@ -161,7 +161,7 @@ class Comparer:
             )
             parts.append(side.encoder.training(head_only))
         changes += field_changes(compare_messages("TrainingInfoProto", *parts))
-        self.out.changed("training_info", path, *places, changes)
+        self.out.changed("training_info", path, *positions, changes)
 
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
         keys = [list(map(_function_name, part)) for part in (old, new)]
@@ -182,12 +182,12 @@ class Comparer:
             ]
             if other is None:
                 assert one is not None
-                place = self._old.place(paths[0], old[one].at)
-                self.out.removed("function", keys[0][one], place, function_statement(old[one]))
+                position = self._old.position(paths[0], old[one].at)
+                self.out.removed("function", keys[0][one], position, function_statement(old[one]))
             elif one is None:
-                place = self._new.place(paths[1], new[other].at)
+                position = self._new.position(paths[1], new[other].at)
                 text = function_statement(new[other])
-                self.out.added("function", keys[1][other], place, text)
+                self.out.added("function", keys[1][other], position, text)
             else:
                 self._function(old[one], new[other], paths, moved=was_moved)
 
@@ -201,8 +201,8 @@ class Comparer:
             )
             parts.append(side.encoder.function(head_only))
         changes = field_changes(compare_messages("FunctionProto", *parts))
-        places = self._old.place(paths[0], old.at), self._new.place(paths[1], new.at)
-        self.out.changed("function", _function_name(new), *places, changes, moved=moved)
+        positions = self._old.position(paths[0], old.at), self._new.position(paths[1], new.at)
+        self.out.changed("function", _function_name(new), *positions, changes, moved=moved)
         self._graphs.bodies(match)
 
 

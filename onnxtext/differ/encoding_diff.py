@@ -40,7 +40,7 @@ def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
         return  # missing weights were compared by their digests
     if whole[0] != whole[1]:
         change = FieldChange("", "model", None, "an unknown difference")
-        out.changed("model", "", old.place(""), new.place(""), [change])
+        out.changed("model", "", old.position(""), new.position(""), [change])
 
 
 def _canonical(model: Model) -> Model:

@@ -16,7 +16,7 @@ from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.nodes import NodeComparer, title
 from onnxtext.differ.onnx_lists import Body
-from onnxtext.differ.result import FieldChange, Place, Rename
+from onnxtext.differ.result import FieldChange, Positions, Rename
 from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
 from onnxtext.differ.tensors_and_attributes import ValueComparer, graphs_of
 from onnxtext.printer.strings import quoted
@@ -70,8 +70,8 @@ class GraphComparer:
         for change in field_changes(compare_messages("GraphProto", *parts)):
             about = "names" if change.path == "name" else change.category
             changes.append(replace(change, category=about))
-        places = self._old.place(old_path, old.at), self._new.place(new_path, new.at)
-        self.out.changed("graph", new.name, *places, changes)
+        positions = self._old.position(old_path, old.at), self._new.position(new_path, new.at)
+        self.out.changed("graph", new.name, *positions, changes)
         self.bodies(match)
         return match.names
 
@@ -123,9 +123,9 @@ class GraphComparer:
             else:
                 self._pair(match, kind, old[one], new[other], main)
                 changes = values.declaration(old[one], new[other])
-                places = self._places(match, kind, old[one], new[other])
+                positions = self._positions(match, kind, old[one], new[other])
                 self.out.changed(
-                    kind, new[other].name, *places, changes,
+                    kind, new[other].name, *positions, changes,
                     texts=(value_headline(old[one]), value_headline(new[other])),
                     moved=was_moved,
                 )  # fmt: skip
@@ -139,10 +139,10 @@ class GraphComparer:
         held = match.names.get(old.name)
         if kind == "output" and held != new.name:
             # The output is another value, not a renamed one.
-            places = self._places(match, kind, old, new)
+            positions = self._positions(match, kind, old, new)
             change = FieldChange("name", "model", quoted(held), quoted(new.name))
             texts = value_headline(old), value_headline(new)
-            self.out.changed(kind, new.name, *places, [change], texts=texts)
+            self.out.changed(kind, new.name, *positions, [change], texts=texts)
         elif old.name == new.name:
             return
         elif main:
@@ -151,19 +151,17 @@ class GraphComparer:
             self.out.renamed(Rename("value", match.new.path, old.name, new.name))
 
     def _removed(self, match: GraphMatch, kind: str, value: ValueInfo) -> None:
-        place = self._old.place(_path(match.old, kind, value.name), value.at)
-        self.out.removed(kind, value.name, place, value_statement(value))
+        position = self._old.position(_path(match.old, kind, value.name), value.at)
+        self.out.removed(kind, value.name, position, value_statement(value))
 
     def _added(self, match: GraphMatch, kind: str, value: ValueInfo) -> None:
-        place = self._new.place(_path(match.new, kind, value.name), value.at)
-        self.out.added(kind, value.name, place, value_statement(value))
+        position = self._new.position(_path(match.new, kind, value.name), value.at)
+        self.out.added(kind, value.name, position, value_statement(value))
 
-    def _places(
-        self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo
-    ) -> tuple[Place, Place]:
+    def _positions(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> Positions:
         return (
-            self._old.place(_path(match.old, kind, old.name), old.at),
-            self._new.place(_path(match.new, kind, new.name), new.at),
+            self._old.position(_path(match.old, kind, old.name), old.at),
+            self._new.position(_path(match.new, kind, new.name), new.at),
         )
 
     def _initializers(self, match: GraphMatch) -> None:
@@ -232,8 +230,8 @@ class GraphComparer:
                     )
                 if changes:
                     texts = value_headline(before), value_headline(after)
-                    places = self._places(match, kind, before, after)
-                    self.out.changed(kind, after.name, *places, changes, texts=texts)
+                    positions = self._positions(match, kind, before, after)
+                    self.out.changed(kind, after.name, *positions, changes, texts=texts)
 
     def _rename_values(self, match: GraphMatch) -> None:
         """Collect the renamed outputs of nodes."""
@@ -256,12 +254,12 @@ class GraphComparer:
             if other is None:
                 assert one is not None
                 node = old.nodes[one]
-                place = self._old.place(f"{old.path}.node[{one}]", node.at)
-                self.out.removed("node", title(node), place, node_statement(node))
+                position = self._old.position(f"{old.path}.node[{one}]", node.at)
+                self.out.removed("node", title(node), position, node_statement(node))
             elif one is None:
                 node = new.nodes[other]
-                place = self._new.place(f"{new.path}.node[{other}]", node.at)
-                self.out.added("node", title(node), place, node_statement(node))
+                position = self._new.position(f"{new.path}.node[{other}]", node.at)
+                self.out.added("node", title(node), position, node_statement(node))
             else:
                 node, after = old.nodes[one], new.nodes[other]
                 if (
@@ -270,11 +268,11 @@ class GraphComparer:
                     and (not names.any or _keeps_names(after, names))
                 ):
                     continue
-                places = (
-                    self._old.place(f"{old.path}.node[{one}]", node.at),
-                    self._new.place(f"{new.path}.node[{other}]", after.at),
+                positions = (
+                    self._old.position(f"{old.path}.node[{one}]", node.at),
+                    self._new.position(f"{new.path}.node[{other}]", after.at),
                 )
-                self._nodes.compare(node, after, places, names, new.path, moved=was_moved)
+                self._nodes.compare(node, after, positions, names, new.path, moved=was_moved)
 
 
 def _keeps_names(node: Node, names: NameMap) -> bool:

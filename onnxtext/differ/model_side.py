@@ -10,7 +10,7 @@ from pathlib import Path
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.onnx_lists import replaces_lists
-from onnxtext.differ.result import Place
+from onnxtext.differ.result import ItemPosition
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.tensor_data import DataReader
 from onnxtext.files import read_input
@@ -48,7 +48,7 @@ class Side:
             raise OnnxTextError(message) from None
         self.reader = DataReader(self.model, self.base)
 
-    def place(self, path: str, at: int = -1) -> Place:
+    def position(self, path: str, at: int = -1) -> ItemPosition:
         """Return a position in this model.
 
         Args:
@@ -56,9 +56,9 @@ class Side:
             at: the offset of the statement in the text; -1 if unknown.
         """
         if self.source is None or at < 0:
-            return Place(path)
+            return ItemPosition(path)
         position = self.source.position(at)
-        return Place(path, position.line, position.column)
+        return ItemPosition(path, position.line, position.column)
 
     def _normalize(self) -> None:
         """Encode and decode the model if its decorators replace lists that have their own syntax.

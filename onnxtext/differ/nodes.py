@@ -12,7 +12,7 @@ from onnxtext.differ.collected_changes import NameMap, field_changes
 from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.onnx_lists import replaced_fields
-from onnxtext.differ.result import FieldChange, Place, Rename
+from onnxtext.differ.result import FieldChange, Positions, Rename
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.statement_text import attribute_statement, node_headline
 from onnxtext.differ.tensors_and_attributes import (
@@ -37,7 +37,7 @@ class NodeComparer:
         self._out = values.out
 
     def compare(
-        self, old: Node, new: Node, places: tuple[Place, Place], names: NameMap, match: str, *,
+        self, old: Node, new: Node, positions: Positions, names: NameMap, match: str, *,
         moved: bool,
     ) -> None:  # fmt: skip
         """Collect the differences of two matching nodes.
@@ -45,7 +45,7 @@ class NodeComparer:
         Args:
             old: the old node.
             new: the new node.
-            places: the old and the new position.
+            positions: the old and the new position.
             names: maps old value names to new ones.
             match: the path of the new graph or function.
             moved: whether the node was moved.
@@ -56,9 +56,9 @@ class NodeComparer:
         changes = self._head(*settled, names, match)
         changes += _values(old.inputs, new.inputs, "input", names)
         changes += _values(old.outputs, new.outputs, "output", names)
-        changes += self._attributes(old, new, places, nested)
+        changes += self._attributes(old, new, positions, nested)
         texts = node_headline(old), node_headline(new)
-        self._out.changed("node", title(new), *places, changes, texts=texts, moved=moved)
+        self._out.changed("node", title(new), *positions, changes, texts=texts, moved=moved)
         for one, other, old_path, new_path in nested:
             self._graphs(one, other, old_path, new_path, names)
 
@@ -99,7 +99,7 @@ class NodeComparer:
         self,
         old: Node,
         new: Node,
-        places: tuple[Place, Place],
+        positions: Positions,
         nested: list[tuple[Graph, Graph, str, str]],
     ) -> list[FieldChange]:
         if old.attributes is new.attributes:
@@ -111,7 +111,9 @@ class NodeComparer:
             text = attribute_statement(item)
             changes.append(FieldChange(attribute_path(item.name), "model", text, None))
         for one, other in pairs:
-            changes += self._attribute(old.attributes[one], new.attributes[other], places, nested)
+            changes += self._attribute(
+                old.attributes[one], new.attributes[other], positions, nested
+            )
             if other in moved:
                 path = attribute_path(new.attributes[other].name)
                 texts = f"at position {one}", f"at position {other}"
@@ -126,7 +128,7 @@ class NodeComparer:
         self,
         old: Attribute,
         new: Attribute,
-        places: tuple[Place, Place],
+        positions: Positions,
         nested: list[tuple[Graph, Graph, str, str]],
     ) -> list[FieldChange]:
         """Compare two attributes; add their graphs to `nested`, to be compared later."""
@@ -140,7 +142,7 @@ class NodeComparer:
         for index, (one, other) in enumerate(zip(olds, news, strict=True)):
             step = f"graphs[{index}]" if isinstance(new.value, tuple) else "g"
             nested.append(
-                (one, other, *[f"{place.path}.{path}.{step}" for place in places])  # type: ignore[arg-type]
+                (one, other, *[f"{position.path}.{path}.{step}" for position in positions])  # type: ignore[arg-type]
             )
         parts = [
             side.encoder.attribute(replace(item, value=None))

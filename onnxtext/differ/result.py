@@ -27,7 +27,7 @@ Verdict = Literal["same", "stored-differently", "names-differ", "differ"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ItemPosition:
     """The position of an item in one of the models.
 
     Attributes:
@@ -39,6 +39,10 @@ class Place:
     path: str
     line: int | None = None
     column: int | None = None
+
+
+Positions = tuple[ItemPosition, ItemPosition]
+"""The old and the new position of an item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +109,8 @@ class ItemChange:
     kind: str
     name: str
     actions: tuple[Action, ...]
-    old: Place | None
-    new: Place | None
+    old: ItemPosition | None
+    new: ItemPosition | None
     old_text: str | None = None
     new_text: str | None = None
     fields: tuple[FieldChange, ...] = ()

@@ -71,7 +71,7 @@ def infer_bare(
     subject = Subject(bare, Options(inference=Inference(answers)))
     inference = RecordedInference.of(subject)
     order = {id(graph): number for number, graph in enumerate(walk_graphs(bare))}
-    numbers = {id(scope): order.get(id(scope.place), -1) for scope in subject.scopes}
+    numbers = {id(scope): order.get(id(scope.original), -1) for scope in subject.scopes}
     shapes: dict[Key, Shape] = {}
     for scope in subject.scopes:
         visits = inference.visits.get(id(scope), ())

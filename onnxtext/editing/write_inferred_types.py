@@ -176,7 +176,7 @@ def _changes(
     scope: Scope, types: dict[str, Type], subject: Subject, only: Container[int] | None
 ) -> Iterator[Change]:
     """Yield the types to write into a graph or function."""
-    tree = scope.place
+    tree = scope.original
     if len(tree.nodes) != len(scope.nodes):
         return
     declared: dict[str, list[ValueInfo]] = {}

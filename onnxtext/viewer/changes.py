@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Any
 
-from onnxtext.differ import ItemChange, ModelDiff, Place, compare
+from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, compare
 from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
 from onnxtext.differ.result import Category
 from onnxtext.lsp.index.graph_changes import changes_of
@@ -60,8 +60,8 @@ def _place(items: list[ItemChange], old: Text, new: Text) -> tuple[int, int]:
     return min(before, default=-1), min(after, default=-1)
 
 
-def _line(place: Place | None, text: Text) -> int:
-    return -1 if place is None or place.line is None else text.line(place.line - 1)
+def _line(position: ItemPosition | None, text: Text) -> int:
+    return -1 if position is None or position.line is None else text.line(position.line - 1)
 
 
 def rows(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:

@@ -103,12 +103,12 @@ def test_scopes_end_at_their_brackets() -> None:
     index = index_of(example("collatz"))
     text = index.source.text
     for scope in index.scopes:
-        assert isinstance(scope.place, Graph)
+        assert isinstance(scope.original, Graph)
         end = index.scope_end(scope)
         assert text[end - 1] == "}"
-        inside = text[text.index("{", scope.place.at) : end]
+        inside = text[text.index("{", scope.original.at) : end]
         assert inside.count("{") == inside.count("}")
-        assert index.scope_at(scope.place.at + 1) is scope
+        assert index.scope_at(scope.original.at + 1) is scope
     offset = text.index("tripled_plus_one = Add")
     found = index.scope_at(offset)
     assert found is not None

@@ -151,7 +151,7 @@ def test_shapes_by_bodies(node: str) -> None:
     with use_tables((TABLE,)):
         subject, found = find_in(parse_model(Source(text, "m")))
     assert subject.main is not None
-    shown = value_types(subject)[subject.main.place.at].get("y", "float[]")
+    shown = value_types(subject)[subject.main.original.at].get("y", "float[]")
     assert shown in (SHAPES[node], "float[?, ?]"), shown
     assert (shown == SHAPES[node]) or SHAPES[node] == "float[]"
     assert not [item for item in found if item.severity in (None, "error")], found

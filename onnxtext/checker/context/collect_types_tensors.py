@@ -138,7 +138,7 @@ def decorated(subject: Subject) -> list[Decorated]:
         found = subject.memo["decorated"] = []
         for scope in subject.scopes:
             for values in (
-                (scope.place,), scope.inputs, scope.outputs, scope.infos, scope.initializers,
+                (scope.original,), scope.inputs, scope.outputs, scope.infos, scope.initializers,
                 scope.nodes,
             ):  # fmt: skip
                 found += [item for item in values if item.decorators or item.metadata]

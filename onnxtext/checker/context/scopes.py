@@ -100,7 +100,7 @@ class Scope:
     indexes: dict[int, dict[str, int]] = field(default_factory=dict)
 
     @property
-    def place(self) -> Graph | Function:
+    def original(self) -> Graph | Function:
         """The graph or function in the tree, before its decorators are applied."""
         return self.tree or self.owner
 

@@ -79,7 +79,7 @@ def _of_attributes(subject: Subject) -> Iterator[TypeRecord]:
         if isinstance(scope.owner, Function):
             for index, item in enumerate(scope.owner.attributes):
                 if isinstance(item, Attribute):
-                    place = Place(scope.place, ("attributes", index))
+                    place = Place(scope.original, ("attributes", index))
                     yield from _of_attribute(subject, item, place)
 
 

@@ -50,7 +50,7 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
 
 def _owners(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
     """Return a function that maps a finding to the id of its graph or function; 0 for none."""
-    owners = {id(scope.place): id(scope) for scope in scopes}
+    owners = {id(scope.original): id(scope) for scope in scopes}
     owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}
     return lambda finding: next(
         (owners[id(place.item)] for place in finding.places if id(place.item) in owners), 0

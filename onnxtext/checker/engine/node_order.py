@@ -27,7 +27,7 @@ def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
         The indices of the nodes in the new order. None for a cycle, or if a name could then refer
         to another value: it is defined twice or also in an outer graph, or a decorator sets names.
     """
-    scope = next((scope for scope in subject.scopes if scope.place is graph), None)
+    scope = next((scope for scope in subject.scopes if scope.original is graph), None)
     if scope is None or scope.redefinitions:
         return None
     if any(scope.find_outer(name) is not None for name in scope.position):

@@ -145,7 +145,7 @@ class Kinds:
             if name not in scope.position or found is None:
                 raise Inconclusive
             if found is not wanted and (id(wanted), id(found)) not in self._fitting:
-                self._require_agreement(wanted, found, Place(scope.place))
+                self._require_agreement(wanted, found, Place(scope.original))
         if scope.parent is not None:  # another branch may use the same names
             self._nested[id(scope)] = self._types_of(scope)
 

@@ -257,7 +257,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     def _is_wrong(self, body: Scope) -> bool:
         """Whether a body has an error, which inference would report again."""
         values = (*body.inputs, *body.outputs, *body.initializers, *body.infos)
-        items = (body.place, *values, *body.nodes)
+        items = (body.original, *values, *body.nodes)
         wrong = self._wrong
         return any(id(item) in wrong for item in items) or any(
             self._is_wrong(child) for children in body.children.values() for child in children

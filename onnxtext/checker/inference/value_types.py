@@ -49,7 +49,7 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     found: dict[int, dict[str, str]] = {}
     for scope in subject.scopes:
-        if scope.place.at < 0:
+        if scope.original.at < 0:
             continue
         types: dict[str, str] = {}
         plain = elements.get(id(scope))
@@ -58,7 +58,7 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
                 types[name] = _without_shape(text)
         for name, type in whole.get(id(scope), {}).items():
             types[name] = spelled[type]
-        found[scope.place.at] = types
+        found[scope.original.at] = types
     return found
 
 
@@ -75,9 +75,9 @@ def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
     if walk is None:
         return {}
     return {
-        scope.place.at: found.values
+        scope.original.at: found.values
         for scope in subject.scopes
-        if scope.place.at >= 0 and (found := walk.environments.get(id(scope))) and found.values
+        if scope.original.at >= 0 and (found := walk.environments.get(id(scope))) and found.values
     }
 
 

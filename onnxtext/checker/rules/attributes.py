@@ -45,7 +45,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         if scope.kind == "function" and isinstance(scope.owner, Function):
             for number, item in enumerate(scope.owner.attributes):
-                place = Place(scope.place, ("attributes", number))
+                place = Place(scope.original, ("attributes", number))
                 if isinstance(item, Attribute):
                     yield from _check_attribute(subject, item, place, is_parameter=True)
                 elif not item:

@@ -84,7 +84,7 @@ def _wrong(node: Node, body: Scope, kind: str, count: int, wanted: str) -> Findi
     return Finding(
         "subgraph-arity",
         f"`{body.attribute}` of this `{node.op_type}` has {counted(count, kind)}, not {wanted}",
-        (Place(body.place, ("name",)), Place(node, ("op_type",), "an attribute of this node")),
+        (Place(body.original, ("name",)), Place(node, ("op_type",), "an attribute of this node")),
         help=f"change the graph so that it has {wanted} {kind}{'' if wanted == '1' else 's'}",
     )
 

@@ -84,7 +84,7 @@ def _no_overload(node: Node, overloads: list[str]) -> Finding:
 def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
     owner = function.owner
     assert isinstance(owner, Function)
-    definition = Place(function.place, ("name",), "defined here")
+    definition = Place(function.original, ("name",), "defined here")
     for kind, actual, formal in (
         ("input", node.inputs, function.inputs),
         ("output", node.outputs, function.outputs),

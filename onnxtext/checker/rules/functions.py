@@ -41,7 +41,7 @@ def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
     for scope in scopes:
         function = scope.owner
         assert isinstance(function, Function)
-        place = Place(scope.place, ("name",))
+        place = Place(scope.original, ("name",))
         if not function.name:
             yield Finding(
                 "function-name-missing",
@@ -66,7 +66,7 @@ def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
             yield Finding(
                 "function-duplicate",
                 f"there are two functions {quoted(what)}{overload}",
-                (place, Place(first.place, ("name",), "first occurrence")),
+                (place, Place(first.original, ("name",), "first occurrence")),
                 help="rename one of them"
                 + (", or give it an overload (IR version 10)" if len(key) == 2 else ""),
             )
@@ -80,7 +80,7 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
             yield Finding(
                 "function-attribute-duplicate",
                 f"the function {quoted(function.name)} has two attributes {quoted(name)}",
-                (Place(scope.place, ("attributes", index)),),
+                (Place(scope.original, ("attributes", index)),),
                 help="remove one of them",
             )
         seen[name] = index
@@ -133,7 +133,7 @@ def _recursive(
     names = [key[1] for key, _ in path]
     chain = chain_of([*names, names[0]])
     nodes = [node for _, node in path[1:] if node is not None]
-    places = [Place(subject.functions[path[0][0]].place, ("name",))]
+    places = [Place(subject.functions[path[0][0]].original, ("name",))]
     places += [Place(node, ("op_type",), "calls the next function") for node in (*nodes, last)]
     return Finding(
         "function-recursive",
@@ -192,7 +192,7 @@ def _usage(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
     for scope in scopes:
         assert isinstance(scope.owner, Function)
         key = function_key(scope.owner)
-        place = Place(scope.place, ("name",))
+        place = Place(scope.original, ("name",))
         if subject.schemas.knows(key[0]) and subject.schemas.history(key[0], key[1]):
             yield Finding(
                 "function-shadows-operator",

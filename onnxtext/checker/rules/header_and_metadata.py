@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if entries:
             yield from _entries(item, entries, "warning")
     if lints:
-        functions = [scope.place for scope in subject.scopes if scope.kind == "function"]
+        functions = [scope.original for scope in subject.scopes if scope.kind == "function"]
         others = [item for item in decorated(subject) if not isinstance(item, Function)]
         for item in (*functions, *others):
             doc = item.doc_string if isinstance(item, Function) else None

@@ -142,16 +142,16 @@ def _newer(subject: Subject, version: int) -> Iterator[Need]:
     yield 8, "a function", [Place(function) for function in model.functions], None
     functions = [scope for scope in subject.scopes if scope.kind == "function"]
     with_defaults = [
-        Place(scope.place)
+        Place(scope.original)
         for scope in functions
         if any(isinstance(item, Attribute) for item in getattr(scope.owner, "attributes", ()))
     ]
     yield 9, "a typed attribute of a function", with_defaults, None
     overloads: list[Place] = [
-        Place(s.place) for s in functions if isinstance(s.owner, Function) and s.owner.overload
+        Place(s.original) for s in functions if isinstance(s.owner, Function) and s.owner.overload
     ]
     yield 10, "an overload", [*overloads, *_overloaded_calls(subject, version)], None
-    typed = [Place(s.place) for s in functions if _has_types(s)]
+    typed = [Place(s.original) for s in functions if _has_types(s)]
     yield 10, "a type in a function", typed, None
     yield 10, "metadata of a part of the model", _with_metadata(subject, version), None
     yield 11, "a device configuration", [Place(item) for item in model.configurations], None

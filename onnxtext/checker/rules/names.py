@@ -28,7 +28,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 "graph-name-missing",
                 "the graph has no name",
-                (Place(scope.place, ("name",)),),
+                (Place(scope.original, ("name",)),),
                 help="write a name before its inputs",
             )
         yield from _unnamed(scope)
@@ -107,7 +107,7 @@ def _identifiers(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         found: list[tuple[str, str, Place]] = []
         if scope.name:
-            found.append(("graph", scope.name, Place(scope.place, ("name",))))
+            found.append(("graph", scope.name, Place(scope.original, ("name",))))
         found += [("value", name, Place(*scope.definition(name))) for name in scope.position]
         for node in scope.nodes:
             if node.name:

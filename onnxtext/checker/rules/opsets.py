@@ -34,7 +34,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         if scope.kind == "function":
             assert isinstance(scope.owner, Function)
-            yield from _imports(scope.owner, scope.place)
+            yield from _imports(scope.owner, scope.original)
     yield from _not_imported(subject)
     if subject.active("opset-import-unused"):
         yield from _unused(subject)
@@ -134,7 +134,7 @@ def _unused(subject: Subject) -> Iterator[Finding]:
         owners.append((subject.model, subject.model, subject.main))
     for scope in subject.scopes:
         if scope.kind == "function" and isinstance(scope.owner, Function):
-            owners.append((scope.owner, scope.place, scope))
+            owners.append((scope.owner, scope.original, scope))
     for owner, place, own in owners:
         domains = used.get(id(own.opsets), set()) if own is not None else set()
         for index, item in enumerate(owner.opset_imports):

@@ -79,7 +79,7 @@ def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
     """Report onnx's error for the whole model, if inference of single nodes found no error."""
     place = Place(subject.model)
     if subject.main is not None:
-        place = Place(subject.main.place, ("name",))
+        place = Place(subject.main.original, ("name",))
     if isinstance(objection, Failure):
         return failure_of(objection, place, node=False)
     for _, node in subject.nodes():

@@ -38,7 +38,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 yield Finding(
                     "sparse-values-name",
                     "the values of a sparse initializer have no name",
-                    (Place(value if value.at >= 0 else scope.place),),
+                    (Place(value if value.at >= 0 else scope.original),),
                     help="name the initializer",
                 )
     for name, sparse, place in sparse_tensors(subject):

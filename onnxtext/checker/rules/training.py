@@ -22,7 +22,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Check training information."""
     if subject.model is None:
         return
-    by_owner = {id(scope.place): scope for scope in subject.scopes}
+    by_owner = {id(scope.original): scope for scope in subject.scopes}
     bound: dict[str, Training] = {}
     for training in subject.model.training:
         start = by_owner.get(id(training.initialization))

@@ -221,7 +221,7 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
             message,
             (first, Place(*scope.definition(name), "defined only here"), *others),
             help="sort the nodes: a node comes after the nodes whose outputs it uses",
-            repair=None if cyclic else Repair("sort", scope.place),
+            repair=None if cyclic else Repair("sort", scope.original),
         )
 
 

@@ -63,7 +63,9 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
         if len(places) > 1:
             same = all(_entry(place) == _entry(places[0]) for place in places[1:])
             items = [place.item for place in reversed(places)] if same else []
-            removable = [item for item in items if any(item is one for one in scope.place.values)]
+            removable = [
+                item for item in items if any(item is one for one in scope.original.values)
+            ]
             yield Finding(
                 "value-info-duplicate",
                 f"`value_info` of {scope.describe()} has {len(places)} entries for {quoted(name)}",
@@ -99,7 +101,7 @@ def _unknown(scope: Scope) -> Iterator[Finding]:
 
 def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
     """Find names in `@value_info(…)` and `@initializers(…)` that the graph does not define."""
-    graph = scope.place
+    graph = scope.original
     if not isinstance(graph, Graph) or not graph.decorators:
         return
     try:

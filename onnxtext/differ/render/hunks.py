@@ -12,8 +12,8 @@ from onnxtext.differ.result import (
     Group,
     ItemChange,
     ItemKey,
+    ItemPosition,
     ModelDiff,
-    Place,
     WeightChange,
 )
 from onnxtext.printer.strings import value_name, word
@@ -167,18 +167,18 @@ def _item(item: ItemChange) -> Iterator[Line]:
 
 
 def _head(item: ItemChange) -> str:
-    place = item.new or item.old
-    assert place is not None
-    text = place.path or item.kind
+    position = item.new or item.old
+    assert position is not None
+    text = position.path or item.kind
     if item.old is not None and item.new is not None and item.old.path != item.new.path:
         text += f" {'moved from' if 'moved' in item.actions else 'was'} {item.old.path}"
     elif "moved" in item.actions:
         text += " moved"
-    return text + _line(place)
+    return text + _line(position)
 
 
-def _line(place: Place) -> str:
-    return "" if place.line is None else f", line {place.line}"
+def _line(position: ItemPosition) -> str:
+    return "" if position.line is None else f", line {position.line}"
 
 
 def _in_headline(item: ItemChange, change: FieldChange) -> bool:

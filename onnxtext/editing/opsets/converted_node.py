@@ -27,7 +27,7 @@ Dims = tuple[int | str | None, ...]
 
 
 @dataclass(slots=True)
-class Place:
+class ConvertedGraph:
     """The graph of a node, and the new constants of that graph.
 
     Attributes:
@@ -54,7 +54,7 @@ class Work:
 
     Args:
         facts: the known facts about the model.
-        place: its graph.
+        graph: its graph.
         node: the node; it is not changed.
         old: the schema of the node before the step.
         new: the schema of the node after the step.
@@ -66,10 +66,10 @@ class Work:
     """
 
     def __init__(
-        self, facts: Facts, place: Place, node: Node, old: Signature, new: Signature | None
+        self, facts: Facts, graph: ConvertedGraph, node: Node, old: Signature, new: Signature | None
     ) -> None:
         self.facts = facts
-        self.place = place
+        self.graph = graph
         self.node = replace(node)
         self.old = old
         self._new = new
@@ -193,7 +193,7 @@ class Work:
 
     def shape(self, name: str) -> Dims | None:
         """Return the shape of a value; None if its rank is unknown."""
-        type = self.facts.type(self.place.scope, name)
+        type = self.facts.type(self.graph.scope, name)
         if not isinstance(type, TensorType) or type.shape is None:
             return None
         return tuple([dim.value if isinstance(dim, DecoratedDim) else dim for dim in type.shape])
@@ -221,18 +221,18 @@ class Work:
             Obstacle: the element type is unknown.
         """
         text = None
-        if self.place.scope.function is None or self.facts.is_new(name):
-            text = self.facts.element_type(self.place.scope, name)
+        if self.graph.scope.function is None or self.facts.is_new(name):
+            text = self.facts.element_type(self.graph.scope, name)
         if text is None or not text.startswith("tensor("):
             raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         return text[7:-1]
 
     def numbers(self, name: str) -> tuple[Number, ...] | None:
         """Return the elements of a small constant; None for other values."""
-        made = self.place.new_tensors.get(name)
+        made = self.graph.new_tensors.get(name)
         if made is not None:
             return tensors.read_numbers(made.type, made.data, {})
-        found = self.facts.constant(self.place.scope, name)
+        found = self.facts.constant(self.graph.scope, name)
         return None if found is None else found[1]
 
     def needed_numbers(self, index: int, what: str) -> tuple[Number, ...]:
@@ -261,13 +261,13 @@ class Work:
         tensor = tensors.make_tensor(element, numbers, (len(numbers),) if dims is None else dims)
         if tensor is None:
             raise Obstacle(f"`{element}` cannot hold its {base} {list(numbers)}")
-        known = self.place.constants.get(tensor)
+        known = self.graph.constants.get(tensor)
         if known is not None:
             return known
         name = self.facts.fresh(base)
         self.facts.set_type(name, f"tensor({element})")
-        self.place.constants[tensor] = name
-        self.place.new_tensors[name] = tensor
+        self.graph.constants[tensor] = name
+        self.graph.new_tensors[name] = tensor
         self.before.append(tensors.constant_node(name, tensor))
         return name
 

@@ -102,7 +102,7 @@ def _context_dependent(work: Work, schema: object, signature: Signature) -> tupl
 
 
 def _type_of(work: Work, name: str) -> Type | None:
-    scope = work.place.scope
+    scope = work.graph.scope
     text = work.facts.element_type(scope, name) or ""
     known = work.facts.type(scope, name)
     return known or (TensorType(text[7:-1], None) if text.startswith("tensor(") else None)

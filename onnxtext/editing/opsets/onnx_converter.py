@@ -70,11 +70,11 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
     """Return a model of one node, and the outer values that the node uses."""
     inputs, kept = [], set()
     for name in dict.fromkeys(filter(None, work.node.inputs)):
-        made = work.place.new_tensors.get(name)
-        type = made.type if made is not None else work.facts.type(work.place.scope, name)
+        made = work.graph.new_tensors.get(name)
+        type = made.type if made is not None else work.facts.type(work.graph.scope, name)
         if not isinstance(type, TensorType):
             raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
-        found = work.facts.constant(work.place.scope, name) if made is None else None
+        found = work.facts.constant(work.graph.scope, name) if made is None else None
         if found is not None:
             dims = [dim for dim in found[0].shape or () if isinstance(dim, int)]
             made = make_tensor(found[0].element, found[1], dims)
@@ -82,7 +82,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
         kept.add(name)
     outputs = []
     for name in filter(None, work.node.outputs):
-        type = work.facts.type(work.place.scope, name)
+        type = work.facts.type(work.graph.scope, name)
         if type is None:
             raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         outputs.append(ValueInfo(name, type))

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
 from onnxtext.checker.context.checked_model import Subject, plain_domain
-from onnxtext.checker.context.finding import Place as FindingPlace
+from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused
-from onnxtext.editing.opsets.converted_node import Place
+from onnxtext.editing.opsets.converted_node import ConvertedGraph
 from onnxtext.editing.opsets.ir_versions import needed_ir_version
 from onnxtext.editing.opsets.model_facts import Facts, Obstacle
 from onnxtext.editing.opsets.onnx_converter import Converter
@@ -129,8 +129,8 @@ def plan_conversion(model: Model, targets: Targets, subject: Subject | None = No
     converter = Converter()
     done: set[int] = set()
     for scope in subject.scopes:
-        if scope.opsets is not None and id(scope.place) not in done:
-            done.add(id(scope.place))
+        if scope.opsets is not None and id(scope.original) not in done:
+            done.add(id(scope.original))
             _Conversion(plan, facts, scope, converter, collected).run()
     owners: list[Model | Function] = [model, *model.functions]
     for owner in owners:
@@ -172,7 +172,7 @@ def _raise_ir_version(plan: Plan, model: Model) -> None:
         plan._ir_version = needed
         message = f"`ir_version` is raised from {model.ir_version} to {needed}, which came with "
         shown = ", ".join(_shown(*target) for target in plan.targets.items())
-        place = FindingPlace(model, ("ir_version",))
+        place = Place(model, ("ir_version",))
         plan.remarks.append(Remark(CHANGE, f"{message}{shown}", None, [place]))
 
 
@@ -189,7 +189,7 @@ class _Conversion:
         assert scope.opsets is not None
         self._versions = scope.opsets.versions
         self._schemas = facts.schemas
-        self._stepper = Stepper(facts, Place(scope), plan.targets, converter)
+        self._stepper = Stepper(facts, ConvertedGraph(scope), plan.targets, converter)
         self._touched: dict[tuple[str, str], bool] = {}
 
     def run(self) -> None:
@@ -197,10 +197,10 @@ class _Conversion:
         targets = self._plan.targets
         if all(self._versions.get(domain) in (None, to) for domain, to in targets.items()):
             return
-        tree, scope = self._scope.place, self._scope
+        tree, scope = self._scope.original, self._scope
         if len(tree.nodes) != len(scope.nodes):
             if any(self._is_touched(node) for node in scope.nodes):
-                self._refuse("its nodes are stored in an unusual way", None, FindingPlace(tree))
+                self._refuse("its nodes are stored in an unusual way", None, Place(tree))
             return
         made: list[Node] = []
         changed = False
@@ -237,7 +237,7 @@ class _Conversion:
     def _node(self, stated: Node, node: Node) -> list[Node]:
         domain = plain_domain(node.domain)
         current = self._versions[domain]
-        place = FindingPlace(node, ("op_type",))
+        place = Place(node, ("op_type",))
         stepper = self._stepper
         try:
             if changed_fields(stated.decorators).keys() & _STATED:
@@ -257,10 +257,10 @@ class _Conversion:
             self._remark(CHANGE, message, None, place)
         return new
 
-    def _refuse(self, message: str, help: str | None, place: FindingPlace) -> None:
+    def _refuse(self, message: str, help: str | None, place: Place) -> None:
         self._remark(OBSTACLE, message, help, place)
 
-    def _remark(self, code: str, message: str, help: str | None, place: FindingPlace) -> None:
+    def _remark(self, code: str, message: str, help: str | None, place: Place) -> None:
         remark = self._collected.get((code, message))
         if remark is None:
             remark = self._collected[code, message] = Remark(code, message, help)

@@ -13,7 +13,7 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
-from onnxtext.editing.opsets.converted_node import Place, Work
+from onnxtext.editing.opsets.converted_node import ConvertedGraph, Work
 from onnxtext.editing.opsets.inlining import inline
 from onnxtext.editing.opsets.model_facts import Facts, Obstacle
 from onnxtext.editing.opsets.onnx_converter import Converter
@@ -31,16 +31,16 @@ class Stepper:
 
     Args:
         facts: the known facts about the model.
-        place: the graph.
+        graph: the graph.
         targets: the versions to convert to, by domain.
         converter: onnx's version converter.
     """
 
     def __init__(
-        self, facts: Facts, place: Place, targets: Mapping[str, int], converter: Converter
+        self, facts: Facts, graph: ConvertedGraph, targets: Mapping[str, int], converter: Converter
     ) -> None:
         self._facts = facts
-        self._place = place
+        self._graph = graph
         self._targets = targets
         self._converter = converter
         self._schemas: Schemas = facts.schemas
@@ -59,14 +59,14 @@ class Stepper:
             Obstacle: the node cannot be converted.
         """
         self._said, self._made = [], 0
-        mark = self._place.mark()
+        mark = self._graph.mark()
         try:
             made = self._advance(replace(stated, attributes=node.attributes), current, 0)
         except (ArithmeticError, LookupError, ValueError, struct.error):
-            self._place.back_to(mark)
+            self._graph.back_to(mark)
             raise Obstacle("its attributes or operands are not valid") from None
         except Obstacle:
-            self._place.back_to(mark)
+            self._graph.back_to(mark)
             raise
         whole = {id(new): old for new, old in zip(node.attributes, stated.attributes, strict=True)}
         for each in made:
@@ -135,7 +135,7 @@ class Stepper:
     def _up(self, node: Node, old: Signature, since: int, version: int) -> tuple[Work, int]:
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
-        work = Work(self._facts, self._place, node, old, new)
+        work = Work(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, since
         rule = rule_of(step)
         if not is_reviewed(step):
@@ -150,7 +150,7 @@ class Stepper:
     def _down(self, node: Node, old: Signature, version: int) -> tuple[Work, int]:
         born = old.since - 1
         new = self._schemas.find(old.domain, old.name, born) if born else None
-        work = Work(self._facts, self._place, node, old, new)
+        work = Work(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, old.since
         if new is None:
             first = FIRST.get((old.domain, old.name))
@@ -181,4 +181,4 @@ class Stepper:
             raise Obstacle(f"in {when}, {reason}")
 
     def _type(self, name: str) -> str | None:
-        return self._facts.element_type(self._place.scope, name)
+        return self._facts.element_type(self._graph.scope, name)

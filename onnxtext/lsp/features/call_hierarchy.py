@@ -99,8 +99,8 @@ def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
 
 def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
     index, lines = document.version.index, document.version.lines
-    name = index.name_span(scope.place)
-    start = max(scope.place.at, 0)
+    name = index.name_span(scope.original)
+    start = max(scope.original.at, 0)
     end = max(start, index.scope_end(scope))
     is_function = scope.kind == "function"
     domain, overload = "", ""

@@ -43,7 +43,7 @@ def _around(version: Version, offset: int) -> list[Span]:
     spans: list[Span] = []
     scope = index.scope_at(offset)
     while scope is not None:
-        start = scope.place.at
+        start = scope.original.at
         end = index.scope_end(scope)
         if 0 <= start <= offset <= end:
             text = version.text[start:end].rstrip()

@@ -125,10 +125,10 @@ class _Outline:
 
     def scope(self, scope: Scope, depth: int = 0) -> str:
         """Return the symbol of a graph or function, and of its statements, as JSON."""
-        start = max(scope.place.at, 0)
+        start = max(scope.original.at, 0)
         end = max(start, self.index.scope_end(scope))
         span = Span(start, start + len(self.text[start:end].rstrip()))
-        name = self.index.name_span(scope.place) if scope.place.at >= 0 else span
+        name = self.index.name_span(scope.original) if scope.original.at >= 0 else span
         is_function = scope.kind == "function"
         children = [] if depth > _DEEPEST else self._by_scope.get(id(scope), [])
         return _symbol(
@@ -213,11 +213,11 @@ def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSym
 def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
     index, lines = document.version.index, document.version.lines
     for scope in index.scopes:
-        if query in scope.name.casefold() and scope.place.at >= 0:
+        if query in scope.name.casefold() and scope.original.at >= 0:
             kind = t.SymbolKind.Module
-            if not isinstance(scope.place, Graph):
+            if not isinstance(scope.original, Graph):
                 kind = t.SymbolKind.Function
-            place = t.Location(document.uri, lines.range(index.name_span(scope.place)))
+            place = t.Location(document.uri, lines.range(index.name_span(scope.original)))
             yield t.WorkspaceSymbol(place, scope.name, kind)
     known: set[tuple[int, str]] = set()
     for statement in index.statements:

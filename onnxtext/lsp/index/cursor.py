@@ -183,7 +183,7 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
 def _in_value_info(index: Index, offset: int) -> CursorTarget | None:
     """Return the value at an offset in `@value_info(…)` or `@initializers(…)`."""
     for scope in index.scopes:
-        if 0 <= scope.place.at <= offset:
+        if 0 <= scope.original.at <= offset:
             for name, span in listed_values(index, scope):
                 if span.start <= offset <= span.end:
                     return CursorTarget(
@@ -195,7 +195,7 @@ def _in_value_info(index: Index, offset: int) -> CursorTarget | None:
 def _in_heads(index: Index, offset: int) -> CursorTarget | None:
     """Return the graph, function or function parameter whose name in a head is at an offset."""
     for scope in index.scopes:
-        at = scope.place.at
+        at = scope.original.at
         if at < 0 or at > offset:
             continue
         if scope.kind == "function":
@@ -204,7 +204,7 @@ def _in_heads(index: Index, offset: int) -> CursorTarget | None:
                     kind: Kind = "function" if key[0] == "function" else "parameter"
                     return CursorTarget(kind, _text(index, span), span, key=key)
         elif offset - at < _LONGEST_HEAD:
-            span = index.name_span(scope.place)
+            span = index.name_span(scope.original)
             if span.start <= offset <= span.end:
                 return CursorTarget("graph", scope.name, span)
     return None

@@ -225,7 +225,7 @@ class Document:
     def type_of(self, scope: Scope, name: str) -> str | None:
         """Return the type of a value, inferred or else declared; None if unknown."""
         if self.current is not None:
-            inferred = self.current.types.get(scope.place.at, {}).get(name)
+            inferred = self.current.types.get(scope.original.at, {}).get(name)
             if inferred is not None:
                 return inferred
         declared = self.declared(scope).get(name)

@@ -49,7 +49,7 @@ class Places:
 
     def scope(self, scope: Scope) -> Span:
         """Return the span of a graph or function."""
-        start = max(scope.place.at, 0)
+        start = max(scope.original.at, 0)
         return Span(start, max(start, self._index.scope_end(scope)))
 
     def range(self, span: Span | None) -> dict[str, Any]:

@@ -180,7 +180,7 @@ class Index:
         return known
 
     def _find_heads(self, scope: Scope) -> Iterator[tuple[Key, Span]]:
-        function = scope.place
+        function = scope.original
         if not isinstance(function, Function) or function.at < 0:
             return
         span = self.name_span(function)
@@ -373,7 +373,7 @@ class Index:
         """Return the innermost graph or body around an offset; the main graph if none."""
         best: Scope | None = None
         for scope in self.scopes:
-            start = scope.place.at
+            start = scope.original.at
             if 0 <= start <= offset <= self.scope_end(scope):
                 best = scope
         if best is None and self.subject is not None:

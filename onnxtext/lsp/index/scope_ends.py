@@ -21,7 +21,7 @@ def find_end(index: Index, scope: Scope) -> int:
     The search starts at the end of the last statement. Without a closing brace, the result is the
     last possible end.
     """
-    at, in_body = max(scope.place.at, 0), False
+    at, in_body = max(scope.original.at, 0), False
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
     for item in (group[-1] for group in groups if group):
         statement = index.statement_of.get(id(index.original(item)))
@@ -51,8 +51,8 @@ def _limit_of(index: Index, scope: Scope) -> int:
         if statement is not None:
             located = index.located(statement)
             return located.span.end if located is not None else statement.limit
-    at = scope.place.at
-    starts = [other.place.at for other in index.scopes if other.holder is None]
+    at = scope.original.at
+    starts = [other.original.at for other in index.scopes if other.holder is None]
     starts = [start for start in starts if start > at]
     starts += [name.at for name in index.sections[:1]]
     return min([*starts, len(index.source.text)])
@@ -61,7 +61,7 @@ def _limit_of(index: Index, scope: Scope) -> int:
 def limit_statements(index: Index) -> None:
     """Set the limit of each statement: its last possible end."""
     starts = index.starts
-    others = {scope.place.at for scope in index.scopes if scope.place.at >= 0}
+    others = {scope.original.at for scope in index.scopes if scope.original.at >= 0}
     others |= {section.at for section in index.sections[:1]}
     resources = index.source.text.find("\nresources ")
     if resources >= 0:
@@ -88,7 +88,7 @@ def _limit_holders(index: Index, ordered: list[int]) -> None:
         for values in (scope.inputs, scope.outputs, scope.infos, scope.initializers):
             inside += [value.at for value in values]
         inside += [last[id(child)] for group in scope.children.values() for child in group]
-        last[id(scope)] = max([scope.place.at, *inside])
+        last[id(scope)] = max([scope.original.at, *inside])
     for statement in index.statements:
         children = statement.scope.children.get(statement.number) if last else None
         if children is not None:

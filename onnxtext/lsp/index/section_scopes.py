@@ -62,7 +62,7 @@ def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
 
     For the main graph, this includes the section `order`.
     """
-    graph = scope.place
+    graph = scope.original
     if graph.at < 0 or not any(item.name in ORDERS for item in graph.decorators):
         return
     text = index.source.text
@@ -99,4 +99,4 @@ def _training(index: Index, number: int, kind: str) -> Scope | None:
     if model is None or number >= len(model.training):
         return None
     graph = getattr(model.training[number], kind)
-    return next((scope for scope in index.scopes if scope.place is graph), None)
+    return next((scope for scope in index.scopes if scope.original is graph), None)

@@ -65,10 +65,10 @@ def statement_tokens(index: Index, statement: Statement) -> list[Token]:
 
 
 def _heads(index: Index, scope: Scope) -> Iterator[Token]:
-    if scope.place.at < 0:
+    if scope.original.at < 0:
         return
     if scope.kind != "function":
-        yield (*index.name_span(scope.place), _TYPE["class"], _DECLARATION)
+        yield (*index.name_span(scope.original), _TYPE["class"], _DECLARATION)
         return
     for key, span in index.function_heads(scope):
         kind = "function" if key[0] == "function" else "parameter"

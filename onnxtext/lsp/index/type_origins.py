@@ -66,7 +66,7 @@ class EditorView:
         holder, analysis = self._holder(name), self._document.current
         if holder is None or analysis is None:
             return None
-        found = analysis.values.get(holder.place.at, {}).get(name)
+        found = analysis.values.get(holder.original.at, {}).get(name)
         given = holder.given.get(name)
         if found is None and given is not None and given.data is not None:
             found = stored_value(given.type, given.data)

@@ -319,7 +319,7 @@ def dropout_mask(work: Work) -> None:
             raise Obstacle(
                 "its output `mask` is used, and the type of `mask` changed in version 10"
             )
-        work.facts.dropped.add((id(work.place.scope.place), work.node.outputs[1]))
+        work.facts.dropped.add((id(work.graph.scope.original), work.node.outputs[1]))
         work.node.outputs = work.node.outputs[:1]
         work.node.output_types = work.node.output_types[:1]
         work.say("the unused output `mask` is dropped, because its type changed")
