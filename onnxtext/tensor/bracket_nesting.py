@@ -35,7 +35,7 @@ class PlainText(str):
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class Elements:
     """The elements of a literal.
 
     Attributes:
@@ -98,7 +98,7 @@ def counted(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Body:
+def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Elements:
     """Remove the brackets of a literal without inner brackets.
 
     Args:
@@ -137,10 +137,10 @@ def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Body:
                 "expected an element and a comma before '...'", place, 3, "write [0, ...]"
             )
         inner = _without_comma(inner, start + 1)
-    return Body((" " * (start + 1) + inner).encode("ascii"), repeats)
+    return Elements((" " * (start + 1) + inner).encode("ascii"), repeats)
 
 
-def nested(text: str, dims: Sequence[int]) -> Body:
+def nested(text: str, dims: Sequence[int]) -> Elements:
     """Remove the brackets of a literal that is flat or nested by `dims`.
 
     Args:
@@ -177,7 +177,7 @@ def nested(text: str, dims: Sequence[int]) -> Body:
         rest = rest.replace(b",", b" ")
         if not rest.isspace():
             raise wrong_count(dims, len(rest.split()))
-    return Body(rest)
+    return Elements(rest)
 
 
 def _clean(text: str) -> str:

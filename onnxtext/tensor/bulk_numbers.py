@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.tensor.bracket_nesting import Body, PlainText, shapes_of
+from onnxtext.tensor.bracket_nesting import Elements, PlainText, shapes_of
 from onnxtext.tensor.decimals import PAD, Runs, find_runs, read_runs
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
@@ -33,7 +33,11 @@ _COMMA, _SPACE, _LINE, _OPEN, _ELEMENTS = b", \n[0"
 
 
 def read_elements(
-    text: str, coding: Coding, read: Callable[[Body], Codes], *, dims: Sequence[int] | None = None
+    text: str,
+    coding: Coding,
+    read: Callable[[Elements], Codes],
+    *,
+    dims: Sequence[int] | None = None,
 ) -> list[Codes] | None:
     """Read a large literal of numbers.
 
@@ -118,7 +122,7 @@ def as_integers(low: int, high: int, dtype: str) -> Coding:
 
 
 def _codes(
-    chars: Bytes, runs: Runs, coding: Coding, read: Callable[[Body], Codes], is_first: bool
+    chars: Bytes, runs: Runs, coding: Coding, read: Callable[[Elements], Codes], is_first: bool
 ) -> Codes | None:
     """Return the codes of the numbers of a part; None if they need the slow path."""
     values, odd = read_runs(chars, runs)
@@ -133,7 +137,7 @@ def _codes(
         starts, ends = runs.starts[places].tolist(), runs.ends[places].tolist()
         texts = [data[start:end] for start, end in zip(starts, ends, strict=True)]
         try:
-            codes[places] = read(Body(b",".join(texts)))
+            codes[places] = read(Elements(b",".join(texts)))
         except LiteralError:
             return None
     return codes

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from onnxtext.tensor.bracket_nesting import BLANKS, Body, before
+from onnxtext.tensor.bracket_nesting import BLANKS, Elements, before
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
@@ -59,22 +59,22 @@ class _Memo(dict[str, T]):
         return value
 
 
-def each(body: Body, convert: Callable[[str], T]) -> list[T]:
+def each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
     """Read element by element.
 
     Args:
-        body: The elements.
+        elements: The elements.
         convert: Reads one element; its errors get the offset of the element in the literal.
 
     Raises:
         LiteralError: The first error of `convert`.
     """
-    tokens = body.tokens()
+    tokens = elements.tokens()
     memo = _Memo(convert)
     try:
         return list(map(memo.__getitem__, tokens))
     except LiteralError as error:
-        raise body.located(tokens.index(memo.failed), error) from None
+        raise elements.located(tokens.index(memo.failed), error) from None
 
 
 def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
@@ -92,11 +92,11 @@ def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
     return value
 
 
-def ints(body: Body, low: int, high: int, *, hexadecimal: bool = True) -> NDArray[Any]:
+def ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -> NDArray[Any]:
     """Read integers from `low` to `high`.
 
     Args:
-        body: The elements.
+        elements: The elements.
         low: The minimum.
         high: The maximum.
         hexadecimal: Whether ``0x7f`` and ``-0x80`` are allowed.
@@ -105,71 +105,71 @@ def ints(body: Body, low: int, high: int, *, hexadecimal: bool = True) -> NDArra
         An int64 array, or a uint64 one modulo 2^64 if `high` is beyond int64.
     """
     dtype = np.int64 if high <= _INT64_MAX else np.uint64
-    values = _plain_ints(body.data, dtype, low, high)
+    values = _plain_ints(elements.data, dtype, low, high)
     if values is not None:
         return values
     convert = functools.partial(one_int, low=low, high=high, hexadecimal=hexadecimal)
-    found = each(body, convert)
+    found = each(elements, convert)
     if dtype is np.uint64 and low < 0:
         found = [value & 0xFFFFFFFFFFFFFFFF for value in found]
     return np.array(found, dtype)
 
 
-def floats(body: Body) -> NDArray[np.uint32]:
+def floats(elements: Elements) -> NDArray[np.uint32]:
     """Read float32 elements as bits; every decimal is rounded only once."""
     fast = functools.partial(_plain_codes, name="float", convert=float32_bits)
-    return _bits(body, np.uint32, fast, float32_bits)
+    return _bits(elements, np.uint32, fast, float32_bits)
 
 
-def doubles(body: Body) -> NDArray[np.uint64]:
+def doubles(elements: Elements) -> NDArray[np.uint64]:
     """Read float64 elements as bits."""
 
     def fast(data: bytes) -> NDArray[Any] | None:
         values = _plain_doubles(data)
         return None if values is None else values.view(np.uint64)
 
-    return _bits(body, np.uint64, fast, float64_bits)
+    return _bits(elements, np.uint64, fast, float64_bits)
 
 
-def narrow(body: Body, element: ElementType) -> NDArray[np.uint32]:
+def narrow(elements: Elements, element: ElementType) -> NDArray[np.uint32]:
     """Read elements of a float format of at most 16 bits as codes; reject bare integers."""
     convert = functools.partial(narrow_bits, element)
     fast = functools.partial(_plain_codes, name=element.name, convert=convert)
-    return _bits(body, np.uint32, fast, convert)
+    return _bits(elements, np.uint32, fast, convert)
 
 
-def narrow_typed(body: Body, element: ElementType, high: int) -> NDArray[np.int64]:
+def narrow_typed(elements: Elements, element: ElementType, high: int) -> NDArray[np.int64]:
     """Read elements of a float format of at most 16 bits as entries of a typed field.
 
     Args:
-        body: The elements. Bare integers are codes, as in the official syntax; others are read
+        elements: The elements. Bare integers are codes, as in the official syntax; others are read
             like in `narrow`.
         element: The element type.
         high: The maximum of integers. Their minimum is 0 for formats of fewer than six bits,
             otherwise that of int32.
     """
     low = 0 if element.bits < 6 else -(1 << 31)
-    if not any(mark in body.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
-        return ints(body, low, high)
+    if not any(mark in elements.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
+        return ints(elements, low, high)
     convert = functools.partial(narrow_bits, element)
 
     def entry(text: str) -> int:
         return one_int(text, low, high) if re.fullmatch("-?[0-9]+", text) else convert(text)
 
     fast = functools.partial(_plain_codes, name=element.name, convert=convert)
-    return _bits(body, np.int64, fast, entry)
+    return _bits(elements, np.int64, fast, entry)
 
 
-def bools(body: Body) -> NDArray[np.uint8]:
+def bools(elements: Elements) -> NDArray[np.uint8]:
     """Read ``true`` and ``false`` as 1 and 0."""
-    data = body.data
+    data = elements.data
     if len(data) >= _SHORT and not data.translate(None, _BOOL_LETTERS):
         # Use 1 and 2, so that "falsetrue" becomes 12, which is neither.
         digits = data.replace(b"true", b"2").replace(b"false", b"1")
         values = _fromstring(digits, np.int64) if _ends_in(digits, b"12") else None
         if values is not None and ((values == 1) | (values == 2)).all():
             return (values - 1).astype(np.uint8)
-    return np.array(each(body, one_bool), np.uint8)
+    return np.array(each(elements, one_bool), np.uint8)
 
 
 def one_bool(text: str) -> int:
@@ -180,11 +180,11 @@ def one_bool(text: str) -> int:
     raise LiteralError(f"expected true or false, found {quoted(text)}", 0, len(text), fix)
 
 
-def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
+def complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
     """Read complex numbers as the bits of their real and imaginary parts.
 
     Args:
-        body: The elements.
+        elements: The elements.
         bits: The width of a part, 32 or 64.
         pairs: Whether a real number stands for a complex one with the imaginary part 0. Otherwise
             it is one of the two parts of a number, as in the official syntax in braces.
@@ -193,15 +193,15 @@ def complexes(body: Body, bits: int, *, pairs: bool) -> NDArray[Any]:
         The parts in order.
     """
     read, one = (floats, float32_bits) if bits == 32 else (doubles, float64_bits)
-    if b"j" not in body.data and not pairs:
-        return read(body)
+    if b"j" not in elements.data and not pairs:
+        return read(elements)
     split = functools.partial(_split_complex, pairs=pairs)
-    texts = [part for number in each(body, split) for part in number]
+    texts = [part for number in each(elements, split) for part in number]
     try:
-        return read(Body(",".join(texts).encode()))
+        return read(Elements(",".join(texts).encode()))
     except LiteralError:
-        # Raise the error with the offset of its element in `body`.
-        each(body, lambda text: [one(part) for part in split(text)])
+        # Raise the error with the offset of its element in `elements`.
+        each(elements, lambda text: [one(part) for part in split(text)])
         raise  # pragma: no cover
 
 
@@ -310,28 +310,28 @@ def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
 
 
 def _bits(
-    body: Body,
+    elements: Elements,
     dtype: type[np.generic],
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
 ) -> NDArray[Any]:
     """Read elements as bits: all with `fast`, all with `convert`, or a mix of both."""
-    if len(body.data) >= _SHORT:
-        codes = fast(body.data)
+    if len(elements.data) >= _SHORT:
+        codes = fast(elements.data)
         if codes is None:
-            codes = _patched(body, fast, convert)
+            codes = _patched(elements, fast, convert)
         if codes is not None:
             return codes.astype(dtype, copy=False)
-    return np.array(each(body, convert), dtype)
+    return np.array(each(elements, convert), dtype)
 
 
 def _patched(
-    body: Body,
+    elements: Elements,
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
 ) -> NDArray[Any] | None:
     """Read elements with words and ``0x`` one by one and the others in bulk."""
-    tokens = body.tokens()
+    tokens = elements.tokens()
     special = {i: t for i, t in enumerate(tokens) if "n" in t or "x" in t or "N" in t or "X" in t}
     if not special:
         return None

@@ -13,7 +13,7 @@ from struct import unpack
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
-from onnxtext.tensor.bracket_nesting import BLANKS, Body, flat, nested, product, wrong_count
+from onnxtext.tensor.bracket_nesting import BLANKS, Elements, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.lazy_numpy import np
@@ -77,8 +77,8 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     parts = _plain(element, text, _range(element), read, dims)
     splat = False
     if parts is None:
-        body = nested(text, dims)
-        parts, splat = [read(body)], body.splat
+        elements = nested(text, dims)
+        parts, splat = [read(elements)], elements.splat
     found = sum(map(len, parts))
     if found != count and not (splat and found < count):
         raise wrong_count(dims, found).at(0, len(text))
@@ -131,7 +131,7 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
     small = parse_small(element, f"[{text}]", 1)
     if small is not None:
         return small
-    values = _raw_elements(element, Body(text.encode("ascii")))
+    values = _raw_elements(element, Elements(text.encode("ascii")))
     if len(values) != 1:
         raise LiteralError("expected an element, found nothing")
     return _raw_bytes(element, [values])
@@ -257,7 +257,7 @@ def _plain(
     element: ElementType,
     text: str,
     limits: tuple[int, int],
-    read: Callable[[Body], NDArray[Any]],
+    read: Callable[[Elements], NDArray[Any]],
     dims: Sequence[int] | None = None,
 ) -> list[NDArray[Any]] | None:
     """Read a large literal of plain numbers in parts; return None if it is small or not plain."""
@@ -279,30 +279,34 @@ def _plain(
     return bulk_numbers.read_elements(text, coding, read, dims=dims)
 
 
-def _raw_elements(element: ElementType, body: Body) -> NDArray[Any]:
+def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
     """Read elements as integers with their bits; two columns for complex numbers."""
     if element.kind == "complex":
-        return numbers.complexes(body, element.bits // 2, pairs=True).reshape(-1, 2)
+        return numbers.complexes(elements, element.bits // 2, pairs=True).reshape(-1, 2)
     if element.kind == "bool":
-        return numbers.bools(body)
+        return numbers.bools(elements)
     if element.kind != "float":
-        return numbers.ints(body, *_range(element))
+        return numbers.ints(elements, *_range(element))
     if element.name == "float":
-        return numbers.floats(body)
-    return numbers.doubles(body) if element.name == "double" else numbers.narrow(body, element)
+        return numbers.floats(elements)
+    return (
+        numbers.doubles(elements) if element.name == "double" else numbers.narrow(elements, element)
+    )
 
 
-def _typed_entries(element: ElementType, limits: tuple[int, int], body: Body) -> NDArray[Any]:
+def _typed_entries(
+    element: ElementType, limits: tuple[int, int], elements: Elements
+) -> NDArray[Any]:
     """Read the entries of a typed field; for packed types, the elements before packing."""
     if element.kind == "complex":
-        return numbers.complexes(body, element.bits // 2, pairs=False)
+        return numbers.complexes(elements, element.bits // 2, pairs=False)
     if element.kind == "bool":
-        return _typed_bools(body)
+        return _typed_bools(elements)
     if element.kind != "float":
-        return numbers.ints(body, *limits)
+        return numbers.ints(elements, *limits)
     if element.bits < 32:
-        return numbers.narrow_typed(body, element, limits[1])
-    return numbers.floats(body) if element.name == "float" else numbers.doubles(body)
+        return numbers.narrow_typed(elements, element, limits[1])
+    return numbers.floats(elements) if element.name == "float" else numbers.doubles(elements)
 
 
 def _raw_bytes(element: ElementType, parts: list[NDArray[Any]]) -> bytes:
@@ -319,19 +323,19 @@ def _joined(parts: list[NDArray[Any]], dtype: str) -> bytes:
     return b"".join([part.astype(dtype, copy=False).data for part in parts])
 
 
-def _typed_bools(body: Body) -> NDArray[Any]:
+def _typed_bools(elements: Elements) -> NDArray[Any]:
     """Read integers, and ``true`` and ``false`` as 1 and 0."""
-    if b"t" not in body.data and b"f" not in body.data:
-        return numbers.ints(body, *_INT32)
-    if not any(digit in body.data for digit in b"0123456789"):
-        return numbers.bools(body)
+    if b"t" not in elements.data and b"f" not in elements.data:
+        return numbers.ints(elements, *_INT32)
+    if not any(digit in elements.data for digit in b"0123456789"):
+        return numbers.bools(elements)
 
     def entry(text: str) -> int:
         if text in ("true", "false"):
             return numbers.one_bool(text)
         return numbers.one_int(text, *_INT32)
 
-    return np.array(numbers.each(body, entry), np.int64)
+    return np.array(numbers.each(elements, entry), np.int64)
 
 
 def _string_error(text: str) -> LiteralError:

@@ -15,7 +15,7 @@ import pytest
 import onnxtext
 from onnxtext.lsp.server.analysis import Analysis, analyse
 from onnxtext.lsp.server.background import Checker
-from onnxtext.lsp.server.worker import Failure, Job
+from onnxtext.lsp.server.worker import CheckJob, WorkerError
 from tests.lsp.documents import EXAMPLES, example, large
 
 pytestmark = pytest.mark.asyncio
@@ -27,14 +27,14 @@ class Collected:
     """Collects the results of a checker."""
 
     def __init__(self) -> None:
-        self.reported: list[tuple[str, int, Analysis | Failure]] = []
+        self.reported: list[tuple[str, int, Analysis | WorkerError]] = []
         self.event = asyncio.Event()
 
-    def done(self, uri: str, number: int, made: Analysis | Failure) -> None:
+    def done(self, uri: str, number: int, made: Analysis | WorkerError) -> None:
         self.reported.append((uri, number, made))
         self.event.set()
 
-    async def next(self) -> tuple[str, int, Analysis | Failure]:
+    async def next(self) -> tuple[str, int, Analysis | WorkerError]:
         await asyncio.wait_for(self.event.wait(), 60)
         self.event.clear()
         return self.reported[-1]
@@ -56,8 +56,8 @@ async def checking() -> AsyncIterator[tuple[Checker, Collected]]:
 async def test_only_the_newest_version_is_checked() -> None:
     async with checking() as (checker, collected):
         for number in range(5):
-            checker.submit("a", number, Job(BAD, "a", None), 0.01)
-        checker.submit("b", 1, Job(BAD, "b", None), 0.01)
+            checker.submit("a", number, CheckJob(BAD, "a", None), 0.01)
+        checker.submit("b", 1, CheckJob(BAD, "b", None), 0.01)
         while len(collected.reported) < 2:
             await collected.next()
         assert {(uri, number) for uri, number, _ in collected.reported} == {("a", 4), ("b", 1)}
@@ -72,10 +72,10 @@ async def test_an_outdated_check_is_stopped() -> None:
     async with checking() as (checker, collected):
         slow = "\n".join(["<ir_version: 10, opset_import: [21]> g (float x) => (float y) {"]
                          + [f"  v{i} = Add (x{i}, x)" for i in range(60_000)] + ["}"])  # fmt: skip
-        checker.submit("a", 1, Job(slow, "a", None), 0)
+        checker.submit("a", 1, CheckJob(slow, "a", None), 0)
         while checker._running is None:
             await asyncio.sleep(0.01)
-        checker.submit("a", 2, Job(BAD, "a", None), 0)
+        checker.submit("a", 2, CheckJob(BAD, "a", None), 0)
         uri, number, made = await collected.next()
         assert (uri, number) == ("a", 2)
         assert isinstance(made, Analysis)
@@ -91,14 +91,14 @@ async def test_nothing_is_reported_of_a_document_that_was_closed() -> None:
         collected.done, lambda uri, number, reported: found.append([item.code for item in reported])
     )
     try:
-        checker.submit("b", 1, Job(BAD, "b", None), 0)  # the process starts
+        checker.submit("b", 1, CheckJob(BAD, "b", None), 0)  # the process starts
         await collected.next()
         found.clear()
-        checker.submit("a", 1, Job(BAD + "#" * 1_000_000, "a", None), 0)
+        checker.submit("a", 1, CheckJob(BAD + "#" * 1_000_000, "a", None), 0)
         while checker._running is None:
             await asyncio.sleep(0)
         checker.cancel("a")
-        checker.submit("a", 1, Job(BAD.replace("(z)", "(x)"), "a", None), 0)
+        checker.submit("a", 1, CheckJob(BAD.replace("(z)", "(x)"), "a", None), 0)
         _, _, made = await collected.next()
         assert isinstance(made, Analysis)
         codes = [item.code for item in made.diagnostics]
@@ -113,18 +113,18 @@ async def test_nothing_is_reported_of_a_document_that_was_closed() -> None:
 
 async def test_a_process_that_dies_is_replaced() -> None:
     async with checking() as (checker, collected):
-        checker.submit("a", 1, Job(BAD, "a", None), 0)
+        checker.submit("a", 1, CheckJob(BAD, "a", None), 0)
         await collected.next()
         process = checker._process
         assert process is not None
-        checker.submit("a", 2, Job(large() * 3, "a", None), 0)
+        checker.submit("a", 2, CheckJob(large() * 3, "a", None), 0)
         while checker._running is None:
             await asyncio.sleep(0.001)
         os.kill(process.pid, signal.SIGKILL)
         _, number, made = await collected.next()
         assert number == 2
-        assert isinstance(made, Failure)
-        checker.submit("a", 3, Job(BAD, "a", None), 0)
+        assert isinstance(made, WorkerError)
+        checker.submit("a", 3, CheckJob(BAD, "a", None), 0)
         _, number, made = await collected.next()
         assert number == 3
         assert isinstance(made, Analysis)

@@ -106,7 +106,7 @@ def test_small_lists_take_no_numpy(text: str) -> None:
     with mock.patch.object(parse, "flat", side_effect=AssertionError("read in bulk")):
         parse.parse_ints(text)
         parse.parse_floats(text)
-    with mock.patch.object(parse, "Body", side_effect=AssertionError("read in bulk")):
+    with mock.patch.object(parse, "Elements", side_effect=AssertionError("read in bulk")):
         parse.parse_scalar(ELEMENTS["float"], "0.35355338")
 
 

@@ -19,7 +19,7 @@ from typing import IO
 
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.server.analysis import Analysis
-from onnxtext.lsp.server.worker import HEAD, Failure, Job, pack
+from onnxtext.lsp.server.worker import HEAD, CheckJob, WorkerError, pack
 
 DELAY = 0.2
 """Seconds without a change before a document is checked."""
@@ -29,7 +29,7 @@ the cache."""
 LONGEST = 60.0
 """Timeout of a check in seconds."""
 
-Done = Callable[[str, int, Analysis | Failure], None]
+Done = Callable[[str, int, Analysis | WorkerError], None]
 Found = Callable[[str, int, list[Diagnostic]], None]
 
 
@@ -48,7 +48,7 @@ class Checker:
         self._done = done
         self._found = found
         self._delays: dict[str, asyncio.TimerHandle] = {}
-        self._waiting: dict[str, tuple[int, Job]] = {}
+        self._waiting: dict[str, tuple[int, CheckJob]] = {}
         self._running: tuple[str, int, float] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = ThreadPoolExecutor(1, "checker")  # does blocking I/O with the process
@@ -58,7 +58,7 @@ class Checker:
         self._closed = False
         self.stopped = 0
 
-    def submit(self, uri: str, number: int, job: Job, delay: float = DELAY) -> None:
+    def submit(self, uri: str, number: int, job: CheckJob, delay: float = DELAY) -> None:
         """Check a version of a document after a delay, unless a newer version is submitted."""
         self.cancel(uri)
         loop = asyncio.get_running_loop()
@@ -91,7 +91,7 @@ class Checker:
         self._discard()
         self._thread.shutdown(wait=False)
 
-    def _due(self, uri: str, number: int, job: Job) -> None:
+    def _due(self, uri: str, number: int, job: CheckJob) -> None:
         self._delays.pop(uri, None)
         self._waiting[uri] = number, job
         self._pump()
@@ -108,7 +108,7 @@ class Checker:
             number, job = self._waiting.pop(uri)
             self._running = uri, number, loop.time()
             self._outdated = False
-            made: Analysis | Failure | None
+            made: Analysis | WorkerError | None
             report = partial(self._report, uri, number)
             answer = loop.run_in_executor(
                 self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, report)
@@ -118,10 +118,10 @@ class Checker:
             except asyncio.TimeoutError:
                 self._stop()
                 await asyncio.wait([answer])
-                made = Failure(f"checking took more than {LONGEST:.0f} seconds")
+                made = WorkerError(f"checking took more than {LONGEST:.0f} seconds")
             except (OSError, EOFError, ValueError):
                 # Stopped by us, or crashed: the next version starts a new process.
-                made = None if self._process is None else Failure("the checking process died")
+                made = None if self._process is None else WorkerError("the checking process died")
                 self._discard()
             if self._kill is not None:
                 self._kill.cancel()
@@ -161,8 +161,10 @@ class Checker:
 
 
 def _ask(
-    process: subprocess.Popen[bytes] | None, job: Job, report: Callable[[list[Diagnostic]], object]
-) -> Analysis | Failure:
+    process: subprocess.Popen[bytes] | None,
+    job: CheckJob,
+    report: Callable[[list[Diagnostic]], object],
+) -> Analysis | WorkerError:
     """Send a job to the process and wait for the result, in a thread.
 
     Args:
@@ -188,13 +190,13 @@ def _ask(
         raise
 
 
-def _message(stream: IO[bytes]) -> list[Diagnostic] | Analysis | Failure:
+def _message(stream: IO[bytes]) -> list[Diagnostic] | Analysis | WorkerError:
     head = stream.read(HEAD)
     size = int.from_bytes(head, "little")
     data = stream.read(size)
     if len(head) < HEAD or len(data) < size:
         raise EOFError
-    made: list[Diagnostic] | Analysis | Failure = pickle.loads(data)
+    made: list[Diagnostic] | Analysis | WorkerError = pickle.loads(data)
     return made
 
 

@@ -28,7 +28,7 @@ from onnxtext.lsp.server.analysis import Analysis
 from onnxtext.lsp.server.background import Checker
 from onnxtext.lsp.server.pipe import PipeReader, PipeWriter
 from onnxtext.lsp.server.protocol import Protocol
-from onnxtext.lsp.server.worker import Failure, Job
+from onnxtext.lsp.server.worker import CheckJob, WorkerError
 
 STRICT = "ONNXTEXT_LSP_STRICT"
 """If this variable is set, internal errors are sent to the client. By default they are logged and
@@ -267,7 +267,7 @@ class Server(LanguageServer):
             self._wake(document.uri)
             return
         base = None if document.path is None else document.path.parent
-        job = Job(version.text, version.source.name, base)
+        job = CheckJob(version.text, version.source.name, base)
         if delay is None:
             self.checker.submit(document.uri, version.number, job)
         else:
@@ -283,12 +283,12 @@ class Server(LanguageServer):
         self._show(document, [*syntax, *found])
         document.reported_check = number
 
-    def _checked(self, uri: str, number: int, made: Analysis | Failure) -> None:
+    def _checked(self, uri: str, number: int, made: Analysis | WorkerError) -> None:
         """Store the result of a check, unless its version is outdated."""
         document = self.documents.get(uri)
         if document is None or document.version.number != number:
             return
-        if isinstance(made, Failure):
+        if isinstance(made, WorkerError):
             log.error("checking %s: %s", uri, made.message)
             self.window_log_message(t.LogMessageParams(t.MessageType.Error, made.message))
             made = Analysis()

@@ -3,7 +3,7 @@
 
 Each message is a length (eight bytes, little-endian) and a pickle of that length. The answer to
 a job is a list of diagnostics as soon as it is known, and then the whole `Analysis`; or a
-`Failure`. In a separate process, checks never block typing, can be stopped at any time, and a
+`WorkerError`. In a separate process, checks never block typing, can be stopped at any time, and a
 crash in the inference of onnx does not stop the server.
 """
 
@@ -24,7 +24,7 @@ HEAD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class CheckJob:
     """A text to check.
 
     Attributes:
@@ -39,7 +39,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class WorkerError:
     """An internal error, for the log."""
 
     message: str
@@ -66,13 +66,13 @@ def main() -> None:
         _send(writer, _answer(job, answers, partial(_send, writer)))
 
 
-def _answer(job: Job, answers: Answers, report: Report) -> Analysis | Failure:
+def _answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | WorkerError:
     try:
         return analyse(job.text, job.name, job.base_dir, answers, report)
     except Exception:  # report the bug, and go on with the next job
         import traceback
 
-        return Failure(traceback.format_exc())
+        return WorkerError(traceback.format_exc())
 
 
 def _send(writer: BinaryIO, message: object) -> None:
@@ -80,12 +80,12 @@ def _send(writer: BinaryIO, message: object) -> None:
     writer.flush()
 
 
-def _read(reader: BinaryIO) -> Job | None:
+def _read(reader: BinaryIO) -> CheckJob | None:
     head = reader.read(HEAD)
     if len(head) < HEAD:
         return None
     data = reader.read(int.from_bytes(head, "little"))
-    job: Job = pickle.loads(data)
+    job: CheckJob = pickle.loads(data)
     return job
 
 
