@@ -156,9 +156,10 @@ def _are_outputs(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
 def _in_parts(
     graph: Graph, infos: list[ValueInfo], lists: _Lists, *, any_order: bool
 ) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of a list that consists of whole parts; None for other lists.
+    """Return the order of a `value_info` list in which the entries of each part are contiguous.
 
-    With `any_order`, the result is None also if types of outputs would stay in `<…>`.
+    The parts are, for example, the copies of inputs or the types of node outputs. None for other
+    lists, and with `any_order` also if the types of some node outputs could not move to the nodes.
     """
     fewer = {part: types for part, types in lists.types.items() if part != "outputs"}
     for used in (_Lists(lists.order, fewer), lists):  # types before outputs where possible

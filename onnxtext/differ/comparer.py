@@ -68,7 +68,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Return the error with a position in the text, old or new, that cannot be encoded."""
+    """Return an error of encoding, located in the text that caused it: the old or the new one."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)

@@ -112,7 +112,7 @@ ERRORS = {
 WARNINGS = {
     'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
     'y = Pad <mode = "edge"> (x, cut)': "dimension 0 of `x` has no elements to pad with",
-    "y = Resize (image, roi, scales, none)": "scales are given with empty sizes",
+    "y = Resize (image, roi, scales, none)": "onnxruntime rejects scales together with empty sizes",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
     "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "but `scale` 3",

@@ -100,7 +100,10 @@ class RecordedView:
         return RecordedView(self._known, function, facts)
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return the view of the body's first caller, and the call; None if unknown."""
+        """Return the first node that calls this function, and a view of the graph with that node.
+
+        None if unknown.
+        """
         found = self._known.caller(self._facts)
         if found is None:
             return None

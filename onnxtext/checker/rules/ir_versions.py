@@ -120,7 +120,7 @@ Need = tuple[int, str, Iterable[Place], Severity | None]
 def _newer(subject: Subject, version: int) -> Iterator[Need]:
     """Yield the constructs that IR versions after 1 introduced, and where the model uses them.
 
-    The places are incomplete for constructs that `version` already has.
+    Constructs that `version` allows may be left out, or have only some of their places.
     """
     model = subject.model
     assert model is not None

@@ -167,7 +167,7 @@ def _require_scales_or_sizes(call: OperatorCall) -> None:
     if scales and sizes:
         call.reject("both scales and sizes are given")
     elif scales and call.has_input(3) and sizes is False:
-        call.reject("scales are given with empty sizes; onnxruntime rejects both", certain=False)
+        call.reject("onnxruntime rejects scales together with empty sizes", certain=False)
     elif scales is False and sizes is False:
         call.reject("neither scales nor sizes are given")
 

@@ -91,7 +91,7 @@ def terms_of(size: int | Size) -> dict[Monomial, int]:
 
 
 def made_of(terms: Mapping[Monomial, int]) -> Extent:
-    """Return the sum of products with these coefficients; None if it has too many terms."""
+    """Return the sum of the products, each times its coefficient; None if the sum is too large."""
     kept = [(product, coefficient) for product, coefficient in terms.items() if coefficient]
     if not kept:
         return 0
