@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.lazy_numpy import np
@@ -34,8 +33,7 @@ class PlainText(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Elements:
+class Elements(NamedTuple):
     """The elements of a literal.
 
     Attributes:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from onnxtext.diagnostics import Severity
@@ -24,8 +23,7 @@ class Place(NamedTuple):
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """How to fix a finding in the text.
 
     Attributes:
@@ -44,8 +42,7 @@ class Repair:
     argument: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A violation of a rule.
 
     Attributes:
@@ -84,7 +81,7 @@ def according_to(
     if tentative and not is_certain and severity is None:
         severity = "warning"
     notes = (*finding.notes, f"according to {origin}")
-    return replace(finding, notes=notes, severity=severity)
+    return finding._replace(notes=notes, severity=severity)
 
 
 def quoted(name: str) -> str:

@@ -75,4 +75,4 @@ def _with_note(finding: Finding, version: int) -> Finding:
     if finding.slug not in _ABOUT_OPERATORS:
         return finding
     note = f"checked with version {version} of the standard operators, which gives fewest errors"
-    return replace(finding, notes=(*finding.notes, note))
+    return finding._replace(notes=(*finding.notes, note))

@@ -16,7 +16,6 @@ The check stops at the first of three steps that settles the result:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 
 from onnxtext.checker.context.checked_model import Subject
@@ -72,7 +71,7 @@ def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
     if warning is None:
         return None
     subject.found[:] = [finding for finding in subject.found if finding is not warning]
-    return replace(warning, severity="error", notes=("onnx's shape inference rejects this node",))
+    return warning._replace(severity="error", notes=("onnx's shape inference rejects this node",))
 
 
 def _unplaced(subject: Subject, objection: str | Failure) -> Finding:

@@ -10,7 +10,6 @@ Fix: correct the name, or sort the nodes (`--fix` does).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -76,11 +75,11 @@ def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
         if other.repair is None or other.repair.argument[0] != repair.argument[0]:
             return None
         near, uses = repair.argument
-        repair = replace(repair, argument=(near, uses + other.repair.argument[1]))
+        repair = repair._replace(argument=(near, uses + other.repair.argument[1]))
     elif other.repair is not None:
         return None
     places = first.places + other.places
-    return replace(first, message=_undefined_message(name, places), places=places, repair=repair)
+    return first._replace(message=_undefined_message(name, places), places=places, repair=repair)
 
 
 def _undefined(
@@ -120,7 +119,7 @@ def _undefined(
                 missing = _undefined_value(subject, scope, name, places)
                 note = "an outer graph may define it: this is only a fragment of a model"
                 notes = (*missing.notes, note)
-                yield name, replace(missing, severity="warning", notes=notes, repair=None)
+                yield name, missing._replace(severity="warning", notes=notes, repair=None)
             else:
                 yield name, _undefined_value(subject, scope, name, places)
 
