@@ -20,12 +20,14 @@ from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled, flat_items
 from onnxtext.printer.statements import (
+    Decorators,
     ListText,
     Literal,
     NodeParts,
     arrange,
     broken_type,
     column,
+    decorated_name,
     node_lines,
     value_text,
 )
@@ -121,8 +123,9 @@ class StatementWriter(LiteralWriter):
         """
         name = tree.child("graph_name", "name")
         assert name is not None
-        head = self.inline_decorators(tree.child("decorators"), indent) + name_text(name)
-        return self._headed(tree, head, self._interface(tree, indent), indent, start)
+        decorators = self.value_decorators(tree.child("decorators"), indent)
+        lists = self._interface(tree, indent)
+        return self._headed(tree, name_text(name), lists, indent, start, decorators)
 
     def function_rest(self, tree: Tree) -> str:
         """Write a function from its name on."""
@@ -141,8 +144,11 @@ class StatementWriter(LiteralWriter):
         attribute = tree if tree.origin in _ATTRIBUTES else tree.child("attribute")
         return word_text(tree) if attribute is None else self.attribute(attribute, STEP)
 
-    def _headed(self, tree: Tree, head: str, lists: list[ListText], indent: str, start: int) -> str:
-        """Write a graph or function that begins with a head and these lists."""
+    def _headed(
+        self, tree: Tree, head: str, lists: list[ListText], indent: str, start: int,
+        decorators: Decorators | None = None,
+    ) -> str:  # fmt: skip
+        """Write a graph or function that begins with decorators, a head and these lists."""
         body = tree.child("body")
         assert body is not None
         found = listing(body)
@@ -151,11 +157,14 @@ class StatementWriter(LiteralWriter):
         after = 3 if is_empty else 2
         values = tree.child("values")
         listed = None if values is None else listing(values)
-        if values is not None and listed is not None and (listed.items or values.commented):
-            head += arrange(lists, column(head, start), 2, self.width)
-            text = head + self._values(values, listed, indent, column(head, start) + after)
-        else:
-            text = head + arrange(lists, column(head, start), after, self.width)
+        if values is not None and listed is not None and not (listed.items or values.commented):
+            listed = None
+        before = 2 if listed is not None else after
+        if decorators is not None:
+            head = decorated_name(decorators, head, start, before, self.width)
+        text = head + arrange(lists, column(head, start), before, self.width)
+        if values is not None and listed is not None:
+            text += self._values(values, listed, indent, column(text, start) + after)
         if is_empty:
             return f"{text} {{}}"
         texts = [self.node(item.tree, indent + STEP) for item in found.items]

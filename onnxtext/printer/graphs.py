@@ -12,12 +12,13 @@ from onnxtext.ast.types import Type
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
-from onnxtext.printer.records import decorator_lines, inline_decorators, value_decorators
+from onnxtext.printer.records import decorator_lines, value_decorators
 from onnxtext.printer.statements import (
     ListText,
     NodeParts,
     arrange,
     column,
+    decorated_name,
     node_lines,
     value_text,
 )
@@ -93,7 +94,8 @@ class GraphPrinter:
 
     def graph_head(self, graph: Graph, indent: str, start: int) -> str:
         """Return the name, inputs and outputs of a graph in an attribute."""
-        name = inline_decorators(graph.decorators, indent) + self._names[graph.name]
+        decorators = value_decorators(graph.decorators, indent)
+        name = decorated_name(decorators, self._names[graph.name], start, _after_head(graph))
         return name + self._interface(graph, indent, column(name, start))
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:

@@ -296,6 +296,24 @@ class ListText:
     broken: str
 
 
+def decorated_name(
+    decorators: Decorators, name: str, start: int, after: int, width: int = WIDTH
+) -> str:
+    """Return the decorators and the name of a graph, on one line if that leaves room for the lists.
+
+    Args:
+        decorators: the decorators.
+        name: the name.
+        start: the column of the first line.
+        after: the number of columns that follow the lists of inputs and outputs.
+        width: the maximum number of columns.
+    """
+    head = decorators.inline + name
+    if column(head, start) + len(" () => ()") + after > width:
+        return decorators.lines + name
+    return head if decorators.inline else decorators.lines + name
+
+
 def arrange(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
     """Return lists one behind the other; the longest are broken until all lines fit.
 

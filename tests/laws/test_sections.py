@@ -382,3 +382,21 @@ def test_wrong_items_of_training(item: str, message: str) -> None:
     text = TEXT.replace("  algorithm: step () => () {}", f"  {item}")
     with pytest.raises(OnnxTextError, match=re.escape(message)):
         onnxtext.loads(text)
+
+
+@pytest.mark.parametrize("name", ["short", "a" * 40, "b" * 120])
+@pytest.mark.parametrize("width", [12, 40, 50, 57])
+@pytest.mark.parametrize("values", ["", "<float[N] v> "])
+@pytest.mark.parametrize("node", ["", " y = Relu (x) "])
+def test_decorated_graphs_stay_within_the_width(
+    name: str, width: int, values: str, node: str
+) -> None:
+    graph = f'@doc("{"d" * (width - 8)}") {name} () => () {values}{{{node}}}'
+    for context in (
+        f"g () => () {{}} training {{ initialization: {graph} algorithm: {graph} }}",
+        f"g () => () {{ z = A <some_long_name_of_an_attribute = {graph}> () }}",
+    ):
+        data = onnxtext.to_binary(context)
+        check_default(data)
+        text = onnxtext.from_binary(data)
+        assert onnxtext.format_text(text) == text
