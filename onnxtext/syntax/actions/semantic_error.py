@@ -27,7 +27,7 @@ class SemanticError(ValueError):
         help: how to fix it.
         made: the value of the construct without its invalid parts; None if it has no value.
         others: further errors in the same construct.
-        step: the index of the invalid step in an entry's path; None if the error is not about a step.
+        step: the index of the invalid step in an entry's path; None for other errors.
         instead: the text to suggest in place of the invalid text; None if unknown.
     """
 
