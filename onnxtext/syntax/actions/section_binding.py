@@ -52,7 +52,7 @@ class _Names:
 
     @cached_property
     def values(self) -> dict[str, ValueInfo]:
-        """The inputs, the outputs and the values in `declared`, by name; inputs precede outputs."""
+        """The inputs, outputs and values in `declared`; of equal names the input, then the output."""
         inputs = {value.name: value for value in reversed(self.owner.inputs)}
         return {**self.declared, **self.outputs, **inputs}
 
@@ -123,7 +123,8 @@ class SectionBinding:
         Args:
             owner: the graph or function at which the paths of the blocks begin.
             blocks: metadata blocks; for a function also its own entries, which stay unchanged.
-            attach: binds one block. The native core calls it only for rare forms and errors.
+            attach: binds one block. The native core calls it only for blocks that it does not bind
+                itself, such as those of functions and of nested graphs.
         """
         if core() == "native":
             core_module("sections").bind_blocks(blocks, self._of(owner), attach)

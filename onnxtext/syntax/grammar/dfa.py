@@ -190,7 +190,7 @@ class _Nfa:
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
-        """Return the states that empty transitions reach, except those with only empty transitions."""
+        """Return the states that empty transitions reach, if they are final or have other moves."""
         seen = set(states)
         left = list(states)
         while left:

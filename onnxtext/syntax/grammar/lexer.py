@@ -63,12 +63,12 @@ class Token(str):
         return Span(self.at, self.end)
 
     def __getnewargs__(self) -> tuple[str, int, str]:  # type: ignore[override]
-        """Return the arguments of `__new__` for `copy` and `pickle`; syntax trees contain tokens."""
+        """Return the arguments of `__new__` for `copy` and `pickle`: the AST contains tokens."""
         return str(self), self.at, self.kind
 
 
 class PlainToken(Token, PlainText):
-    """A token that is a `PlainText`: a list of numbers without exponents and words such as `nan`."""
+    """A token that is a `PlainText`: a list of numbers without exponents or words like `nan`."""
 
     __slots__ = ()
 
@@ -132,7 +132,7 @@ class Lexer:
         return Token(token, at, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, at: int) -> Token | None:
-        """Read a long TRIPLE string or number list without a pattern; None if that is impossible."""
+        """Read a TRIPLE string or a long number list without a pattern; None if this is impossible."""
         if text[at] == '"':
             # A string without escapes ends at the next three quotes.
             end = find_by_quote(text, '"""', at + 3) + 3
@@ -166,7 +166,7 @@ class Lexer:
         return Token(token, start, kind)
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
-        """Return the tokens between two offsets of a text."""
+        """Return the tokens between two offsets of a text, with offsets in the whole text."""
         found = []
         for kind, token, at in self.read(text[start:end], 0):
             made = token if isinstance(token, Token) else Token(token, at, kind)

@@ -52,7 +52,7 @@ def cached_tables(grammar: str) -> Tables:
 
 
 def cache_path(grammar: str) -> Path | None:
-    """Return the path of the cache file for a grammar; None if there is no cache directory."""
+    """Return the path of the cache file for a grammar; None if no directory is set or known."""
     directory = os.environ.get("ONNXTEXT_CACHE")
     if directory is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
@@ -79,7 +79,7 @@ def _lark() -> str:
 
 
 def read_tables(path: Path) -> Tables | None:
-    """Return the tables in a cache file; None if the file is missing, damaged or of another user."""
+    """Return the tables in a cache file; None if it is missing, damaged or of another user."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
