@@ -52,7 +52,7 @@ class _Names:
 
     @cached_property
     def values(self) -> dict[str, ValueInfo]:
-        """The inputs, outputs and values in `declared`; of equal names the input, then the output."""
+        """The inputs, outputs and values in `declared`; of equal names the first in this order."""
         inputs = {value.name: value for value in reversed(self.owner.inputs)}
         return {**self.declared, **self.outputs, **inputs}
 

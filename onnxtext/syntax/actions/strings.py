@@ -49,9 +49,9 @@ def byte_string(token: str) -> str:
 
 
 def triple(token: str) -> str:
-    r'''Return the value of `"""…"""`: the lines between the lines of the quotes, dedented.
+    r'''Return the value of `"""…"""`: its lines, without their indentation.
 
-    Each line loses the indentation of the closing quotes. CRLF becomes LF.
+    The indentation is that of the closing quotes. CRLF becomes LF.
 
     Raises:
         SemanticError: text follows the opening quotes on their line or precedes the closing quotes

@@ -132,7 +132,7 @@ class Lexer:
         return Token(token, at, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, at: int) -> Token | None:
-        """Read a TRIPLE string or a long number list without a pattern; None if this is impossible."""
+        """Read a TRIPLE string or a long number list without a pattern; None if it needs one."""
         if text[at] == '"':
             # A string without escapes ends at the next three quotes.
             end = find_by_quote(text, '"""', at + 3) + 3
