@@ -30,7 +30,7 @@ def parse_model(source: Source) -> Model:
 
 
 def parse_fragment(source: Source, kind: str) -> Fragment:
-    """Parse a part of a model.
+    """Parse a fragment: a text with a part of a model, such as one node.
 
     Args:
         source: the text.
@@ -45,7 +45,7 @@ def parse_fragment(source: Source, kind: str) -> Fragment:
 
 
 def try_fragment(source: Source, kind: str) -> Fragment | None:
-    """Parse a part of a model; return None at the first error, without a diagnostic.
+    """Parse a fragment; return None if the text has an error.
 
     Args:
         source: the text.
@@ -85,8 +85,8 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
         start: the start rule.
 
     Returns:
-        The value without its invalid statements, or None if too little remains; and the errors
-        in text order, () if the value is complete.
+        The value without the invalid statements, or None if too little remains; and the errors in
+        text order, which are () for a valid text.
     """
     broken = check_characters(source)
     if broken is not None:
@@ -97,7 +97,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
     recovery: Recovery | None = None
 
     def recover() -> Recovery:
-        """Create the recovery at the first error, because its imports take time."""
+        """Return the recovery, which is created at the first error because its imports are slow."""
         nonlocal recovery
         if recovery is None:
             from onnxtext.syntax.recovery.recovery import Recovery
@@ -110,7 +110,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
     with paused_collector():
         try:
             value = parser.parse()
-        except SemanticError as error:  # ends parsing
+        except SemanticError as error:  # too many errors, or nested too deeply
             recover().stop(error)
     diagnostics = recover().finish() if errors or recovery is not None else ()
     parser.recover = None  # break a reference cycle, which only the garbage collector would free
@@ -118,7 +118,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
 
 
 def _make_parser(text: str, start: str) -> Parser:
-    """Return a parser for the core in use."""
+    """Return a parser for a text: native or in Python, depending on the core in use."""
     return _core_parser()(text, start) if core() == "native" else Parser(text, start)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute the spans of the parts of a statement on demand.
+"""Compute the spans of the parts of a statement, such as its inputs and attributes.
 
-The AST keeps one offset for each statement: its start. To mark an input or an attribute, the
-statement is parsed again by a machine that builds spans instead of values. The spans are
-exact, because the grammar is the same, and only cost time for statements that are shown.
+The AST has only one offset for each statement: its start. To find the span of a part, `map_spans`
+parses the statement again, with actions that build spans instead of values. The spans are exact,
+because the grammar is the same. Only statements whose parts are shown are parsed twice.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from onnxtext.syntax.parser.lalr import (
 
 @dataclass(slots=True)
 class SpanMap:
-    """The spans of a construct and its parts.
+    """The span of a construct, and the span maps of its parts.
 
     Attributes:
-        span: from its first to its last token.
-        rule: the action of its grammar rule; "" for a token.
-        parts: the parts by name: the parameters of the action.
-        items: the items of a list; None for an omitted one.
+        span: the range from the first to the last token.
+        rule: the name of the action of the construct's grammar rule; "" for a token.
+        parts: the span map of each part, by the name of the action's parameter.
+        items: the span map of each item of a list; None for an omitted item.
     """
 
     span: Span
@@ -44,18 +44,18 @@ class SpanMap:
     items: list[SpanMap | None] = field(default_factory=list)
 
     def find(self, *path: str | int) -> SpanMap:
-        """Return a part by its path, such as `find("attributes", 0, "value")`.
+        """Return the span map of a part, such as `find("attributes", 0, "value")`.
 
         Raises:
             LookupError: the text has no such part.
         """
-        place = self
+        found = self
         for step in path:
-            found = place.items[step] if isinstance(step, int) else place.parts[step]
-            if found is None:
+            part = found.items[step] if isinstance(step, int) else found.parts[step]
+            if part is None:
                 raise LookupError(f"part {step} of {path} is omitted")
-            place = found
-        return place
+            found = part
+        return found
 
 
 NODE_PARTS = {
@@ -70,14 +70,14 @@ NODE_PARTS = {
 """For each field of `ast.Node`, the name of its part in `SpanMap.parts`."""
 
 
-def _placed(rule: Rule) -> Reduction:
-    """Return a rule's reduction that builds a `SpanMap` from the span maps of its symbols."""
+def _span_reduction(rule: Rule) -> Reduction:
+    """Return a reduction by a rule that builds a `SpanMap` from those of the rule's symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
         return Reduction(rule, None)
     names = _parameters(action, rule)
 
-    def place(at: int, *symbols: SpanMap | None) -> SpanMap:
+    def build(at: int, *symbols: SpanMap | None) -> SpanMap:
         last = symbols[-1] if symbols else None
         span = Span(at, at if last is None else last.span.end)
         children = [symbols[index] if index >= 0 else None for index in rule.take]
@@ -93,11 +93,11 @@ def _placed(rule: Rule) -> Reduction:
         }
         return SpanMap(span, rule.action, parts)
 
-    return Reduction(rule._replace(take=tuple(range(len(rule.symbols)))), place, located=True)
+    return Reduction(rule._replace(take=tuple(range(len(rule.symbols)))), build, located=True)
 
 
 def _parameters(action: Action, rule: Rule) -> list[str]:
-    """Return the names of an action's parameters, one for each child of its rule."""
+    """Return the parameter names of an action: one for each argument that the rule passes."""
     try:
         names = list(inspect.signature(action).parameters)
     except ValueError:  # a built-in
@@ -109,17 +109,17 @@ def _parameters(action: Action, rule: Rule) -> list[str]:
 
 @cache
 def _automaton() -> Automaton:
-    return Automaton(load_tables(), _placed)
+    return Automaton(load_tables(), _span_reduction)
 
 
 def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> SpanMap:
-    """Return the spans of a statement and of all its parts.
+    """Return the span map of a statement.
 
     Args:
         source: the source of the statement.
         at: the offset of the statement: its `at` in the AST.
         kind: `node`, `value_info`, `attribute`, `graph` or `function`.
-        most: the most tokens to parse; None for no limit.
+        most: the maximum number of tokens to parse; None for no limit.
 
     Raises:
         ValueError: no statement of this kind begins at `at`, or it has more than `most` tokens.

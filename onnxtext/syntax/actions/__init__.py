@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The actions of the grammar rules, which build the syntax tree.
 
-An action has the name of its rule or alias in the grammar. Actions are pure functions of their
-children, except that they may extend a list, which has no other owner. So the compiled core may
-call actions later, or once for equal texts.
+An action has the name of its rule or alias in the grammar. Its arguments are the values of the
+rule's symbols. Actions have no side effects, with one exception: an action may append to a list
+that it got as an argument. So the native core may delay the call of an action, or call the action
+once for several equal texts.
 """
 
 from __future__ import annotations

@@ -20,22 +20,23 @@ Decorators = list[Decorator] | None
 
 @action
 def element(value: Any) -> Any:
-    """Return the value of an attribute, or an item of a list, unchanged."""
+    """Return the value of an attribute or of a list item; encode a string as bytes."""
     return to_bytes(value) if type(value) is str else value
 
 
 @action
 def number(text: str) -> Number:
-    """A number as written."""
+    """Return a number, which keeps its spelling."""
     return Number(text)
 
 
 @action
 def data_file(token: str) -> DataFile:
-    """`file"weights.npy"`.
+    """Return the data file for `file"weights.npy"` or `file"weights.npz#ARRAY"`.
 
     Raises:
-        SemanticError: the kind of file is unknown, or an array's name is missing or superfluous.
+        SemanticError: the file's suffix is unknown, `#ARRAY` is missing after .npz or .safetensors,
+            or `#ARRAY` follows .npy.
     """
     path, mark, entry = token[5:-1].partition("#")
     suffix = path.rpartition(".")[2].lower()
@@ -55,7 +56,7 @@ def data_file(token: str) -> DataFile:
 
 @action
 def blob(token: str) -> Blob:
-    """`blob"9f2c…"`.
+    """Return the blob reference for `blob"9f2c…"`.
 
     Raises:
         SemanticError: the digest does not have 16 to 64 digits.
@@ -72,19 +73,19 @@ def blob(token: str) -> Blob:
 
 @action
 def reference(name: str) -> Reference:
-    """`@parameter`."""
+    """Return the reference to an attribute parameter, `@name`."""
     return Reference(name)
 
 
 @action
 def decorated_element(decorators: Decorators, value: Any) -> Any:
-    """A type, tensor or graph with its decorators."""
+    """Return a type, tensor or graph with its decorators."""
     return replace(value, decorators=tuple(decorators)) if decorators else value
 
 
 @action
 def type_value(type: Type) -> Type:
-    """A type as a value."""
+    """Return a type that is the value of an attribute."""
     return type
 
 
@@ -97,6 +98,6 @@ def graph_value(
     values: list[ValueInfo] | None,
     nodes: list[Node],
 ) -> Graph:
-    """A graph in an attribute."""
+    """Return a graph that is the value of an attribute."""
     made: Graph = graph(at, None, name, inputs, outputs, values, nodes)
     return made

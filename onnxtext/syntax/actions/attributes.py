@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions for attributes, and for the attribute parameters of functions and their defaults.
 
-The actions infer the types of values, and convert values to annotated types.
-
-The rules are the official parser's: the first item of a list determines its type, a singular
-annotation on a list is promoted, and `float` converts an integer literal.
+The actions infer the type of an attribute from its value, or convert the value to the annotated
+type. They follow the official parser: the first item of a list determines the type of the list,
+`xs: int = [1, 2]` means `xs: ints`, and `x: float = 1` converts the integer to a float.
 """
 
 from __future__ import annotations
@@ -49,20 +48,24 @@ _FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
 
 
 class NumberList(str):
-    """A whole list of numbers as one token."""
+    """The text of a list of numbers that the lexer reads as one token: `[1, 2, 3]`.
+
+    Attributes:
+        token: the token, which has the offset for error messages.
+    """
 
     __slots__ = ("token",)
     token: str
 
     def __new__(cls, token: str) -> NumberList:
-        """Create a list from its token; the offset of the token is kept."""
+        """Create the list from its token."""
         made = str.__new__(cls, token)
         made.token = token
         return made
 
 
 def attribute_type(token: str) -> ast.AttributeType:
-    """Return the type that an annotation names.
+    """Return the attribute type with a name such as `ints`.
 
     Raises:
         SemanticError: the type is unknown.
@@ -77,7 +80,7 @@ def attribute_type(token: str) -> ast.AttributeType:
 
 @action
 def bare_graph_name(name: str) -> str:
-    """Check and return the unquoted name of a graph in an attribute.
+    """Return the unquoted name of a graph in an attribute, after checking it.
 
     Raises:
         SemanticError: the official lexer would read the name as a float, as in `nan_`.
@@ -93,21 +96,21 @@ def bare_graph_name(name: str) -> str:
 
 @action
 def bare_parameter(name: str) -> str:
-    """An attribute parameter of a function without type or default."""
+    """Return the name of an attribute parameter that has no type and no default."""
     return name
 
 
 def attribute_type_only(
     decorators: list[ast.Decorator] | None, name: str, kind: ast.AttributeType
 ) -> ast.Attribute:
-    """`alpha: float`: a type without a value."""
+    """Return the attribute for `alpha: float`, which has a type and no value."""
     return ast.Attribute(name, kind, None, tuple(decorators or ()))
 
 
 def attribute(
     decorators: list[ast.Decorator] | None, name: str, wanted: ast.AttributeType | None, value: Any
 ) -> ast.Attribute:
-    """`name: wanted = value`.
+    """Return the attribute for `name: wanted = value`.
 
     Raises:
         SemanticError: the value does not have the wanted type, or is out of range.
@@ -142,7 +145,7 @@ def repeated_attribute(
     count: str,
     items: list[Any],
 ) -> ast.Attribute:
-    """`name: ints[64] = [0, ...]`: a list whose last item is repeated.
+    """Return the attribute for `name: ints[64] = [0, ...]`, a list whose last item is repeated.
 
     Raises:
         SemanticError: the type does not fit the items, or the length is invalid.
@@ -172,7 +175,7 @@ def repeated_attribute(
 
 
 def repeated_numbers(token: str) -> list[ast.Number]:
-    """`[0, ...]` as one token.
+    """Return the numbers before the `...` in the token `[0, ...]`.
 
     Raises:
         SemanticError: the list does not end in `...`, or an item is not a number.
@@ -295,7 +298,7 @@ def _mixed(kind: ast.AttributeType, token: str | None = None) -> None:
 
 
 def _reference_list(wanted: ast.AttributeType | None, items: list[Any]) -> tuple[None, ast.Record]:
-    """Return an empty value: the official parser drops lists of references without annotation."""
+    """Return an empty record for `[@a, @b]`: the official parser stores no value for this list."""
     if wanted is not None or any(type(item) is not ast.Reference for item in items):
         raise SemanticError("a list cannot hold references to attribute parameters")
     return None, ast.Record()
@@ -304,7 +307,12 @@ def _reference_list(wanted: ast.AttributeType | None, items: list[Any]) -> tuple
 def _fine_number_list(
     one: ast.AttributeType | None, items: list[Any]
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a list of numbers with comments or rare spellings in the brackets."""
+    """Convert a list of numbers that is several tokens, due to a comment or a rare spelling.
+
+    Args:
+        one: the annotated type of an item; None to infer it.
+        items: the items, of which the first is a number.
+    """
     first = items[0].text
     for item in items:
         if type(item) is not ast.Number:

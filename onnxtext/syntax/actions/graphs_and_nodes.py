@@ -29,7 +29,11 @@ def graph(
     values: list[ValueInfo] | None,
     nodes: list[Node],
 ) -> Graph:
-    """`name (inputs) => (outputs) <values> { nodes }`."""
+    """Return the graph for `name (inputs) => (outputs) <values> { nodes }`.
+
+    Raises:
+        SemanticError: an output has a default value.
+    """
     for output in outputs:
         if output.data is not None:
             error = SemanticError("an output of a graph cannot have a default value")
@@ -42,13 +46,13 @@ def graph(
 
 @located
 def untyped_value(at: int, decorators: Decorators, name: str) -> ValueInfo:
-    """`x`."""
+    """Return the value info for `x`, without a type."""
     return ValueInfo(name, None, None, tuple(decorators or ()), (), at)
 
 
 @located
 def typed_value(at: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
-    """`float[N] x`."""
+    """Return the value info for `float[N] x`."""
     return ValueInfo(name, type, None, tuple(decorators or ()), (), at)
 
 
@@ -56,13 +60,13 @@ def typed_value(at: int, decorators: Decorators, type: Type, name: str) -> Value
 def initializer(
     at: int, decorators: Decorators, type: Type, name: str, data: Pending | None
 ) -> ValueInfo:
-    """`float[2] w = {1, 2}`."""
+    """Return the value info for the initializer `float[2] w = {1, 2}`."""
     return ValueInfo(name, type, resolve(type, data), tuple(decorators or ()), (), at)
 
 
 @located
 def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
-    """`float[2] w =>`: an initializer without data, before a closing bracket."""
+    """Return the last initializer in `<…, float[2] w =>`: it has no data, and `=>` is one token."""
     made: ValueInfo = initializer(at, decorators, type, name, None)
     return made
 
@@ -71,19 +75,19 @@ def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInf
 
 
 class LeadingComma(tuple[str, ...]):
-    """The outputs of a node that begins with a comma: the first output is omitted."""
+    """The outputs of a node whose text begins with a comma, as in `, y = Split (x)`."""
 
     __slots__ = ()
 
 
 @action
 def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
-    """A list with the next node.
+    """Append a node to a list of nodes, and return the list.
 
     Raises:
-        SemanticError: the next node begins with a comma. The official parser reads `x = A(),
-            y = B()` as a second node with two outputs; in onnxtext, only the first node may begin
-            with a comma.
+        SemanticError: the node begins with a comma and is not the first node of the list. In
+            `x = A(), y = B()`, the official parser reads `, y = B()` as a node with two outputs,
+            of which the first is omitted.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
@@ -100,7 +104,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Return names between commas; an omitted name is "". A last comma adds no name."""
+    """Return the names in a comma-separated list, with "" for None; drop None at the end."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items] if None in items else items)
@@ -117,7 +121,7 @@ def node(
     attributes: list[Attribute] | None,
     names: list[Any],
 ) -> Node:
-    """`[label] outputs = operator:overload <attributes> (inputs)`."""
+    """Return the node for `[label] outputs = operator:overload <attributes> (inputs)`."""
     output_types: tuple[Type | None, ...] = ()
     if tuple in map(type, outputs):
         pairs = [output if type(output) is tuple else (output, None) for output in outputs]
@@ -159,30 +163,30 @@ def node_attributes_last(
     names: list[Any],
     attributes: list[Attribute],
 ) -> Node:
-    """A node with its attributes after its inputs."""
+    """Return a node whose attributes follow its inputs: `y = Op (x) <axis = 1>`."""
     made: Node = node(at, decorators, label, outputs, operator, overload, attributes, names)
     return made
 
 
 @action
 def label(name: str | None) -> str:
-    """`[name]`, or `[]` for a name stored as ""."""
+    """Return the node name for the label `[name]`; "" for `[]`."""
     return name or ""
 
 
 @action
 def untyped_output(name: str) -> str:
-    """An output without a type."""
+    """Return the name of a node's output without a type."""
     return name
 
 
 @action
 def typed_output(type: Type, name: str) -> tuple[str, Type]:
-    """An output with the type of its `value_info` entry."""
+    """Return the name of a node's output, and the type for its `value_info` entry."""
     return name, type
 
 
 @action
 def operator_dot(name: str) -> list[str]:
-    """`.Add`: the domain is present and empty."""
+    """Return the parts of the operator `.Add`, whose domain is stored as ""."""
     return ["", name]

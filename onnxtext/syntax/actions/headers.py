@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for headers: keys and values before a model, a function or a fragment."""
+"""Actions for headers: `<key: value, …>` before a model, a function or a fragment."""
 
 from __future__ import annotations
 
@@ -35,10 +35,13 @@ FUNCTION_KEYS = {*PRESENCE_KEYS, "opset_import", "doc_string", "domain", "overlo
 
 @dataclass(slots=True)
 class Header:
-    """`<key: value, …>`; repeated keys resolve as officially: the last value, or all items.
+    """A header, `<key: value, …>`.
+
+    If a key is repeated, its last value counts, but lists are concatenated. The official parser
+    does the same.
 
     Attributes:
-        at: the offset of each key.
+        at: the offset of each key in the text.
         values: the value of each key.
     """
 
@@ -46,7 +49,7 @@ class Header:
     values: dict[str, Any] = field(default_factory=dict)
 
     def allow(self, keys: set[str], what: str) -> None:
-        """Reject unknown keys.
+        """Raise an error unless all keys are in `keys`; `what` names the construct in the message.
 
         Raises:
             SemanticError: a key is not in `keys`.
@@ -63,21 +66,22 @@ class Header:
 
     @property
     def presence(self) -> Presence:
-        """The presence defaults that the header declares."""
+        """The presence defaults, from the keys `onnxtext` and `explicit`."""
         return _presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
 
 
 @lru_cache(maxsize=16)
 def _presence(version: int | None, explicit: tuple[str, ...]) -> Presence:
-    """Return the presence defaults, cached: most texts have equal ones."""
+    """Return the presence defaults; cached, because most texts have the same."""
     return Presence(version, explicit)
 
 
 def header(entries: list[tuple[int, str, Any]]) -> Header:
-    """Return a header with these entries.
+    """Return the header for entries of the form (offset of the key, key, value).
 
     Raises:
-        SemanticError: a value has the wrong type for its key, or the language version is unknown.
+        SemanticError: a value or list item has the wrong type for its key, or the language version
+            is unknown.
     """
     made = Header()
     errors = []
@@ -111,7 +115,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
 
 
 def error_at(at: int, key: str, message: str) -> SemanticError:
-    """Return the error for a key or name at an offset."""
+    """Return an error that marks a key or name at the offset `at`."""
     error = SemanticError(message)
     error.at, error.length = at, len(key)
     return error
@@ -123,7 +127,7 @@ _ITEMS = {
     "explicit": (str, "node.domain"),
     "encoding": (EncodingHabit, "packed(attribute.ints)"),
 }
-"""The type and an example of the items of each key with a list."""
+"""For each key with a list as its value: the type and an example of the list's items."""
 
 
 def _check_items(at: int, key: str, items: list[Any]) -> None:
@@ -134,17 +138,17 @@ def _check_items(at: int, key: str, items: list[Any]) -> None:
 
 
 def header_entry(at: int, key: str, value: Any) -> tuple[int, str, Any]:
-    """`key: value`."""
+    """Return the offset, key and value of the header entry `key: value`."""
     return at, key, value
 
 
 def header_int(text: str) -> int:
-    """An integer value."""
+    """Return an integer that is the value of a key."""
     return int64(text)
 
 
 def header_numbers(token: str) -> list[OpsetImport]:
-    """`[21]`: opset numbers without domains, as one token."""
+    """Return the opset imports for the token `[21]`: versions without domains."""
     items = token[1:-1].rstrip(" \t\n\v\f\r,").split(",")
     made = []
     for item in items:
@@ -158,17 +162,17 @@ def header_numbers(token: str) -> list[OpsetImport]:
 
 
 def opset_item(domain: str, version: str) -> OpsetImport:
-    """`"ai.onnx.ml": 5`."""
+    """Return the opset import for `"ai.onnx.ml": 5`."""
     return OpsetImport(domain, int64(version))
 
 
 def bare_opset_item(version: str) -> OpsetImport:
-    """`21`: no domain is stored."""
+    """Return the opset import for `21`, whose field `domain` is absent."""
     return OpsetImport(None, int64(version))
 
 
 def habit_item(parts: list[str]) -> str:
-    """`node.domain`."""
+    """Return a dotted name such as `node.domain` as one string."""
     return ".".join(parts)
 
 

@@ -7,11 +7,11 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 
 INT64_MIN = -(1 << 63)
 INT64_MAX = (1 << 63) - 1
-_LONGEST = 4000  # Python does not convert more digits, and no valid number has them
+_LONGEST = 4000  # int() raises for more than 4300 digits, and no int64 is that long
 
 
 def int64(text: str) -> int:
-    """Return a decimal integer.
+    """Return the value of a decimal integer literal.
 
     Raises:
         SemanticError: the integer does not fit in an int64.
@@ -29,7 +29,7 @@ def int64(text: str) -> int:
 
 
 def field_number(text: str) -> int:
-    """Return a field number of protobuf; 0 is accepted, because groups may contain it.
+    """Return the value of a protobuf field number; accept 0, which may occur in groups.
 
     Raises:
         SemanticError: the number is not between 0 and 2**29 - 1.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for lists: the grammar's rules for comma-separated items build them one by one."""
+"""Actions for lists: the grammar's list rules are left-recursive and append one item at a time."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from onnxtext.syntax.actions.registry import action
 
 @action
 def list_empty() -> list[Any]:
-    """An empty list."""
+    """Return an empty list."""
     return []
 
 
 @action
 def list_first(item: Any) -> list[Any]:
-    """A list of its first item."""
+    """Return a list with its first item."""
     return [item]
 
 
 @action
 def list_more(items: list[Any], item: Any) -> list[Any]:
-    """A list with the next item."""
+    """Append the next item to a list, and return the list."""
     items.append(item)
     return items
 
 
 @action
 def list_more_comma(items: list[Any], item: Any) -> list[Any]:
-    """A list with the next item, after an optional comma."""
+    """Append the next item, which follows an optional comma, to a list, and return the list."""
     items.append(item)
     return items
 
 
 @action
 def list_of(items: list[Any]) -> list[Any]:
-    """A list in its brackets."""
+    """Return the list between brackets."""
     return items

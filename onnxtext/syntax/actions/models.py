@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the constructs with a header: models, functions and fragments."""
+"""Actions for the constructs that can have a header: models, functions and fragments."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def model(
     functions: list[Function],
     sections: list[tuple[str, Any]] | None,
 ) -> Model:
-    """Return a model.
+    """Return the model for a header, a graph, functions and sections.
 
     Raises:
-        SemanticError: the header or a section is invalid.
+        SemanticError: the header or a section is invalid, or a function has a language version.
     """
     head = head or Header()
     head.allow(MODEL_KEYS, "a model")
@@ -73,10 +73,11 @@ def function(
     values: list[ValueInfo] | None,
     nodes: list[Any],
 ) -> Function:
-    """Build a function from its parsed parts.
+    """Return the function for `name <parameters> (inputs) => (outputs) <values> { nodes }`.
 
     Raises:
-        SemanticError: a value of the function has data, or its header has an unknown key.
+        SemanticError: a value has data, an input or output without a type has decorators, or the
+            header has an unknown key.
     """
     head = head or Header()
     head.allow(FUNCTION_KEYS, "a function")
@@ -109,19 +110,23 @@ def function(
 
 
 def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
-    """Return a graph fragment."""
+    """Return the fragment for a text that is a graph."""
     return item_fragment(head, graph)
 
 
 def function_fragment(function: Function) -> Fragment:
-    """Return a function fragment, whose language version is in the function's header."""
+    """Return the fragment for a text that is a function; its header sets the presence defaults."""
     presence = function.presence or Presence()
     function.presence = None
     return Fragment(function, presence)
 
 
 def item_fragment(head: Header | None, item: Any) -> Fragment:
-    """Return a fragment of a graph, node, list of nodes, attribute or tensor."""
+    """Return the fragment for a graph, node, list of nodes, value info, attribute or tensor.
+
+    Raises:
+        SemanticError: the header has a key that only models or functions have.
+    """
     head = head or Header()
     head.allow(PRESENCE_KEYS, "a fragment")
     if isinstance(item, Node):

@@ -14,37 +14,41 @@ from onnxtext.syntax.actions.strings import to_bytes
 
 @action
 def empty_decorator(opening: str) -> Decorator:
-    """`@name()`."""
+    """Return the decorator for `@name()`; `opening` is the token `@name(`."""
     return Decorator(opening[1:-1])
 
 
 @action
 def decorator(opening: str, fields: list[Field]) -> Decorator:
-    """`@name(arguments)`."""
+    """Return the decorator for `@name(arguments)`; `opening` is the token `@name(`."""
     return Decorator(opening[1:-1], tuple(fields))
 
 
 @action
 def positional_field(value: Any) -> Field:
-    """An argument without a key."""
+    """Return a decorator's argument without a key."""
     return Field(None, value)
 
 
 @action
 def field(key: str | int, value: Any) -> Field:
-    """`key: value`."""
+    """Return the field of a record or decorator for `key: value`."""
     return Field(key, value)
 
 
 @action
 def number_key(text: str) -> int:
-    """A field's number."""
+    """Return the protobuf field number that is the key of a field."""
     return integers.field_number(text)
 
 
 @action
 def fixed_value(text: str) -> Fixed:
-    """`5i32`."""
+    """Return the fixed-width integer for `5i32`.
+
+    Raises:
+        SemanticError: the value does not fit in the width.
+    """
     value, _, bits = text.partition("i")
     number = int(value) if len(value) <= 20 else 1 << 64
     if number >= 1 << int(bits):
@@ -54,13 +58,13 @@ def fixed_value(text: str) -> Fixed:
 
 @action
 def word_value(parts: list[str]) -> Word:
-    """A bare word."""
+    """Return the word for an unquoted name such as `true` or `node.domain`."""
     return Word(".".join(parts))
 
 
 @action
 def numbers_value(text: str) -> tuple[Number | Word, ...]:
-    """`[1, 2]` as one token; `true` and `false` are words, as in other records."""
+    """Return the items of the token `[1, true]`: numbers, and words for `true` and `false`."""
     items = [item.strip() for item in text[1:-1].rstrip(" \t\n\v\f\r,").split(",")]
     return tuple([Word(item) if item in ("true", "false") else Number(item) for item in items])
 

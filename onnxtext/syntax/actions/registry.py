@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registry of actions: grammar rules to the functions that build their values."""
+"""The registry of actions: for each grammar rule, the function that builds its value."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 ACTIONS: dict[str, Callable[..., Any]] = {}
-"""Rule or alias to its action; constant once the modules of actions are imported."""
+"""Actions by the name of their rule or alias; constant once all modules of actions are imported."""
 
 LOCATED: set[str] = set()
-"""The actions that take the offset of the rule's first token as their first argument."""
+"""The names of the actions whose first argument is the offset of the rule's first token."""
 
 
 def action(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Register a function as the action of the rule with its name."""
+    """Register a function as the action of the rule or alias with the same name."""
     ACTIONS[function.__name__] = function
     return function
 

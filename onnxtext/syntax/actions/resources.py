@@ -16,12 +16,12 @@ _DIGEST = re.compile(r"[0-9a-f]{16,64}")
 
 @dataclass(slots=True)
 class Resources:
-    """The resources section.
+    """The content of the `resources` section.
 
     Attributes:
-        blobs: bytes by digest.
+        blobs: the bytes of each blob in the text, by digest.
         places: the stores and files with further blobs.
-        left_out: whether the text was printed without its weights.
+        left_out: whether the section is `resources none`: the text was printed without its weights.
     """
 
     blobs: dict[str, bytes | memoryview] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Resources:
 
 
 def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
-    """`"9f2c…": base64 \"\"\"…\"\"\"`.
+    """Return the digest and the bytes of a blob: `"9f2c…": base64 "…"`.
 
     Raises:
         SemanticError: the digest is invalid, or the encoding is unknown or damaged.
@@ -48,7 +48,9 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
 
 
 def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
-    """`"9f2c…": base64 \"\"\"…\"\"\"` of perhaps gigabytes; base64 ignores blanks.
+    """Return the digest and the bytes of a blob in a triple-quoted string.
+
+    The string may have gigabytes. Its indentation stays, because base64 decoding ignores blanks.
 
     Raises:
         SemanticError: as for `resource`, or no line break follows the opening quotes.
@@ -66,7 +68,7 @@ def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
 def resources_section(
     word: str, items: list[tuple[str, bytes] | WeightPlace]
 ) -> tuple[str, Resources]:
-    """`resources { store: "m.weights"  "9f2c…": base64 \"\"\"…\"\"\" }`."""
+    """Return the keyword and the content of the section `resources { … }`."""
     blobs: dict[str, bytes | memoryview] = {}
     places = []
     for item in items:
@@ -78,7 +80,7 @@ def resources_section(
 
 
 def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
-    """`resources none`: the text was printed without its weights.
+    """Return the keyword and the content of `resources none`, in a text without its weights.
 
     Raises:
         SemanticError: the word is not `none`.
@@ -91,7 +93,7 @@ def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
 
 
 def resource_place(kind: str, path: str) -> WeightPlace:
-    """`store: "model.weights"`.
+    """Return the location of blobs for `store: "model.weights"`.
 
     Raises:
         SemanticError: the kind is unknown.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for schema files: signatures, their formal attributes and values, and type variables."""
+"""Actions for schema files: operator signatures, their formal attributes and values, and types."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ Option = Literal["single", "optional", "variadic"]
 
 @action
 def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> SchemaFile:
-    """A schema file.
+    """Return the schema file for a header and signatures.
 
     Raises:
-        SemanticError: its header has an unknown key, or a signature occurs twice.
+        SemanticError: the header has an unknown key, or two signatures have the same domain, name
+            and version.
     """
     head = head or Header()
     head.allow(SCHEMA_KEYS, "a schema file")
@@ -75,10 +76,13 @@ def signature(
     constraints: dict[str, tuple[Type, ...] | None] | None,
     nodes: list[Node] | None,
 ) -> OperatorSchema:
-    """`domain.Name <attributes> (inputs) => (outputs) where T: float | double { nodes }`.
+    """Return the operator schema for a signature.
+
+    Its form is `domain.Name <attributes> (inputs) => (outputs) where T: float | double { nodes }`.
 
     Raises:
-        SemanticError: a name occurs twice, or a type variable is undeclared or unused.
+        SemanticError: a name occurs twice, a type variable is undeclared or unused, an attribute
+            follows `...`, an input or output follows a variadic one, or a decorator is invalid.
     """
     own = list(name)
     given = attributes or []
@@ -143,10 +147,10 @@ def _check_variables(schema: OperatorSchema) -> None:
 
 
 def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str, tuple[Any, ...]]:
-    """Return the arguments of decorators by name.
+    """Return the arguments of each decorator, by the decorator's name.
 
     Raises:
-        SemanticError: a decorator is unknown, occurs twice, or has keys.
+        SemanticError: a decorator is not in `allowed`, occurs twice, or has a keyword argument.
     """
     found: dict[str, tuple[Any, ...]] = {}
     for decorator in decorators or ():
@@ -192,7 +196,7 @@ def _number(found: dict[str, tuple[Any, ...]], name: str, default: int, least: i
 
 @action
 def given_attribute(attribute: Attribute) -> FormalAttribute:
-    """`axis: int`, `axis: int = 0` or `axis = 0`."""
+    """Return the formal attribute for `axis: int`, `axis: int = 0` or `axis = 0`."""
     if isinstance(attribute.value, Reference):
         raise SemanticError("a default cannot refer to a parameter", help="write a value")
     if attribute.type is None:
@@ -205,7 +209,7 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
 
 @action
 def optional_attribute(decorators: Decorators, name: str, type: AttributeType) -> FormalAttribute:
-    """`axes?: ints`: optional, without a default."""
+    """Return the formal attribute for `axes?: ints`: optional, without a default."""
     return _formal_attribute(Attribute(name, type, None, tuple(decorators or ())), required=False)
 
 
@@ -223,7 +227,7 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
 
 @action
 def other_attributes(_: str) -> None:
-    """`...`: any other attribute."""
+    """Return None for `...`, which allows any other attribute."""
 
 
 # ---- Values and types ---------------------------------------------------------------------------
@@ -231,13 +235,13 @@ def other_attributes(_: str) -> None:
 
 @located
 def single_formal(at: int, decorators: Decorators, type: Type | str, name: str) -> FormalValue:
-    """`T x`."""
+    """Return the formal value for `T x`."""
     return _formal(at, decorators, type, name, "single")
 
 
 @located
 def optional_formal(at: int, decorators: Decorators, type: Type | str, name: str) -> FormalValue:
-    """`T bias?`."""
+    """Return the formal value for `T bias?`, which may be omitted."""
     return _formal(at, decorators, type, name, "optional")
 
 
@@ -245,7 +249,7 @@ def optional_formal(at: int, decorators: Decorators, type: Type | str, name: str
 def variadic_formal(
     at: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
-    """`T inputs...`: one or more values."""
+    """Return the formal value for `T inputs...`: one or more values."""
     return _formal(at, decorators, type, name, "variadic")
 
 
@@ -253,7 +257,7 @@ def variadic_formal(
 def empty_variadic_formal(
     at: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
-    """`T inputs...?`: any number of values."""
+    """Return the formal value for `T inputs...?`: zero or more values."""
     made = _formal(at, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
         raise error_at(at, name, "`@least` contradicts the `?`")
@@ -271,7 +275,7 @@ def _formal(
     if found.get("heterogeneous"):
         raise SemanticError("`@heterogeneous` has no arguments", help="write @heterogeneous()")
     if isinstance(type, Token):
-        at, type = type.at, str(type)  # behind the decorators
+        at, type = type.at, str(type)  # the type variable, after the decorators
     made = FormalValue(name, type, option, doc=_text(found, "doc"))
     made.least = _number(found, "least", 1, 1)
     made.homogeneous = "heterogeneous" not in found
@@ -281,10 +285,10 @@ def _formal(
 
 @action
 def fixed_type(type: Type) -> Type:
-    """A type without dimensions.
+    """Return a type of a signature, after checking that it has no dimensions.
 
     Raises:
-        SemanticError: the type has dimensions or decorators, or is incomplete.
+        SemanticError: the type has dimensions, or its element type is `undefined`.
     """
     inner: Any = type
     while not isinstance(inner, (TensorType, OpaqueType)):
@@ -306,13 +310,15 @@ def fixed_type(type: Type) -> Type:
 
 @action
 def type_variable(name: str) -> str:
-    """Return the name of a type variable, with its offset."""
+    """Return the name of a type variable: a token, which has its offset."""
     return name
 
 
 @action
 def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
-    """`where T: float | double, M: int32`.
+    """Return the types of each type variable for `where T: float | double, M: any`.
+
+    The types of a variable are a tuple, or None for `any`.
 
     Raises:
         SemanticError: a type variable is declared twice.
@@ -323,7 +329,7 @@ def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @action
 def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, ...] | None]:
-    """`T: float | double`, or `T: any`.
+    """Return a type variable and its types for `T: float | double`; None as types for `T: any`.
 
     Raises:
         SemanticError: an alternative is not a type.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section binding: attach the entries of sections to the items that their paths name (SPEC 13)."""
+"""Section binding: store entries of sections in the items that their paths name (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -20,59 +20,60 @@ from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
 
 DANGLING = "metadata-dangling"
-"""The code for entries whose path names nothing."""
+"""The diagnostic code for an entry whose path matches no item."""
 
 
 class _Names:
-    """Indexes by name of the nodes and values of a graph or function; the first of a name wins."""
+    """Indexes of the nodes and values of a graph or function by name; of equal names, the first."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
-        """Nodes by their first outputs."""
+        """The nodes by their first output."""
         return {first_output(node): node for node in reversed(self.owner.nodes)}
 
     @cached_property
     def labels(self) -> dict[str, Node]:
-        """Nodes by their labels."""
+        """The nodes with a label, by label."""
         return {node.name: node for node in reversed(self.owner.nodes) if node.name}
 
     @cached_property
     def outputs(self) -> dict[str, ValueInfo]:
-        """Outputs by name."""
+        """The outputs by name."""
         return {value.name: value for value in reversed(self.owner.outputs)}
 
     @cached_property
     def declared(self) -> dict[str, ValueInfo]:
-        """Values declared without data, by name."""
+        """The value infos without data in the `<…>` list, by name."""
         values = reversed(self.owner.values)
         return {value.name: value for value in values if value.data is None}
 
     @cached_property
     def values(self) -> dict[str, ValueInfo]:
-        """Inputs, outputs and values declared without data, by name; the first of each name."""
+        """The inputs, outputs and values in `declared`; of equal names the first in this order."""
         inputs = {value.name: value for value in reversed(self.owner.inputs)}
         return {**self.declared, **self.outputs, **inputs}
 
     @cached_property
     def tensors(self) -> dict[str, ValueInfo]:
-        """Initializers that are not inputs."""
+        """The initializers in the `<…>` list, by name."""
         values = reversed(self.owner.values)
         return {value.name: value for value in values if value.data is not None}
 
     @cached_property
     def generated(self) -> AbstractSet[str]:
-        """Values whose `value_info` entry has no statement of its own."""
+        """The names of `value_info` entries without own statement, such as typed node outputs."""
         return set(generated_values(self.owner))
 
 
 def attach_sections(model: Model, sections: Sections) -> None:
-    """Give a model its sections, and bind metadata and quantization to the items they name.
+    """Store the sections in a model; bind metadata and quantization to the items that paths name.
 
     Raises:
-        SemanticError: a path names nothing; the error's `made` is the model with all other entries.
+        SemanticError: a path matches no item; the error's `made` is the model with all other
+            entries.
     """
     model.training = sections.training
     model.configurations = sections.configurations
@@ -96,10 +97,10 @@ def attach_sections(model: Model, sections: Sections) -> None:
 
 
 class SectionBinding:
-    """Binds the sections of one model, with indexes of names that are built on demand.
+    """Binds the sections of one model; builds indexes of names on demand.
 
     Attributes:
-        semantic_errors: errors for paths that name nothing.
+        semantic_errors: the errors for paths that match no item.
     """
 
     def __init__(self) -> None:
@@ -117,7 +118,14 @@ class SectionBinding:
     def attach_all(
         self, owner: Graph | Function, blocks: list[Any], attach: Callable[[Any], None]
     ) -> None:
-        """Bind the blocks in the items of the main graph or a function; `attach` binds one item."""
+        """Bind the metadata blocks of the main graph or of a function.
+
+        Args:
+            owner: the graph or function at which the paths of the blocks begin.
+            blocks: metadata blocks; for a function also its own entries, which stay unchanged.
+            attach: binds one block. The native core calls it only for blocks that it does not bind
+                itself, such as those of functions and of nested graphs.
+        """
         if core() == "native":
             core_module("sections").bind_blocks(blocks, self._of(owner), attach)
             return
@@ -125,7 +133,7 @@ class SectionBinding:
             attach(block)
 
     def attach_any(self, model: Model, block: Block) -> None:
-        """Bind a metadata block of a model; collect an error if its path names nothing."""
+        """Bind a metadata block of a model; collect an error if its path matches no item."""
         try:
             if block.kind == "function":
                 self._attach_function(model, block)
@@ -135,7 +143,7 @@ class SectionBinding:
             self._collect(error)
 
     def annotate(self, graph: Graph, at: int, path: tuple[Step, ...], entries: Pairs) -> None:
-        """Bind a quantization annotation; collect an error if its path names nothing."""
+        """Bind a quantization annotation; collect an error if its path matches no graph."""
         try:
             owner = self._graph_at(graph, path[:-1], Token("", at))
         except SemanticError as error:
@@ -171,10 +179,10 @@ class SectionBinding:
                 self._collect(error)
 
     def _attach(self, root: Graph | Function, block: Block) -> None:
-        """Bind metadata to the part of a graph or function that its path names.
+        """Store the entries of a metadata block in the item that the block's path names.
 
         Raises:
-            SemanticError: the path names nothing.
+            SemanticError: the path matches no item.
         """
         path = block.path
         entries = block.entries()
@@ -195,15 +203,15 @@ class SectionBinding:
     def _graph_at(
         self, root: Graph | Function, path: tuple[Step, ...], token: str
     ) -> Graph | Function:
-        """Return the graph at the end of a path of nodes and attributes.
+        """Return the graph at the end of a path such as `node.attribute.node.attribute`.
 
         Args:
-            root: the graph or function at which the path begins.
-            path: the steps.
-            token: marks errors in the path.
+            root: the graph or function at which the path begins; the result for an empty path.
+            path: names of nodes and attributes in turn.
+            token: the token that errors in the path mark.
 
         Raises:
-            SemanticError: the path names no graph.
+            SemanticError: the path leads to no graph.
         """
         if len(path) % 2:
             raise SemanticError(
@@ -272,6 +280,15 @@ class SectionBinding:
     def _dangling(
         self, kind: str, name: str, known: list[str], token: str, step: int
     ) -> SemanticError:
+        """Return the error for a step of a path that matches no item, with a suggestion.
+
+        Args:
+            kind: what the step should name.
+            name: the name in the step.
+            known: the names that exist, of which a similar one is suggested.
+            token: the token that the error marks.
+            step: the index of the step in the path.
+        """
         import difflib
 
         known = known[: max(_MAX_COMPARED - self._compared, 0)]
@@ -299,4 +316,4 @@ class SectionBinding:
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_COMPARED = 10_000
-"""The most names that are compared in one text to find suggestions."""
+"""The maximum number of names that are compared in one text to find suggestions."""

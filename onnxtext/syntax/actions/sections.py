@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the sections after the functions, which keep details out of the graph (SPEC 13).
+"""Actions for the sections at the end of a model, such as `metadata { … }` (SPEC 13).
 
-`section_binding` attaches metadata and quantization entries to their node, value, graph or function
-when the model is complete.
+The entries of `metadata` and `quantization` name nodes, values, graphs and functions by paths.
+`section_binding` resolves the paths when the model is complete.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """`key: above` in the metadata section, with `above` as a token."""
+    """`key: above` in the metadata section; `word` is the token `above`."""
 
     key: str
     word: str
@@ -48,10 +48,10 @@ class Block:
     """`node path { … }` in the metadata section.
 
     Attributes:
-        kind: one of `BLOCKS`, as a token with its offset.
-        path: the owner of the entries; () for the main graph.
+        kind: one of `BLOCKS`: a token, which has its offset.
+        path: the path to the described item; () for the main graph.
         overload: the overload of a function; None for other blocks.
-        items: entries, and for a function also blocks.
+        items: the entries; in a block of a function also the blocks inside it.
     """
 
     kind: str
@@ -60,22 +60,22 @@ class Block:
     items: list[Entry | Repeated | Block]
 
     def entries(self) -> Pairs:
-        """Return the entries of the block itself."""
+        """Return the keys and values of the entries, without those of inner blocks."""
         return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
 
 
 @dataclass(slots=True)
 class Sections:
-    """All sections of a text by kind.
+    """The contents of all sections of a text, by kind.
 
     Attributes:
         metadata: the blocks of the metadata section; True for `metadata none`.
-        quantization: offsets, paths and entries of the quantization section.
+        quantization: for each annotation its offset, path and pairs.
         training: the training of each `training` section.
         configurations: the configuration of each `configuration` section.
-        order: the decorators in the section `order`; None without it.
-        encoding: the encoding section, if any.
-        resources: the resources section.
+        order: the decorators in the `order` section; None if the text has none.
+        encoding: the content of the `encoding` section; None if the text has none.
+        resources: the content of the `resources` section.
     """
 
     metadata: list[Block] | bool = field(default_factory=list)
@@ -88,10 +88,10 @@ class Sections:
 
     @classmethod
     def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
-        """Sort the sections of a text by kind.
+        """Collect the sections of a text, each given as its keyword and content.
 
         Raises:
-            SemanticError: a section that must be unique is repeated.
+            SemanticError: a section other than `training` and `configuration` is repeated.
         """
         made = cls()
         seen: set[str] = set()
@@ -117,10 +117,11 @@ class Sections:
 def metadata_block(
     kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Repeated | Block]
 ) -> Block:
-    """`node path { … }`.
+    """Return the metadata block for `node path { … }`.
 
     Raises:
-        SemanticError: the kind is unknown, or the path is invalid for it.
+        SemanticError: the kind is unknown, or the path, the overload or an item is invalid for the
+            kind.
     """
     if kind not in BLOCKS:
         raise SemanticError(
@@ -142,7 +143,7 @@ def metadata_block(
 
 
 def repeated_entry(key: str, word: str) -> Repeated:
-    """`key: above`: the value of the key in the block above.
+    """Return the entry for `key: above`, which repeats the value of the key in the block above.
 
     Raises:
         SemanticError: the word is not `above`.
@@ -155,10 +156,10 @@ def repeated_entry(key: str, word: str) -> Repeated:
 
 
 def _fill_repeated(items: list[Entry | Repeated | Block]) -> None:
-    """Replace `above` by the values of the block directly above.
+    """Replace each `key: above` in blocks by the entry with this key in the block directly above.
 
     Raises:
-        SemanticError: the block above does not have the key.
+        SemanticError: no block is directly above, or it does not have the key.
     """
     above: Block | None = None
     for block in items:
@@ -188,11 +189,11 @@ def _fill(block: Block, above: Block | None) -> None:
 
 
 BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")
-"""The kinds of items that a block in the metadata section may describe."""
+"""The kinds of items that a block in the metadata section can describe."""
 
 
 def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[str, list[Block]]:
-    """`metadata { … }`.
+    """Return the keyword and the blocks of `metadata { … }`.
 
     Raises:
         SemanticError: an entry is outside of a block.
@@ -211,7 +212,7 @@ def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[
 
 
 def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
-    """`metadata none`: the text was printed without the metadata.
+    """Return the keyword and True for `metadata none`, in a text printed without its metadata.
 
     Raises:
         SemanticError: the word is not `none`.
@@ -224,10 +225,10 @@ def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
 
 
 def indexed_step(name: str, numbers: str) -> Step:
-    """`body[0]`.
+    """Return the path step for `body[0]`, an index in a list of graphs.
 
     Raises:
-        SemanticError: the brackets do not contain an index.
+        SemanticError: the index is not a single number of at most 9 digits.
     """
     index = numbers[1:-1].strip()
     if not index.isdigit() or len(index) > 9:
@@ -236,15 +237,15 @@ def indexed_step(name: str, numbers: str) -> Step:
 
 
 def label_step(label: str) -> Step:
-    """`[node_1]`."""
+    """Return the path step for `[node_1]`, the label of a node."""
     return Step(label, None, True)
 
 
 def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Training]:
-    """`training { initialization: g () => () {}  … }`.
+    """Return the keyword and the content of `training { initialization: g () => () {}  … }`.
 
     Raises:
-        SemanticError: an item is unknown, of the wrong kind or repeated.
+        SemanticError: a field is unknown, has a value of the wrong kind, or is repeated.
     """
     made = Training()
     seen: set[str] = set()
@@ -270,15 +271,15 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
 
 
 def configuration_section(word: str, name: str, record: Record) -> tuple[str, Configuration]:
-    """`configuration "name" { num_devices: 2 }`."""
+    """Return the keyword and the content of `configuration "name" { num_devices: 2 }`."""
     return word, Configuration(name, record)
 
 
 def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, list[Decorator]]:
-    """`order { @value_info("b", "a") }`.
+    """Return the keyword and the decorators of `order { @value_info("b", "a") }`.
 
     Raises:
-        SemanticError: a decorator does not set the order of a list.
+        SemanticError: a decorator is neither `@value_info` nor `@initializers`.
     """
     for decorator in decorators or ():
         if decorator.name not in ORDERS:
@@ -291,10 +292,10 @@ def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, l
 
 
 def encoding_section(word: str, record: Record) -> EncodingPatch:
-    """`encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
+    """Return the content of `encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
 
     Raises:
-        SemanticError: the record does not have this form.
+        SemanticError: a field is missing or unknown, or its value is not a digest or base64.
     """
     values = {item.key: item.value for item in record.fields}
     match values:

@@ -15,16 +15,20 @@ MAX_SEMANTIC_ERRORS = 100
 class SemanticError(ValueError):
     """An error that an action finds; `recovery` turns it into a diagnostic.
 
+    The error marks `length` characters, which begin `offset` characters after the start of `token`;
+    without `length`, the rest of the token.
+
     Attributes:
-        code: slug of the diagnostic.
-        message: lower case, no final period.
-        at: character offset in the source; None for the whole construct.
-        length: in characters, at least 1.
+        code: the code of the diagnostic, such as `syntax-error`.
+        message: begins in lower case, and has no final period.
+        at: the character offset of the marked text in the source; None to use the start of the
+            construct.
+        length: the number of marked characters, at least 1.
         help: how to fix it.
-        made: the value of the construct without the invalid parts; None if nothing remains.
+        made: the value of the construct without its invalid parts; None if it has no value.
         others: further errors in the same construct.
-        step: the index of the wrong step of a path; None if the error concerns no single step.
-        instead: the text that replaces the wrong text; None if unknown.
+        step: the index of the invalid step in an entry's path; None for other errors.
+        instead: the text to suggest in place of the invalid text; None if unknown.
     """
 
     def __init__(
@@ -50,7 +54,7 @@ class SemanticError(ValueError):
 
 
 def from_literal(error: LiteralError, token: str | None) -> SemanticError:
-    """Return the semantic error for an invalid literal."""
+    """Convert the error for an invalid literal; offsets in `error` are relative to `token`."""
     return SemanticError(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""Actions for names and the three string literals (SPEC 1.4): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
 
-The values are `str`; bytes that are not UTF-8 become lone surrogates (PEP 383), so that `str` and
-`bytes` convert both ways without loss.
+The values are `str`. Bytes that are not valid UTF-8 become lone surrogates (PEP 383), so that
+`to_bytes` and `to_text` convert without loss.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _BYTE_ESCAPE = re.compile(
 
 
 def to_bytes(text: str) -> bytes:
-    """Return the bytes of a string value."""
+    """Encode a string value as the bytes it stands for."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def to_text(data: bytes) -> str:
-    """Return the string value of any bytes."""
+    """Decode any bytes to a string value."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def plain(token: str) -> str:
-    """`"…"` without a backslash."""
+    """Return the value of a string `"…"` that has no backslash."""
     return token[1:-1]
 
 
 def escaped(token: str) -> str:
-    r"""`"…"` with backslashes: `\X` is X for every X, as officially."""
+    r"""Return the value of a string `"…"`; as in the official parser, `\X` is X for every X."""
     return _ESCAPE.sub(r"\1", token[1:-1])
 
 
 def byte_string(token: str) -> str:
-    r"""`b"…"`: UTF-8 with escapes `\\ \" \n \r \t \xNN \u{…}`.
+    r"""Return the value of `b"…"`, which has the escapes `\\ \" \n \r \t \xNN \u{…}`.
 
     Raises:
         SemanticError: an escape is unknown.
@@ -49,11 +49,13 @@ def byte_string(token: str) -> str:
 
 
 def triple(token: str) -> str:
-    r'''`"""…"""`: the lines between the quotes, without the closing quotes' indentation.
+    r'''Return the value of `"""…"""`: its lines, without their indentation.
+
+    The indentation is that of the closing quotes. CRLF becomes LF.
 
     Raises:
-        SemanticError: the opening quotes are not followed by a line end, a line is indented less
-            than the closing quotes, or an escape is unknown.
+        SemanticError: text follows the opening quotes on their line or precedes the closing quotes
+            on theirs, a line is indented less than the closing quotes, or an escape is unknown.
     '''
     if "\r" in token:
         token = token.replace("\r\n", "\n")
@@ -79,7 +81,7 @@ def triple(token: str) -> str:
     if first == last:
         return ""
     if token.count(indent, first, last) == token.count("\n", first, last):
-        text = token[first + len(indent) : last].replace(indent, "\n")  # on all lines
+        text = token[first + len(indent) : last].replace(indent, "\n")  # every line has the indent
     else:
         text = _dedented(token, token[first + 1 : last], indent[1:])
     if "\\" not in text:
@@ -88,7 +90,7 @@ def triple(token: str) -> str:
 
 
 def _dedented(token: str, body: str, indent: str) -> str:
-    """Return the lines of a text without their indentation; blank lines need none."""
+    """Remove an indentation from the lines of a text; blank lines may be indented less."""
     taken = []
     for line in body.split("\n"):
         if line.startswith(indent):
@@ -111,6 +113,7 @@ def _unescape(token: str, start: int, end: int, *, bytes_allowed: bool) -> bytes
 
 
 def _unescape_text(token: str, text: str, *, bytes_allowed: bool, base: int | None = None) -> bytes:
+    """Return the bytes of a text with escapes; `base` is its offset in the token, if known."""
     parts: list[bytes] = []
     at = 0
     while (slash := text.find("\\", at)) >= 0:
@@ -133,6 +136,7 @@ def _unescape_text(token: str, text: str, *, bytes_allowed: bool, base: int | No
 
 
 def _escape_value(found: re.Match[str], bytes_allowed: bool) -> bytes | None:
+    """Return the bytes for a match of `_BYTE_ESCAPE`; None if the escape is invalid."""
     if found["simple"]:
         return _SIMPLE[found["simple"]]
     if found["byte"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the literals of tensors: keep their text until the type is known (SPEC 6)."""
+"""Actions for the literals of tensors: keep the text until the tensor's type is known (SPEC 6)."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from onnxtext.syntax.grammar.lexer import Token
 
 @dataclass(frozen=True, slots=True)
 class ScalarText:
-    """A literal without brackets: its text, or the bytes of a string."""
+    """An element without brackets: the text of a number, or the bytes of a string."""
 
     value: str | bytes
 
 
 @dataclass(frozen=True, slots=True)
 class TypedText:
-    """`{…}` of numbers, as one token."""
+    """The text of a list of numbers in braces, `{1, 2}`: data for a typed field."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TypedLiterals:
-    """The items of `{…}`: texts of numbers, or bytes of strings."""
+    """The items of a list in braces: texts of numbers, or bytes of strings."""
 
     items: list[str | bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class RawText:
-    """`[…]`, flat or nested."""
+    """The text of a list of numbers in brackets, `[1, 2]` or `[[1], [2]]`: data for `raw_data`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`name(arguments)`, or `name{…}` with the braces as its only argument."""
+    """`name(arguments)`, or `name{…}`, whose only argument is the list in braces."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -54,7 +54,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class FieldCalls:
-    """Tensor data as calls of field names: `raw_data(b"…") float_data{1}`."""
+    """Tensor data by the names of its fields: `raw_data(b"…") float_data{1}`."""
 
     calls: list[Call]
 
@@ -72,18 +72,19 @@ Pending = (
     | ExternalData
     | NoData
 )
+"""The data of a tensor before its type is known; `resolve` in `tensors` converts it."""
 
 
 def raw_literals(items: list[str]) -> RawText:
-    """Return a bracket literal that was parsed item by item."""
+    """Return a list in brackets that was parsed item by item."""
     return RawText(nested_items(items))
 
 
 class Joined(str):
-    """The text of a bracket that was parsed item by item, for example because of a comment.
+    """The text of a bracketed list that was parsed item by item, for example due to a comment.
 
     Attributes:
-        places: the offsets of each part, in this text and in the source.
+        places: for each token in the list, its offset in this text and its offset in the source.
     """
 
     __slots__ = ("places",)
@@ -99,7 +100,7 @@ class Joined(str):
 
 
 def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
-    """Return the text of a bracket with these items."""
+    """Return the text of a bracketed list, given the texts of its items."""
     text = Joined(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
     text.places = []
     size = 1
@@ -114,19 +115,19 @@ def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
 
 @action
 def literal(value: Any) -> Any:
-    """An element: the text of a number or `true`, or the bytes of a string."""
+    """Return an element: the text of a number or `true`, or the bytes of a string."""
     return value.text if type(value) is Number else value
 
 
 @action
 def string_literal(text: str) -> bytes:
-    """A string element."""
+    """Return the bytes of a string that is an element."""
     return to_bytes(text)
 
 
 @action
 def bracket_item(value: Any) -> str:
-    """Return the text of one item of a bracketed list: a number, or a nested list."""
+    """Return the text of an item of a bracketed list: a number, `true`, `...` or a nested list."""
     text: str = value.text if type(value) is Number else value
     return text
 

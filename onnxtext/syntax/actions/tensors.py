@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for tensors: convert a type and a literal to `TensorData`."""
+"""Actions for tensors: convert the literal of a tensor to `TensorData`, based on its type."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint
 
 
 def tensor(type: ast.Type, name: str | None, data: Pending | None) -> ast.Tensor | ast.SparseTensor:
-    """Return a tensor in an attribute.
+    """Return the tensor for a type, a name and data: `float[2] t = {1, 2}` in an attribute.
 
     Raises:
-        SemanticError: the data is invalid for the type.
+        SemanticError: the data is invalid for the type, or a sparse tensor has a name.
     """
     made = resolve(type, data)
     if isinstance(made, ast.SparseTensor):
@@ -48,13 +48,13 @@ def tensor(type: ast.Type, name: str | None, data: Pending | None) -> ast.Tensor
 
 
 def scalar_tensor(element: str, value: str | bytes) -> ast.Tensor:
-    """`float(1e-05)`: rank 0, raw."""
+    """Return the tensor of rank 0 for `float(1e-05)`; its element is stored in `raw_data`."""
     type = ast.TensorType(str(element))
     return ast.Tensor(type, _scalar(ELEMENTS[type.element], ScalarText(value)))
 
 
 def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.SparseTensor:
-    """Return the data of a literal for a type.
+    """Convert the parsed data of a tensor to `TensorData` (or `SparseTensor`), based on its type.
 
     Raises:
         SemanticError: the literal is invalid for the type, or the type cannot have data.
@@ -158,7 +158,7 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.Tensor
         raise _semantic_error(error, text) from None
     count = prod(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
-        # The official parser does not check the number of elements: keep them in their field.
+        # Keep the entries, as the official parser does, which does not check their number.
         return ast.FieldData(((element.field, entries),))
     return ast.TypedData(entries)
 
@@ -181,7 +181,7 @@ def _braces(items: list[str | bytes]) -> str:
 
 
 def _external(calls: list[Call]) -> ast.ExternalData:
-    """Return the data of `external("w.bin", 0, 16)`."""
+    """Return the external data for `external("w.bin", 0, 16)`."""
     call = calls[0]
     if len(calls) > 1:
         raise SemanticError(

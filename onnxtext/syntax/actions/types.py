@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for types: parse types from their text."""
+"""Actions for types, such as `float[N, 3]` and `seq(float)`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 MAX_TYPE_DEPTH = 49
-"""The deepest nesting of types that protobuf, with its limit of 100 messages, can read."""
+"""The deepest nesting of types that protobuf can read, given its limit of 100 nested messages."""
 
 
 class OpaqueName(str):
     """A dotted name inside `opaque(…)`.
 
     Attributes:
-        parts: how many names the dots join.
+        parts: the number of names that the dots join.
     """
 
     __slots__ = ("parts",)
@@ -39,7 +39,7 @@ class OpaqueName(str):
 
 
 def coarse_type(token: str) -> ast.TensorType:
-    """`float[N, 3]` as one token.
+    """Return the tensor type for the token `float[N, 3]`.
 
     Raises:
         SemanticError: a dimension is invalid.
@@ -57,7 +57,7 @@ def _coarse_type(text: str) -> ast.TensorType:
 
 
 def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
-    """Return the dimensions in a bracket: sizes, words and `?`.
+    """Return the dimensions in the token `[3, N, ?]`; None for empty brackets (no shape).
 
     Raises:
         SemanticError: a dimension is invalid.
@@ -82,17 +82,17 @@ def _dim(text: str, token: str) -> ast.Dim:
 
 
 def scalar_type(element: str) -> ast.TensorType:
-    """`float`: rank 0."""
+    """Return the tensor type for `float`, which has rank 0."""
     return ast.TensorType(str(element))
 
 
 def fine_type(element: str, shape: tuple[ast.Dim, ...] | None) -> ast.TensorType:
-    """An element type and its dimensions."""
+    """Return the tensor type for an element type and dimensions that were parsed one by one."""
     return ast.TensorType(str(element), shape)
 
 
 def container_type(name: str, arguments: list[Any]) -> ast.Type:
-    """`seq(…)`, `optional(…)`, `map(…, …)`, `sparse_tensor(…)`, `opaque(…)`.
+    """Return the type for `seq(…)`, `optional(…)`, `map(…, …)`, `sparse_tensor(…)` or `opaque(…)`.
 
     Raises:
         SemanticError: the arguments are invalid for the type.
@@ -159,26 +159,26 @@ Decorators = list[ast.Decorator] | None
 
 @action
 def inner_type(decorators: Decorators, type: ast.Type) -> ast.Type:
-    """A type inside another."""
+    """Return a type with its decorators, such as the argument of `seq(…)`."""
     return replace(type, decorators=tuple(decorators)) if decorators else type
 
 
 @action
 def any_dim(decorators: Decorators) -> Any:
-    """`?`."""
+    """Return the dimension `?`, with its decorators."""
     return ast.DecoratedDim(None, tuple(decorators)) if decorators else None
 
 
 @action
 def sized_dim(decorators: Decorators, text: str) -> Any:
-    """A size."""
+    """Return a dimension that is an integer, with its decorators."""
     size = integers.int64(text)
     return ast.DecoratedDim(size, tuple(decorators)) if decorators else size
 
 
 @action
 def named_dim(decorators: Decorators, name: str) -> Any:
-    """A symbolic size."""
+    """Return a dimension that is a name, with its decorators."""
     return ast.DecoratedDim(name, tuple(decorators)) if decorators else name
 
 

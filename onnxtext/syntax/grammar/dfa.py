@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build one deterministic automaton from the grammar's terminals, by subset construction.
 
-The automaton reads the longest token; if several terminals match the token, the first in the
-lexer's order wins. The automaton differs from the patterns in two ways: a NESTED token ends where
-its first bracket is closed (the code that runs the tables counts brackets); and a minus sign with a
-word, such as `-x`, becomes one bad token unless they form a number.
+The automaton reads the longest token. If several terminals match the token, the first in the
+lexer's order wins. Two kinds of tokens differ from the patterns in the grammar: a NESTED token ends
+at the bracket that closes its first bracket, for which the native lexer counts brackets; and a
+minus sign with a word, such as `-x`, is one BAD token, except for numbers such as `-inf`.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from typing import Any, NamedTuple
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
 _OTHER = 128
 _CHARACTERS = frozenset(range(_OTHER + 1))
-"""ASCII, and one number for all other characters."""
+"""The alphabet of the automaton: the ASCII codes, and `_OTHER` for all other characters."""
 
 IGNORED = "__IGNORE"
-"""The prefix of the names of ignored terminals."""
+"""The prefix of the names that Lark gives to ignored terminals."""
 
 
 class Scanner(NamedTuple):
-    """The tables of the automaton, which starts in state 0.
+    """The tables of the automaton. State 0 is the start state.
 
     Attributes:
-        classes: the class of each ASCII character; last, the class of all other characters.
-        moves: for each state and class the next state, or -1: 16-bit integers in base64, which
-            load fast.
-        accepts: for each state the terminal that ends there, or "".
+        classes: the class of each ASCII character, then the class of all other characters.
+        moves: for each state, a row with the next state for each class, or -1. The rows are
+            little-endian 16-bit integers in base64, which load fast.
+        accepts: for each state, the name of the terminal that it accepts, or "".
     """
 
     classes: list[int]
@@ -45,7 +45,7 @@ def make_scanner(terminals: Iterable[tuple[str, str]]) -> Scanner:
     """Build the automaton.
 
     Args:
-        terminals: names and regular expressions, in order of precedence.
+        terminals: the name and regular expression of each, in order of precedence.
 
     Raises:
         NotImplementedError: an expression is not regular, such as a lookahead.
@@ -62,12 +62,12 @@ def make_scanner(terminals: Iterable[tuple[str, str]]) -> Scanner:
 
 
 class _Nfa:
-    """A nondeterministic automaton for several expressions; state 0 is its start.
+    """A nondeterministic automaton for several regular expressions. State 0 is the start state.
 
     Attributes:
-        empty: for each state its empty transitions.
-        moves: for each state, sets of characters and the next states.
-        finals: the number of the expression that each final state accepts.
+        empty: for each state, the targets of its empty transitions.
+        moves: for each state, its other transitions: a set of characters and the next state.
+        finals: for each final state, the index of the expression that it accepts.
     """
 
     def __init__(self, patterns: list[str]) -> None:
@@ -82,7 +82,7 @@ class _Nfa:
             self.finals[self._sequence(parsed, self._state(start), flags)] = number
 
     def _state(self, before: int | None = None) -> int:
-        """Add a state, with an empty transition from the state `before` if given."""
+        """Add a state, and an empty transition to it from `before` if given; return its number."""
         self.empty.append([])
         self.moves.append([])
         if before is not None:
@@ -90,13 +90,13 @@ class _Nfa:
         return len(self.empty) - 1
 
     def _sequence(self, items: Any, at: int, flags: int) -> int:
-        """Add consecutive items; return the state after them."""
+        """Add consecutive items of a regular expression; return the state after them."""
         for operator, argument in items:
             at = self._item(str(operator), argument, at, flags)
         return at
 
     def _item(self, operator: str, argument: Any, at: int, flags: int) -> int:
-        """Add one item of a regular expression that `re` has parsed; return the state after it."""
+        """Add one item of a parsed regular expression; return the state after the item."""
         match operator:
             case "LITERAL":
                 return self._characters(at, {argument}, flags)
@@ -143,7 +143,7 @@ class _Nfa:
         return end
 
     def classes(self) -> tuple[list[int], list[int]]:
-        """Return the equivalence class of each character, and a sample of each class."""
+        """Return the equivalence class of each character, and one character of each class."""
         sets = list({characters for moves in self.moves for characters, _ in moves})
         numbers: dict[tuple[bool, ...], int] = {}
         classes = []
@@ -157,7 +157,15 @@ class _Nfa:
         return classes, samples
 
     def subsets(self, samples: list[int]) -> tuple[list[list[int]], list[int]]:
-        """Return each state's transitions, and the index of the expression it accepts or -1."""
+        """Build the deterministic automaton, whose states are sets of states of this automaton.
+
+        Args:
+            samples: one character of each class.
+
+        Returns:
+            For each state a row with the next state for each class, or -1; and for each state the
+            index of the expression that it accepts, or -1.
+        """
         first = self._closure(frozenset({0}))
         numbers = {first: 0}
         found = [first]
@@ -182,7 +190,7 @@ class _Nfa:
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
-        """Return the states that empty transitions reach; drop states without other transitions."""
+        """Return the states that empty transitions reach, if they are final or have other moves."""
         seen = set(states)
         left = list(states)
         while left:
@@ -193,7 +201,7 @@ class _Nfa:
 
 
 def _characters_in(items: Any) -> set[int]:
-    """Return the characters of a parsed class such as `[^a-z_]`."""
+    """Return the characters that a parsed class such as `[^a-z_]` matches."""
     chosen: set[int] = set()
     negated = False
     for operator, argument in items:

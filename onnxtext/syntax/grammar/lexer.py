@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Split texts into tokens with one regular expression built from the grammar's terminals.
 
-A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. It depends only on the
-token's text, not on its context.
+A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. The kind depends only on
+the token's text, not on its context.
 
-The expression does not cover two cases: a dictionary distinguishes special words such as `float`
-from other words, and code finds the end of a NESTED token, because nested brackets are not regular.
+The lexer handles two cases outside of the regular expression: a dictionary looks up special words
+such as `float`, and `closing_bracket` finds the end of a NESTED token, because nested brackets are
+not regular.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class Token(str):
     """The text of a token, with its offset.
 
     Attributes:
-        at: the offset of its first character.
-        kind: its kind; "" if unknown.
+        at: the offset of the first character in the text.
+        kind: the name of the terminal; "" if unknown.
     """
 
     __slots__ = ("at", "kind")
@@ -53,7 +54,7 @@ class Token(str):
 
     @property
     def end(self) -> int:
-        """The offset after its last character."""
+        """The offset after the last character."""
         return self.at + len(self)
 
     @property
@@ -62,12 +63,12 @@ class Token(str):
         return Span(self.at, self.end)
 
     def __getnewargs__(self) -> tuple[str, int, str]:  # type: ignore[override]
-        """Return the arguments for copies: records in the syntax tree hold tokens."""
+        """Return the arguments of `__new__` for `copy` and `pickle`: the AST contains tokens."""
         return str(self), self.at, self.kind
 
 
 class PlainToken(Token, PlainText):
-    """A literal of plain numbers."""
+    """A token that is a `PlainText`: a list of numbers without exponents or words like `nan`."""
 
     __slots__ = ()
 
@@ -83,16 +84,16 @@ class Lexer:
 
     @cached_property
     def _pattern(self) -> tuple[re.Pattern[str], list[str]]:
-        """The pattern that finds a token, and the kinds of its groups."""
+        """The pattern of a token, or of the beginning of a long token; the kinds of its groups."""
         return _token_pattern(self._terminals, [(_LONG, _LONG_BEGINNING)])
 
     @cached_property
     def _whole(self) -> tuple[re.Pattern[str], list[str]]:
-        """The pattern that finds a token, including long tokens."""
+        """The pattern of a token, also of a long one as a whole; the kinds of its groups."""
         return _token_pattern(self._terminals, [])
 
     def read(self, text: str, at: int) -> Iterator[tuple[str, str, int]]:
-        """Yield the kind, text and offset of each token from an offset on."""
+        """Yield the kind, text and offset of each token, beginning at offset `at`."""
         pattern, kinds = self._pattern
         marks, words = self._marks, self._words
         while True:
@@ -116,7 +117,7 @@ class Lexer:
                     break
 
     def _rare(self, text: str, at: int) -> Token:
-        """Return a token whose end the pattern cannot find."""
+        """Return the long or NESTED token at an offset, whose end `_pattern` does not find."""
         long = self._long_token(text, at)
         if long is not None:
             return long
@@ -131,9 +132,9 @@ class Lexer:
         return Token(token, at, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, at: int) -> Token | None:
-        """Return a token of perhaps gigabytes without the pattern; None for other tokens."""
+        """Read a TRIPLE string or a long number list without a pattern; None if it needs one."""
         if text[at] == '"':
-            # Without escapes it ends at the next three quotes.
+            # A string without escapes ends at the next three quotes.
             end = find_by_quote(text, '"""', at + 3) + 3
             if end < 3 or text.find("\\", at + 3, end) >= 0:
                 return None
@@ -165,7 +166,7 @@ class Lexer:
         return Token(token, start, kind)
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
-        """Return the tokens of a range of a text."""
+        """Return the tokens between two offsets of a text, with offsets in the whole text."""
         found = []
         for kind, token, at in self.read(text[start:end], 0):
             made = token if isinstance(token, Token) else Token(token, at, kind)
@@ -174,7 +175,7 @@ class Lexer:
         return found
 
     def kind(self, text: str) -> str:
-        """Return the kind of a token with this text; `BAD` if no terminal matches all of it."""
+        """Return the kind of a token, given its text; `BAD` if the whole text is not one token."""
         if isinstance(text, Token) and text.kind:
             return text.kind
         found = self.token(text, 0)
@@ -182,10 +183,10 @@ class Lexer:
 
 
 def closing_bracket(text: str) -> int:
-    """Return the offset after the bracket that closes the first bracket; 0 if none does.
+    """Return the offset after the bracket that closes the first bracket; 0 if it is unclosed.
 
     Args:
-        text: a match of the pattern of NESTED: begins with `[`, contains no strings.
+        text: a match of the terminal NESTED, which begins with `[` and contains no strings.
     """
     if len(text) > _LONG_LITERAL:
         import numpy as np
@@ -209,7 +210,7 @@ _BLANKS = r"[ \t\n\v\f\r]*"
 
 _MARK = "a mark"
 _LONG = "long"
-"""Kinds of groups of the token pattern that are not terminals."""
+"""The two group kinds that are not terminals: any punctuation, the beginning of a long token."""
 
 _RARE = frozenset((_LONG, "NESTED", END_KIND))
 
@@ -219,14 +220,15 @@ _LONG_BEGINNING = r'"""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})'
 def _token_pattern(
     terminals: list[Terminal], first: list[tuple[str, str]]
 ) -> tuple[re.Pattern[str], list[str]]:
-    """Build the pattern of blanks and comments, then one token as the only group that matches.
+    """Build a pattern that skips blanks and comments and matches one token, in one of its groups.
 
     Args:
         terminals: in order of precedence.
-        first: kinds and patterns of further groups, which precede all terminals.
+        first: the kinds and patterns of extra groups, which are tried before all terminals except
+            the most common ones.
 
     Returns:
-        The pattern and the kinds of its groups.
+        The pattern, and the kind of each group by its number; "" for group 0.
     """
     word = next(t.pattern for t in terminals if t.name == "WORD")
     odd = [t for t in terminals if _is_special(t) and not _special_words(t)]
@@ -234,7 +236,7 @@ def _token_pattern(
     named = [(t.name, _guarded(t)) for t in terminals if not _is_special(t) and t.name != "WORD"]
     last = [(BAD_KIND, rf"-{word}|[^ \t\n\v\f\r#]"), (END_KIND, r"\Z")]
     groups = [*_common_tokens(words), *first, *named, *words, *last]
-    # It matches in one way only, so that long blanks cause no backtracking.
+    # This part of the pattern is unambiguous, so that long blanks cause no backtracking.
     skipped = rf"{_BLANKS}(?:#[^\n]*(?:\n{_BLANKS}|\Z))*"
     choices = "|".join([f"({pattern})" for _, pattern in groups])
     return compile_pattern(f"{skipped}(?:{choices})"), ["", *(kind for kind, _ in groups)]
@@ -243,8 +245,9 @@ def _token_pattern(
 def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the kinds and patterns of the most frequent tokens, which are tried first.
 
-    No other token can begin with one of them. They are a string without a backslash, marks that
-    begin no other token, the bracket of a label, and a word before certain characters.
+    None of them can be the beginning of a longer token. They are strings without a backslash,
+    punctuation that begins no other token, the opening bracket of a label, and words that a blank
+    or punctuation follows.
     """
     return [
         ("STRING", r'"[^"\\]+"'),
@@ -258,14 +261,14 @@ def _is_special(terminal: Terminal) -> bool:
 
 
 def _special_words(terminal: Terminal) -> list[str]:
-    """Return the words of a terminal that consists of special words only."""
+    """Return the words of a terminal such as BOOL, `true|false`; [] for all other terminals."""
     if not _is_special(terminal) or not re.fullmatch("[a-z0-9_|]+", terminal.pattern):
         return []
     return terminal.pattern.split("|")
 
 
 def _guarded(terminal: Terminal) -> str:
-    """Return the pattern of a terminal; for NESTED it rejects too many opening brackets."""
+    """Return the pattern of a terminal; that of NESTED rejects 100 consecutive opening brackets."""
     guard = r"(?!(?:\[[ \t\n\v\f\r]*){100})" if terminal.name == "NESTED" else ""
     return guard + terminal.pattern
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the ends of long number literals quickly, a block of characters at a time.
+"""Find the ends of long number literals fast: numpy inspects a block of characters at a time.
 
-This matches the grammar's NUMBERS, NESTED and BRACES; a regular expression would inspect each
-character of a literal of many megabytes. The expression reads literals with words such as ``nan``.
+The literals are those of the terminals NUMBERS, NESTED and BRACES. A regular expression would be
+slow for a literal of many megabytes. It still reads literals with words such as ``nan``.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PAIR = 0xF9
-"""The bits that an opening bracket shares with its closing bracket."""
+"""A mask of the bits that are equal in an opening bracket and its closing bracket."""
 
 _LEAST = 8000
-"""The number of characters below which the regular expression is faster."""
+"""The minimum length of a literal, in characters; the regular expression reads shorter ones."""
 
 UNCLOSED = -1
+"""The result of `literal_end` if the first bracket is not closed."""
 
 _DEEPEST = 100
-"""The deepest nesting to read: no tensor is deeper, and the search could take long."""
+"""The maximum nesting of brackets, more than any tensor needs; limits the time of the search."""
 
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
@@ -35,15 +36,16 @@ _BEGIN = re.compile(
 
 
 def literal_end(text: str, at: int) -> tuple[int, bool]:
-    """Return where a long number literal ends.
+    """Return the end of a long number literal, and whether the literal is a `PlainText`.
 
     Args:
         text: the text.
-        at: the offset of its first bracket.
+        at: the offset of the literal's first bracket.
 
     Returns:
-        The offset after its last bracket; `UNCLOSED` if nothing closes the first bracket, which is
-        then a token alone; 0 if unknown. Also, whether the literal is a `PlainText`.
+        The offset after the last bracket: `UNCLOSED` if the first bracket is not closed and so is a
+        token of its own, 0 if the literal is short or contains other characters. The second item
+        is whether the literal is a `PlainText`.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:
@@ -61,26 +63,26 @@ def literal_end(text: str, at: int) -> tuple[int, bool]:
             return 0, False
         part += " " * (-len(part) % 8)
         codes = np.frombuffer(part.encode("ascii"), np.uint8)
-        places = sparse_places((codes & _PAIR) == (opening & _PAIR))
-        ups = codes[places] == opening
-        depths = depth + np.cumsum(np.where(ups, 1, -1))
+        brackets = sparse_places((codes & _PAIR) == (opening & _PAIR))
+        is_opening = codes[brackets] == opening
+        depths = depth + np.cumsum(np.where(is_opening, 1, -1))
         ends = np.flatnonzero(depths == 0)
         if ends.size:
-            places, ups = places[: ends[0] + 1], ups[: ends[0] + 1]
-            codes = codes[: places[-1] + 1]
-        elif (deep := np.flatnonzero(depths > _DEEPEST)).size:
-            places, ups = places[: deep[0] + 1], ups[: deep[0] + 1]
-            codes = codes[: places[-1] + 1]
+            brackets, is_opening = brackets[: ends[0] + 1], is_opening[: ends[0] + 1]
+            codes = codes[: brackets[-1] + 1]
+        elif (too_deep := np.flatnonzero(depths > _DEEPEST)).size:
+            brackets, is_opening = brackets[: too_deep[0] + 1], is_opening[: too_deep[0] + 1]
+            codes = codes[: brackets[-1] + 1]
         elif depths.size:
             depth = int(depths[-1])
-        others = np.count_nonzero(codes[places] != np.where(ups, opening, closing))
-        inner = np.count_nonzero(ups) - (start == at)
-        if others or (inner and not is_nested):
+        mismatched = np.count_nonzero(codes[brackets] != np.where(is_opening, opening, closing))
+        inner_openings = np.count_nonzero(is_opening) - (start == at)
+        if mismatched or (inner_openings and not is_nested):
             return 0, False
-        missing = codes.size - places.size - _count_plain(codes)
-        if missing:
+        not_plain = codes.size - brackets.size - _count_plain(codes)
+        if not_plain:
             is_plain = False
-            if missing != np.count_nonzero(codes | 0x20 == ord("e")) + np.count_nonzero(
+            if not_plain != np.count_nonzero(codes | 0x20 == ord("e")) + np.count_nonzero(
                 codes == ord("+")
             ):
                 return 0, False

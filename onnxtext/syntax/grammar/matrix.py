@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store the tables of an automaton, by state and symbol, in a form that loads fast."""
+"""Store a table of an automaton, by state and symbol, in a form that loads fast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 EMPTY = -(1 << 15)
-"""The number in an empty cell."""
+"""The number that marks an empty cell."""
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Matrix:
     """A table with a row for each state and a column for each symbol.
 
     Attributes:
-        names: the symbols of the columns.
-        data: the rows one after the other: little-endian 16-bit integers.
+        names: the symbol of each column.
+        data: the cells, row by row, as little-endian 16-bit integers.
     """
 
     names: tuple[str, ...]
@@ -27,7 +27,7 @@ class Matrix:
 
     @classmethod
     def of(cls, rows: Sequence[dict[str, int]], names: Sequence[str]) -> Matrix:
-        """Return the matrix of rows, given as dicts by symbol."""
+        """Return the matrix with columns `names` for rows, each a dict from symbol to number."""
         cells = array("h", [row.get(name, EMPTY) for row in rows for name in names])
         if sys.byteorder == "big":
             cells.byteswap()
@@ -47,7 +47,7 @@ class Matrix:
 
     @cached_property
     def rows(self) -> tuple[dict[str, int], ...]:
-        """The rows as dicts by symbol, without empty cells."""
+        """The rows, each a dict from symbol to number without the empty cells."""
         cells = array("h", self.data)
         if sys.byteorder == "big":
             cells.byteswap()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache the tables of the grammar between processes: building them takes ten times as long.
+"""Cache the tables of the grammar in a file: building them takes ten times as long as reading.
 
-The cache is JSON and integers, not a pickle: reading a damaged or hostile file cannot run code.
-The file begins with a checksum of its content; a damaged file is built again.
-The name of the file contains the length and checksum of everything that the tables depend on, so
-that versions do not share files. Files of other users are ignored. The checksums are CRC-32, since
-importing `hashlib` takes longer than reading the tables.
+The file contains JSON and integers, not a pickle, so that reading a hostile file cannot run code.
+It begins with a checksum of its content; if the file is damaged, the tables are built again. The
+name of the file contains the length and checksum of all sources of the tables, so that each version
+has its own file. Files of other users are ignored. The checksums are CRC-32, since importing
+`hashlib` takes longer than reading the tables.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def load_tables() -> Tables:
 def cached_tables(grammar: str) -> Tables:
     """Return the tables of a grammar from the user's cache, or build and cache them.
 
-    The environment variable `ONNXTEXT_CACHE` sets the directory; if empty, it disables the cache.
+    The environment variable `ONNXTEXT_CACHE` sets the cache directory. The empty string disables
+    the cache.
     """
     path = cache_path(grammar)
     if path is None:
@@ -51,7 +52,7 @@ def cached_tables(grammar: str) -> Tables:
 
 
 def cache_path(grammar: str) -> Path | None:
-    """Return the cache file for the tables of a grammar; None without a directory."""
+    """Return the path of the cache file for a grammar; None if no directory is set or known."""
     directory = os.environ.get("ONNXTEXT_CACHE")
     if directory is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
@@ -70,7 +71,7 @@ def cache_path(grammar: str) -> Path | None:
 
 
 def _lark() -> str:
-    """Return the text of lark's `__init__.py`, which has its version (metadata is slower)."""
+    """Return the text of `lark/__init__.py`, which has lark's version (metadata is slower)."""
     spec = find_spec("lark")
     assert spec is not None, "a dependency"
     assert spec.origin is not None, "it has an __init__.py"
@@ -78,7 +79,7 @@ def _lark() -> str:
 
 
 def read_tables(path: Path) -> Tables | None:
-    """Return the tables in a file; None if it is missing or damaged."""
+    """Return the tables in a cache file; None if it is missing, damaged or of another user."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
@@ -105,16 +106,19 @@ def _write(path: Path, tables: Tables) -> None:
 
 
 def _checksum_line(content: bytes) -> bytes:
-    """Return the first line of a file: the checksum of the rest."""
+    """Return the first line of a cache file with this content: the checksum of the content."""
     return b"%08x\n" % zlib.crc32(content)
 
 
 _CHECKSUM = 9
+"""The length of the first line of a cache file, in bytes."""
+
 _LARGEST = 1 << 26
+"""The maximum size of a cache file that is read, in bytes."""
 
 
 def _parts(tables: Tables) -> tuple[dict[str, Any], bytes]:
-    """Return the JSON of tables, and the cells of their matrices."""
+    """Return tables as an object for JSON, and the bytes of their matrices."""
     actions, gotos = tables.action_matrix, tables.goto_matrix
     header = {
         "terminals": [terminal._asdict() for terminal in tables.terminals],
@@ -129,7 +133,7 @@ def _parts(tables: Tables) -> tuple[dict[str, Any], bytes]:
 
 
 def _tables(data: dict[str, Any], cells: bytes) -> Tables:
-    """Return tables from the parts of a file."""
+    """Return the tables for the result of `_parts`."""
     names, size = data["actions"]
     actions = Matrix(tuple(names), cells[:size])
     gotos = Matrix(tuple(data["gotos"]), cells[size:])

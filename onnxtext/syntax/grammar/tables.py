@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert the grammar to plain tables: terminals, rules, and the LALR automaton built by Lark.
 
-Only this module uses Lark. `ParseTable`, `Rule` and the patterns of terminals are not public there,
-hence the version pin in pyproject.toml and the tests of this module.
+Only this module uses Lark. It reads Lark's `ParseTable`, `Rule` and patterns of terminals, which
+are not public. So pyproject.toml pins the version of Lark, and tests check this module.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Terminal(NamedTuple):
     """A terminal of the grammar.
 
     Attributes:
-        name: as in the grammar; punctuation has Lark's names (`LPAR`).
-        pattern: regular expression.
-        priority: the highest is tried first; 1 marks special words.
-        literal: the text of punctuation; else None.
+        name: the name in the grammar; for punctuation Lark's name, such as `LPAR`.
+        pattern: the regular expression.
+        priority: the terminal with the highest priority is tried first; special words have 1.
+        literal: the text of punctuation, such as `(`; None for other terminals.
     """
 
     name: str
@@ -51,10 +51,11 @@ class Rule(NamedTuple):
     """One alternative of a grammar rule.
 
     Attributes:
-        origin: the name of the rule to which a reduction leads.
-        symbols: names of the symbols that the reduction pops.
-        action: name of its alias, or of the rule.
-        take: for each child of the action the index of its symbol, or -1 for an absent `[x]`.
+        origin: the name of the rule: the left-hand side.
+        symbols: the names of the symbols on the right-hand side, which a reduction pops.
+        action: the name of the alternative's action: its alias, or the name of the rule.
+        take: for each argument of the action, the index of its symbol in `symbols`; -1 for an
+            absent `[x]`, which is None.
     """
 
     origin: str
@@ -64,16 +65,17 @@ class Rule(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """The LALR(1) automaton.
+    """The LALR(1) automaton, and the terminals and rules of its grammar.
 
     Attributes:
         terminals: all terminals of the grammar.
         rules: all rules of the grammar.
-        action_matrix: by state and terminal: a state to shift to (>= 0) or ~rule to reduce.
-        goto_matrix: by state and rule name: the state after that rule was reduced.
-        starts: start symbol to its first state.
-        ends: start symbol to its accepting state.
-        scanner: finds the tokens.
+        action_matrix: for each state and terminal: the state to shift to (>= 0), or `~index` of the
+            rule to reduce by.
+        goto_matrix: for each state and rule name: the state after the reduction by this rule.
+        starts: the first state for each start symbol.
+        ends: the accepting state for each start symbol.
+        scanner: the automaton of the tokens.
     """
 
     terminals: tuple[Terminal, ...]
@@ -86,17 +88,17 @@ class Tables(NamedTuple):
 
     @property
     def actions(self) -> tuple[dict[str, int], ...]:
-        """For each state and terminal: the state to shift to (>= 0), or `~rule` to reduce by."""
+        """The content of `action_matrix`: for each state, a dict by terminal."""
         return self.action_matrix.rows
 
     @property
     def gotos(self) -> tuple[dict[str, int], ...]:
-        """For each state: rule name to the state after that rule was reduced."""
+        """The content of `goto_matrix`: for each state, a dict by rule name."""
         return self.goto_matrix.rows
 
 
 def grammar_path() -> Path:
-    """Return the path of the grammar: in the wheel, or at the top of the checkout."""
+    """Return the path of the grammar: inside the package (wheel) or beside it (checkout)."""
     package = Path(__file__).resolve().parent.parent.parent
     for directory in (package / "grammar", package.parent / "grammar"):
         path = directory / "onnxtext.lark"
@@ -147,11 +149,11 @@ def build_tables(grammar: str) -> Tables:
 
 
 BAD = "BAD"
-"""The terminal of characters that are not a token."""
+"""The kind of a token that matches no terminal of the grammar."""
 
 
 def _scanned(terminals: tuple[Terminal, ...]) -> list[tuple[str, str]]:
-    """Return the terminals in order of precedence, with the ignored ones."""
+    """Return the names and patterns of all terminals and of BAD, in order of precedence."""
     found = [(terminal.name, terminal.pattern) for terminal in order_terminals(terminals)]
     word = next(pattern for name, pattern in found if name == "WORD")
     return [*found, (BAD, f"-{word}")]
@@ -168,7 +170,7 @@ def _terminal(terminal: Any) -> Terminal:
 
 
 def _rule(rule: Any) -> Rule:
-    """Return a rule with the children that Lark would choose (`maybe_placeholders`)."""
+    """Convert a rule of Lark; keep the children that Lark keeps with `maybe_placeholders`."""
     kept = [
         index
         for index, symbol in enumerate(rule.expansion)
@@ -177,7 +179,7 @@ def _rule(rule: Any) -> Rule:
     take: list[int] = []
     empty = rule.options.empty_indices
     if empty:
-        # In order: True for each absent [x], False for each present symbol.
+        # In the order of the children, `empty` has True for an absent [x], False for a symbol.
         position = 0
         for absent in empty:
             if absent:
@@ -205,5 +207,5 @@ def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile the pattern of a terminal; ASCII only, like the official lexer."""
+    r"""Compile the pattern of a terminal; `\w` matches only ASCII, as in the official lexer."""
     return re.compile(pattern, re.ASCII)
