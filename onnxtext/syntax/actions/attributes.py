@@ -211,7 +211,7 @@ def _blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
 def _typed_blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
     if wanted not in (_A.FLOATS, _A.INTS, _A.STRINGS):
         raise SemanticError(
-            "a blob in braces is a list, whose type must be declared",
+            "a blob in braces is a list; declare its type",
             help='write ints, floats or strings, as in `xs: ints = {blob"9f2c…"}`',
             code="attribute-type-unknown" if wanted is None else "attribute-type-mismatch",
         )

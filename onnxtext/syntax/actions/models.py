@@ -87,7 +87,9 @@ def function(
     for value in (*inputs, *outputs):
         if value.decorators and value.type is None:
             raise error_at(
-                value.at, value.name, "only a value with a type can have decorators here"
+                value.at,
+                value.name,
+                "an input or output without a type cannot have decorators here",
             )
     get = head.values.get
     made = Function(

@@ -39,7 +39,7 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
         raise SemanticError("a resource begins with 16 to 64 hexadecimal digits of its SHA-256")
     if encoding != "base64":
         raise SemanticError(
-            f"`{encoding}` is not an encoding of resources", token=encoding, help="base64 is"
+            f"`{encoding}` is not an encoding of resources", token=encoding, help="write base64"
         )
     try:
         return digest, binascii.a2b_base64(text)

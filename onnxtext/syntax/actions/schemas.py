@@ -106,9 +106,9 @@ def signature(
     if "deprecated" in found:
         made.deprecated = _text(found, "deprecated")
     made.since = _number(found, "since", 1, 1)
-    _distinct([item.attribute.name for item in made.attributes], "attribute", at)
+    _distinct([item.attribute.name for item in made.attributes], "attribute")
     for kind, formals in (("input", inputs), ("output", outputs)):
-        _distinct([formal.name for formal in formals], kind, at)
+        _distinct([formal.name for formal in formals], kind)
         for formal in formals[:-1]:
             if formal.option == "variadic":
                 raise error_at(
@@ -118,7 +118,7 @@ def signature(
     return made
 
 
-def _distinct(names: Iterable[str], kind: str, at: int) -> None:
+def _distinct(names: Iterable[str], kind: str) -> None:
     for name, count in Counter(names).items():
         if count > 1:
             raise SemanticError(f"the {kind} `{name}` is given twice", help="rename or remove one")
@@ -175,7 +175,7 @@ def _text(found: dict[str, tuple[Any, ...]], name: str) -> str:
     if not values and name == "deprecated":
         return ""
     if len(values) != 1 or not isinstance(values[0], bytes):
-        raise SemanticError(f"`@{name}` has one string", help=f'write @{name}("text")')
+        raise SemanticError(f"`@{name}` takes one string", help=f'write @{name}("text")')
     return values[0].decode("utf-8", "surrogateescape")
 
 
@@ -217,7 +217,9 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
     found = _arguments(list(attribute.decorators), {"doc", "values"}, "an attribute")
     values = found.get("values", ())
     if not all(isinstance(value, bytes) for value in values):
-        raise SemanticError("`@values` has strings", help='write @values("one", "other")')
+        raise SemanticError(
+            "the arguments of `@values` must be strings", help='write @values("one", "other")'
+        )
     if values and attribute.type not in (AttributeType.STRING, AttributeType.STRINGS):
         raise SemanticError("only an attribute with strings can have `@values`", help="remove it")
     texts = tuple([value.decode("utf-8", "surrogateescape") for value in values])
@@ -285,19 +287,21 @@ def _formal(
 
 @action
 def fixed_type(type: Type) -> Type:
-    """Return a type of a signature, after checking that it has no dimensions.
+    """Return a type of a signature, after checking that it has no dimensions and decorators.
 
     Raises:
-        SemanticError: the type has dimensions, or its element type is `undefined`.
+        SemanticError: the type has dimensions or decorators, or its element type is `undefined`.
     """
     inner: Any = type
-    while not isinstance(inner, (TensorType, OpaqueType)):
+    while not inner.decorators and not isinstance(inner, (TensorType, OpaqueType)):
         if isinstance(inner, MapType):
             inner = inner.value
         elif hasattr(inner, "shape"):
             break
         else:
             inner = inner.element
+    if inner.decorators:
+        raise SemanticError("types of signatures have no decorators", help="remove it")
     if getattr(inner, "shape", ()) != ():
         raise SemanticError(
             "types of signatures have no dimensions",
@@ -323,7 +327,7 @@ def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
     Raises:
         SemanticError: a type variable is declared twice.
     """
-    _distinct([name for name, _ in constraints], "type variable", 0)
+    _distinct([name for name, _ in constraints], "type variable")
     return dict(constraints)
 
 

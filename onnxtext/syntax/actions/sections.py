@@ -134,7 +134,9 @@ def metadata_block(
     if kind != "function":
         for item in items:
             if isinstance(item, Block):
-                raise SemanticError(f"metadata of a {kind} are entries only", token=item.kind)
+                raise SemanticError(
+                    f"a metadata block of a {kind} can contain entries only", token=item.kind
+                )
     elif any(step.is_label for step in path or ()):
         raise SemanticError("functions have no labels", token=kind, help="write NAME { … }")
     else:
