@@ -21,7 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
 
 _LONGEST_HEADER = 4000
-"""The most characters of a header or block to inspect: a text may have many errors."""
+"""The most characters of a header or block to inspect, as a text may have many errors."""
 _LONGEST_LINE = 1000
 """The most characters of a line to inspect."""
 _CONTROL = re.compile(
@@ -44,7 +44,7 @@ def _tokens_from_here(context: ErrorContext) -> list[Token]:
 
 
 def _line_limit(context: ErrorContext) -> int:
-    """Return the end of the line, or the inspection limit."""
+    """Return the end of the line, but at most the offset at which its inspection stops."""
     return min(context.line_end, context.line_start + _LONGEST_LINE)
 
 
@@ -62,7 +62,7 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def fences(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose Markdown fences around the text."""
+    """Diagnose Markdown fences, such as three backticks, around the text."""
     found = _FENCE.match(context.text, context.line_start)
     if found is None or context.text[context.line_start : context.at].strip("`~ \t"):
         return
@@ -107,7 +107,7 @@ def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _end_of_block(context: ErrorContext) -> int:
-    """Return the end of a block that begins on this line, including its other branches."""
+    """Return the end of the block that begins on this line, including its `else` branches."""
     text, at = context.text, context.line_start
     while True:
         end = _line_end(text, at)
@@ -150,7 +150,7 @@ def _closed(context: ErrorContext, at: int) -> int:
 
 
 def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `= >` and `>=`."""
+    """Diagnose `= >` and `>=` in place of `=>`."""
     if context.token not in {"=", ">"} or "_ARROW" not in context.expected():
         return
     assert context.token is not None
@@ -162,7 +162,7 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `<>`, `(ir_version: 10)` and a second header."""
+    """Diagnose an empty header `<>`, one in wrong brackets `(ir_version: 10)`, and a second one."""
     token = context.token
     if token == ">" and "header_entry" in context.rules and not context.done:
         message = "the header is empty"
@@ -193,7 +193,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a wrong bracket, if many tokens parse with the right bracket."""
+    """Diagnose a bracket of a wrong kind, if many tokens parse after replacing it."""
     if context.token is None:
         return
     near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
@@ -233,7 +233,7 @@ def heads(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `def main (x) -> (y):`."""
+    """Diagnose a graph that begins like a Python function: `def main (x) -> (y):`."""
     line = context.text[context.line_start : _line_limit(context)]
     found = _DEF.match(line.lstrip())
     if found is None or "node" in context.rules:
@@ -292,7 +292,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def trailing_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `Relu (x) -> y` and `Relu (x) => y`."""
+    """Diagnose outputs after the operator, as in `Relu (x) -> y` and `Relu (x) => y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
     rest = context.rest

@@ -30,10 +30,10 @@ _LONGEST = 200
 _MAX_ATTEMPTS = 1500
 _MIN_ATTEMPTS = 100
 _SHARE = 4
-"""Each error may use the remaining attempts, divided by this number."""
+"""Each error may use this fraction of the remaining attempts: 1 / `_SHARE`."""
 _MAX_STACKS = 500
 BUDGET = 6000
-"""The attempts for all errors of a text; each error gets at least a few."""
+"""The attempts for all errors of a text; each error gets at least `_MIN_ATTEMPTS`."""
 _COSTS = {
     **dict.fromkeys(("COMMA", "RPAR", "RSQB", "MORETHAN", "RBRACE", "COLON", "EQUAL"), 0.8),
     **dict.fromkeys(("_ARROW", "LPAR", "LSQB", "LESSTHAN", "LBRACE", "WORD", "INT", "TYPE"), 1.0),
@@ -48,6 +48,7 @@ _PHRASES = {
     ") {": 1.6,
     "> {": 1.6,
 }
+"""The texts of several tokens that may be inserted, and their costs."""
 _BACK = 0.25
 _BREAK = 0.3
 _SWAP = 1.5
@@ -55,9 +56,10 @@ _LINE = 2.0
 _ACROSS = 1.0
 _WITHIN = 1.5
 _WHOLE = 0.5
-"""The costs of each token further back, and of a line break further back; of swapping two tokens;
-of removing a line; of changing tokens on two lines; of a graph that begins within a line;
-of changing a complete line."""
+"""The cost of each token between a change and the error, and the most for them if the change is
+at the start of a line (`_BREAK`); of swapping two tokens; of removing a line; of changing tokens
+on two lines (`_ACROSS`); of inserting `{` within a line (`_WITHIN`); of changing a line before the
+error that seems complete (`_WHOLE`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class Budget:
     """The remaining attempts for a text.
 
     Attributes:
-        left: the number of attempts; negative after errors that used their minimum.
-        insertions: for each stack the possible insertions, as `_Search._insertions` returns them.
+        left: the remaining attempts; below 0 if errors used their minimum after these were spent.
+        insertions: a cache: maps a stack of states to the result of `_Search._insertions`.
     """
 
     def __init__(self) -> None:
@@ -104,7 +106,7 @@ def find_correction(
         far: how many tokens after the error must parse.
 
     Returns:
-        None if no change is below the limit.
+        None if no change below the limit was found.
     """
     if len(context.done) > _LONGEST:
         return None
@@ -115,7 +117,7 @@ def find_correction(
 
 
 class _Search:
-    """A search for changes near one token; tokens are identified by their indexes."""
+    """A search for changes near one error; `start` and `end` are indexes in `self.tokens`."""
 
     def __init__(self, context: ErrorContext, far: int, budget: Budget) -> None:
         self.context = context
@@ -154,6 +156,8 @@ class _Search:
     def find(self, limit: float) -> Correction | None:
         """Return the cheapest change below a limit."""
         order = count()
+        # Cost, order, start, states, inserted text, number of insertions (-1 for a swap), and end
+        # of the removal (None while more tokens may be inserted).
         heap: list[tuple[float, int, int, list[int], str, int, int | None]] = []
         seen: set[tuple[int, tuple[int, ...]]] = set()
 
@@ -199,7 +203,7 @@ class _Search:
         return self.context.text.find("\n", last.end, self.tokens[index].at) >= 0
 
     def _swaps(self, start: int, stack: list[int]) -> Iterator[tuple[float, list[int], str]]:
-        """Yield the swap of two tokens, if it parses: its cost, stack and text."""
+        """Yield the swap of the token at `start` and the next, if it parses: cost, stack, text."""
         if start + 1 >= len(self.tokens) or self.kinds[start] == self.kinds[start + 1]:
             return
         states = States(self.context.automaton, stack)
@@ -207,7 +211,7 @@ class _Search:
             yield _SWAP, states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
 
     def _ends(self, start: int, inserted: int) -> list[tuple[int, float]]:
-        """Return the possible ends of a removal with their costs."""
+        """Return the possible ends of a removal, after some insertions, with their costs."""
         found = self.end_costs.get((start, inserted))
         if found is None:
             found = self.end_costs[start, inserted] = list(self._find_ends(start, inserted))
@@ -229,7 +233,7 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """Return the last lines up to the error: their first tokens and their ends."""
+        """For the last lines up to the error, map the first token to the token after the line."""
         found: dict[int, int] = {}
         start, number = 0, self.error
         starts = [index for index in range(len(self.tokens)) if not index or index in self.breaks]
@@ -260,7 +264,7 @@ class _Search:
                     yield text, states.stack, cost
 
     def _fits(self, stack: list[int], start: int) -> bool:
-        """Whether parsing accepts the tokens from an index on to `far` tokens beyond the error."""
+        """Whether the tokens from index `start` to `far` tokens beyond the error parse."""
         kinds = self.kinds
         states = States(self.context.automaton, stack)
         last = max(start, self.error) + self.far

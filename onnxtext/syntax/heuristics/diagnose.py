@@ -44,11 +44,11 @@ _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 
 _COMMON = 0.5
 _ANOTHER = 2.5
-"""The cost of a common error, and the cost of another error on the next line."""
+"""The cost of a common error, and that of a second error soon after a repair."""
 _PLAUSIBLE_TOKENS = 3
 """How many tokens must parse after a plausible change."""
 _MAX_COST_TO_DESCRIBE = 1.9
-"""The maximum cost of a correction that is reported instead of a common error."""
+"""If a correction costs more, the message describes the common error instead."""
 
 _ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
@@ -94,7 +94,10 @@ def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 
 def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
-    """Whether the next error is at a token of the same kind: probably the same error."""
+    """Whether the next error after these edits is at a token of the same kind.
+
+    Then the writer probably made the same mistake again, and the edits are right.
+    """
     outcome = context.attempt(*edits, most=CERTAIN_TOKENS)
     if outcome is None or outcome.count < _PLAUSIBLE_TOKENS or context.token is None:
         return False
@@ -107,14 +110,14 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 
 def is_incomplete(context: ErrorContext) -> bool:
-    """Whether the next statement parses if the incomplete statement is removed."""
+    """Whether a statement lacks its end: the next one parses if this one is removed."""
     return context.next_statement is not None and context.accepts(
         [_removal(context, context.next_statement)], _PLAUSIBLE_TOKENS
     )
 
 
 def _common_error(context: ErrorContext) -> Diagnosis | None:
-    """Return the first common error whose edits parse."""
+    """Return the first common error that matches and whose edits parse; None if there is none."""
     for recognizer in _CUT_SHORT if context.next_statement is not None else _ALL:
         for diagnosis in recognizer(context):
             if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.least):
@@ -123,18 +126,18 @@ def _common_error(context: ErrorContext) -> Diagnosis | None:
 
 
 def _removal(context: ErrorContext, end: int) -> Edit:
-    """Return the edit that removes the statement up to an offset."""
+    """Return the edit that removes the text from the start of the statement to an offset."""
     return Edit(Span(context.region.start, end), "")
 
 
 def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
-    """Return the change of one token after which most tokens parse."""
+    """Return the change of one token after which the most tokens parse; None if none helps."""
     best: tuple[float, _Change] | None = None
     for change in _changes(context, cut_short):
         outcome = context.attempt(change.edit)
         if outcome is None:
             continue
-        # `b = 2` after the comma is enough: the next comma may be missing, too.
+        # In `a = 1 b = 2 c = 3`, the three tokens `b = 2` are enough: another comma is missing.
         entry = change.missing == "COMMA" and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
         if not (outcome.promising or entry or closed):
@@ -215,12 +218,13 @@ class _Change:
     """A change of one token.
 
     Attributes:
-        cost: in tokens; lower costs are likelier.
+        cost: as a number of tokens; changes of lower cost are likelier.
         edit: the change.
-        missing: the terminal of the inserted mark, if the change inserts one.
+        missing: the terminal of the inserted mark; empty if the change inserts no mark.
         token: the changed token.
         title: the title of the fix.
-        instead: 1 if the change removes the unexpected token, which then does not count.
+        instead: 1 if the change removes the unexpected token, else 0; added to the number of parsed
+            tokens, which does not include this token.
     """
 
     cost: float
@@ -313,9 +317,9 @@ def incomplete_statement(
 
     Args:
         expected: the valid tokens in words.
-        last: its last token.
+        last: the last token of the statement.
         span: the span of that token.
-        edits: the edits that complete it.
+        edits: the edits that complete the statement.
         doubt: the cost of the edits.
     """
     message = f"incomplete statement: expected {expected} after {found_words(last)}"
@@ -324,7 +328,7 @@ def incomplete_statement(
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:
-    """Return the open bracket that a missing `closer` would close; None if not in the text."""
+    """Return the span of the bracket that a missing `closer` would close; None if unknown."""
     open_tokens = []
     for token in context.done:
         name = context.name(token)

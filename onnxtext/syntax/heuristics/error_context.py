@@ -24,10 +24,10 @@ CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
 OPENING = frozenset(CLOSER)
 CLOSING = frozenset(CLOSER.values())
 _BLOCKS = frozenset(">}")
-"""The ends of headers, of initializers, and of the nodes of a graph."""
+"""The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
 _LONGEST_LINE = 2000
 MAX_LINES = 20
-"""The most lines before an error in which the end of the previous token is searched."""
+"""The most lines before an error in which to search the previous token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Diagnosis:
 
     Attributes:
         code: slug of the diagnostic.
-        message: as in a diagnostic.
+        message: the message of the diagnostic.
         span: the range to mark.
         edits: changes after which the text parses; empty if none are known.
         title: the title of the fix; empty if the edits only serve to continue parsing.
         applicability: the applicability of the fix.
-        help: the change to make.
+        help: advice on the change to make.
         label: text beside the marked range.
         others: further labels.
         skip_to: start of the line at which parsing continues if there are no edits.
@@ -72,9 +72,9 @@ class ErrorContext:
     Attributes:
         region: the statement up to the token, and the parser states at its start.
         token: the unexpected token; None at the end of the text.
-        done: the tokens of the statement before it.
+        done: the tokens of the statement before `token`.
         earlier_edits: speculative edits for earlier errors in the statement.
-        opened: the innermost bracket that is open before the statement.
+        opened: the span of the innermost bracket that is open before the statement.
     """
 
     region: Region
@@ -97,7 +97,7 @@ class ErrorContext:
 
     @cached_property
     def before(self) -> States:
-        """The states before the token, without the reductions that it triggered."""
+        """The parser states after `done`, before the reductions that the token triggered."""
         states = States(self.automaton, self.region.states)
         for token in self.done:
             states.feed(self.lexer.kind(token))
@@ -182,7 +182,7 @@ class ErrorContext:
         deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
         if last in OPENING:
             return last == "{" or self.token == CLOSER[last] or (deeper and last != "[")
-        if last == ",":  # of a list with one item per line
+        if last == ",":  # ends an item of a list with one item per line
             return opener is None
         if not self.done and not ITEMS.isdisjoint(self.rules):
             return True
@@ -260,7 +260,7 @@ def _opener(tokens: Sequence[Token]) -> int | None:
 
 
 def indentation(text: str, at: int) -> int:
-    """Count the leading blanks of the line of an offset, at most up to the offset."""
+    """Count the blanks at the start of the line of an offset; count none after the offset."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t"))
 

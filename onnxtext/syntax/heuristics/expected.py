@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe the tokens that the grammar expects in plain words."""
+"""Describe in plain words which tokens the grammar allows at an error."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def sentence(words: list[str]) -> str:
 
 
 def found_words(token: str | None) -> str:
-    """Return the words for a token in messages; None stands for the end of the text."""
+    """Return a token as messages quote it; None stands for the end of the text."""
     if token is None:
         return "the end of the text"
     if len(token) == 1 and not token.isprintable():

@@ -48,21 +48,21 @@ def opening(context: ErrorContext, mark: str) -> int | None:
 
 
 def in_inputs(context: ErrorContext) -> int | None:
-    """Return the index of the `(` of the inputs around the token; None if it is not in inputs."""
+    """Return the index of the `(` if the token is among the inputs of a node; else None."""
     at = opening(context, "(")
     before = context.done[:at]
     return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None
 
 
 def in_attributes(context: ErrorContext) -> bool:
-    """Whether the token is in the attributes of a node."""
+    """Whether the token is among the attributes of a node."""
     if "attribute" in context.rules:
         return all(token not in CLOSER for token in context.done)
     return "node" in context.rules and opening(context, "<") is not None
 
 
 def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `Softmax (x, axis = 1)`."""
+    """Diagnose attributes among the inputs, as in `Softmax (x, axis = 1)`."""
     at = in_inputs(context)
     if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
         return
@@ -85,7 +85,7 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `mode = constant`."""
+    """Diagnose a string without quotes, as in `mode = constant`."""
     if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
         return
     value = context.done[-1]
@@ -97,7 +97,7 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `Relu (x)` as a statement."""
+    """Diagnose a node without outputs: the statement `Relu (x)`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
     if not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
@@ -120,7 +120,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `Relu [x]`, `Relu {x}` and `Relu x`."""
+    """Diagnose inputs without parentheses: `Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:
         return
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
@@ -140,7 +140,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `(a, b) = Split (x)` and `[a, b] = Split (x)`."""
+    """Diagnose outputs in brackets: `(a, b) = Split (x)` and `[a, b] = Split (x)`."""
     tokens = [*context.done, *context.rest]
     if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
         return
@@ -153,7 +153,10 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`."""
+    """Diagnose nested nodes, values as inputs, and expressions.
+
+    Examples: `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`.
+    """
     token = context.token
     if token is None or not context.done:
         return
@@ -185,7 +188,7 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `Relu (0)` and `1x = …`: exporters generate such names."""
+    """Diagnose names that begin with a digit, which exporters generate: `Relu (0)`, `1x = …`."""
     token = context.token
     if token is None or context.name(token) != "INT" or token[0] == "-":
         return
@@ -193,7 +196,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     found = _ADJACENT.match(context.text, token.at)
     if found is None or "STRING" not in expected or "INT" in expected:
         return
-    # After the name of an operator, a number is more likely an input without its bracket.
+    # After the name of an operator, the number is probably an input, and the `(` is missing.
     if context.done and context.name(context.done[-1]) == "WORD":
         return
     span = Span(*found.span())
@@ -203,7 +206,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `strides = (1, 1)` and `strides = {1, 1}`."""
+    """Diagnose lists in wrong brackets, as in `strides = (1, 1)` and `strides = {1, 1}`."""
     if context.token is None or not context.done or context.done[-1] != "=":
         return
     tensor = "value_info" in context.rules and context.token == "("
@@ -228,7 +231,7 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `float[2] w = {1, 2}` between nodes."""
+    """Diagnose a tensor between nodes, such as `float[2] w = {1, 2}`."""
     token = context.token
     if token is None or len(context.done) != 3 or context.done[2] != "=":
         return

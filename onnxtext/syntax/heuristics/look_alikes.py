@@ -53,7 +53,7 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         message = f"`{character}` is the character {name}, not `{_MEANT[character]}`"
         title = f"write `{edits[0].text}`"
-    # Replace all look-alikes of the line (probably one origin); else only the first.
+    # First try to replace all look-alikes of the line, as they probably have one origin; then one.
     for some in (edits, edits[:1]):
         span = some[0].span
         yield Diagnosis("lookalike-character", message, span, some, title, least=0)

@@ -58,7 +58,7 @@ _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 
 
 def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a file of another format."""
+    """Diagnose a text in another format: JSON, MLIR or protobuf text."""
     for pattern, name in _OTHER_FORMATS:
         found = pattern.match(context.text)
         if found is not None and context.at <= found.end():
@@ -84,7 +84,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(start, context.line_end)
     words = context.text[found.end() : context.line_end].strip().removesuffix("-->").strip()
     message = "comments start with `#`"
-    if start < context.region.start:  # `<` may begin the attributes of the node before
+    if start < context.region.start:  # `<` of `<!--` may have begun attributes
         skip_to = context.line_end + 1
         yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
@@ -92,7 +92,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a Python docstring."""
+    """Diagnose a statement that is only a triple-quoted string, as a Python docstring is."""
     if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
         return
     if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
@@ -117,7 +117,7 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `const float[3] x`, `graph main (…)` and `return y`."""
+    """Diagnose words of other languages: `const float[3] x`, `graph main (…)`, `return y`."""
     if context.token is None or not context.done or context.done[-1] not in _WORDS:
         return
     word, rest = context.done[-1], context.rest
@@ -137,7 +137,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `x: float[N]`, `float x[3]` and `<int axis = 1>`."""
+    """Diagnose types in a wrong position: `x: float[N]`, `float x[3]`, `<int axis = 1>`."""
     rest = context.rest
     if context.token is None or not context.done:
         return
@@ -169,7 +169,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `float<3>`, `float(1, 3)` and `seq<float>`."""
+    """Diagnose types with wrong brackets: `float<3>`, `float(1, 3)`, `seq<float>`."""
     if context.token not in {"<", "("} or not context.done:
         return
     kind, rest = context.name(context.done[-1]), context.rest
@@ -228,7 +228,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `else_branch = e () => …` if the graph before it lacks its `}`."""
+    """Diagnose `else_branch = e () => …` after a graph whose closing `}` is missing."""
     if context.token != "=>" or "node" not in context.rules:
         return
     before = context.text[: context.line_start].rstrip()
@@ -245,7 +245,7 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `<ir_version: 10>` after the graph."""
+    """Diagnose a header after the graph, such as `<ir_version: 10>`."""
     if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
         return
     if context.text[: context.done[0].at].rstrip().endswith("}"):

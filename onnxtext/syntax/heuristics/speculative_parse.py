@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parse speculatively: find whether a text with some edits would parse, without building values."""
+"""Speculative parse: test whether an edited text would parse, without building its tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnxtext.syntax.grammar.lexer import BAD_KIND, END_KIND, Lexer, Token
 from onnxtext.syntax.parser.lalr import MAX_STACK, Automaton
 
 MAX_TOKENS = 12
-"""The most tokens to parse after an error: more would often reach the next error."""
+"""The most tokens to parse after an error, as more would often reach the next error."""
 
 CERTAIN_TOKENS = 60
 """How many tokens after an error must parse for an edit to be certain."""
@@ -30,7 +30,10 @@ class States:
         self.stack = list(stack)
 
     def feed(self, kind: str) -> bool:
-        """Shift a token of this kind and return whether it is valid; if not, discard the stack."""
+        """Shift a token of this kind, and return whether it is valid.
+
+        The stack is not usable after an invalid token.
+        """
         rows = self.automaton.rows
         stack = self.stack
         while True:
@@ -46,7 +49,7 @@ class States:
             stack.append(self.automaton.gotos[stack[-1]][reduction.origin])
 
     def takes(self, kind: str) -> bool:
-        """Whether a token of this kind is valid; leaves the stack unchanged."""
+        """Whether a token of this kind is valid next; does not change the stack."""
         return States(self.automaton, self.stack).feed(kind)
 
 
@@ -58,7 +61,7 @@ class Region:
         text: the whole text.
         start: the offset at which the region begins, between two tokens.
         states: the parser states at the start.
-        error: the offset of the unexpected token; the length of the text for its end.
+        error: the offset of the unexpected token; at an unexpected end, the length of the text.
     """
 
     text: str
@@ -73,11 +76,11 @@ class Outcome:
 
     Attributes:
         count: how many tokens at or after the error parsed.
-        resume: the offset of the first parsed token that the edits do not touch.
+        resume: the offset of the first token at or after the error and after all edits.
         complete: whether the parse reached its limit or the end of the text.
         next_line: whether a token on a later line than the error parsed.
         tokens: the edited tokens before `resume`, with their offsets in the text.
-        edited: the indexes of tokens that the edits made or changed.
+        edited: the indexes in `tokens` of the tokens that the edits made or changed.
     """
 
     count: int
@@ -100,14 +103,14 @@ def attempt(
     edits: Sequence[Edit],
     most: int = MAX_TOKENS,
 ) -> Outcome | None:
-    """Parse a region with some edits, and a number of tokens after it.
+    """Parse a region with some edits, and up to `most` tokens after it.
 
     Returns:
         None if an error remains before the unexpected token.
     """
     text = region.text
     pieces = []
-    places = []  # for each piece: its offset in the edited text, in the text; whether inserted
+    places = []  # for each piece: offset in the edited text, in the original; whether inserted
     created: list[tuple[int, int]] = []
     at, size = region.start, 0
     for edit in edits:
@@ -122,7 +125,7 @@ def attempt(
     places.append((size, at, False))
     pieces.append(text[at:limit])
     changed = "".join(pieces)
-    shift = at - size  # of the text after the last edit
+    shift = at - size  # converts offsets after the last edit to offsets in the original text
     line_end = text.find("\n", region.error)
     line_end = len(text) if line_end < 0 else line_end
     states = States(automaton, region.states)
@@ -134,8 +137,8 @@ def attempt(
     next_line = False
     for kind, token, at in lexer.read(changed, 0):
         end = at + len(token)
-        if end == len(changed) and limit < len(text) and resume >= 0:
-            return Outcome(count, resume, True, next_line, tokens, edited)  # perhaps cut off
+        if end == len(changed) and limit < len(text) and resume >= 0:  # perhaps cut by the limit
+            return Outcome(count, resume, True, next_line, tokens, edited)
         after = at >= size and at + shift >= touched
         if after and resume < 0:
             resume = at + shift

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for unclosed strings, confused marks and misplaced lists."""
+"""Error heuristics for unclosed strings, `:` in place of `=`, and misplaced lists."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _typographic(quote: re.Match[str]) -> str:
 
 
 def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `axis: 1` and `ir_version = 8`."""
+    """Diagnose `:` in place of `=`, and the reverse: `axis: 1` and `ir_version = 8`."""
     for token in (context.token, *reversed(context.done[-3:])):
         if token in {":", "="} and isinstance(token, Token):
             other = "=" if token == ":" else ":"

@@ -79,7 +79,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `'…'` and “…”."""
+    """Diagnose strings in other quotes: `'…'` and “…”."""
     if context.token == "'":
         found = _SINGLE_QUOTED.match(context.text, context.at)
         message = "strings are written in double quotes"
@@ -108,7 +108,7 @@ _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
 
 
 def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimals are valid."""
+    """Diagnose `.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimal numbers are valid."""
     start = context.at
     before = context.done[-1] if context.done else None
     if before is not None and before.end == start and before[:1].isdigit():
@@ -175,7 +175,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `flaot[N]`, `float32`, `sequence(…)` and `metdata {`."""
+    """Diagnose misspelt or foreign keywords: `flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
     known = _keywords()
     for token in _nearby(context, 4):
         if context.name(token) not in {"WORD", "PRIM"}:
@@ -201,7 +201,7 @@ def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _keywords() -> list[str]:
-    """Return the special words of the grammar."""
+    """Return the keywords of the grammar, such as `float`, `seq` and `metadata`."""
     from onnxtext.syntax.grammar.table_cache import load_tables
 
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
@@ -213,7 +213,7 @@ _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
 
 
 def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `layers.0/weight` as a name."""
+    """Diagnose a name that needs quotes, such as `layers.0/weight`."""
     if context.token is None:
         return
     start = context.at
@@ -237,7 +237,7 @@ CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
 
 
 def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the conflict markers of git."""
+    """Diagnose conflict markers of git, such as `<<<<<<< HEAD`."""
     text = context.text
     for token in (context.token, *reversed(context.done[-8:])):
         if token is None:

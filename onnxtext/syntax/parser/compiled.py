@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prepare the grammar for the compiled core: numbers for names, operations for actions."""
+"""Convert the grammar for the compiled core: names to numbers, actions to operations."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ OPERATIONS = {
     "untyped_value": "VALUE",
     "value_name": "TEXT",
 }
-"""The operations of the core that replace actions; the core calls all other actions."""
+"""Maps the name of an action to the operation that the core runs instead of its function.
+
+The core calls the functions of all other actions."""
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -90,11 +92,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "positional_field": actions.positional_field,
     "triple_string": actions.triple,
 }
-"""The actions for which the core has equal functions."""
+"""Maps the name of an action to a compiled function that returns the same value."""
 
 
 class CoreParser(Parser):
-    """A parse by the compiled core, except for errors."""
+    """A parser with a compiled loop; tokens at which this loop stops go to the Python machine."""
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
@@ -104,7 +106,7 @@ class CoreParser(Parser):
         """Feed the tokens from an offset to the end of the text."""
         while (at := self._parser.advance(at)) < len(self.text):
             token = self.lexer.token(self.text, at)
-            assert token is not None  # the core stopped before this token
+            assert token is not None  # the loop stopped before this token
             self.machine.feed(token.kind, token, token.at)
             at = token.end
 
@@ -146,7 +148,7 @@ def load_grammar() -> Grammar:
 
 
 def number_terminals(tables: Tables) -> dict[str, int]:
-    """Return numbers for the terminals, including the end of the text."""
+    """Map the name of each terminal, and of the end of the text (`$END`), to its number."""
     return {name: number for number, name in enumerate(tables.action_matrix.names)}
 
 
@@ -171,7 +173,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
         if name == "PASS" and reduction.size == 1:
             name = "UNIT"
     if reduction.origin == "attributes" and name == "PASS":
-        name, function = "REMEMBER", tuple  # a node has a tuple
+        name, function = "REMEMBER", tuple  # nodes store their attributes in a tuple
     return (
         reduction.size,
         origins[reduction.origin],
@@ -184,7 +186,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
 
 
 def _layout(type: Type) -> Layout:
-    """Return the parameters with which the core reads numbers of an element type."""
+    """Return the parameters with which the core reads the elements of a tensor of this type."""
     element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
     if not isinstance(type, TensorType) or element is None:
         return Layout(type, "", 0, 0, None, None)
@@ -196,7 +198,7 @@ def _layout(type: Type) -> Layout:
         entries = Layout(type, element.kind, element.bits, fraction, None, constant)
     elif element.bits < 8:
         entries = Layout(type, element.kind, element.bits, 0, None, constant, in_entries=True)
-    elif element.field == "int32_data":  # any int32 is valid
+    elif element.field == "int32_data":  # its entries may be any int32
         entries = Layout(type, "int", 32, 0, None, constant)
     return Layout(type, element.kind, element.bits, fraction, entries, constant)
 
@@ -204,7 +206,10 @@ def _layout(type: Type) -> Layout:
 def _token_reader(
     lexer: Lexer, terminals: dict[str, int]
 ) -> Callable[[str, int], tuple[Token | None, int]]:
-    """Return a function for the tokens that the core does not read: (token, terminal)."""
+    """Return a function for the tokens that the scanner of the core does not read.
+
+    The function takes a text and an offset; it returns the token and the number of its terminal.
+    """
 
     def read_token(text: str, at: int) -> tuple[Token | None, int]:
         token = lexer.token(text, at)

@@ -24,14 +24,13 @@ from onnxtext.syntax.grammar.tables import Rule, Tables
 Action = Callable[..., Any]
 
 MAX_STACK = 1000
-"""The deepest stack of unfinished constructs. Protobuf reads at most 33 nested graphs, which need
-about 700."""
+"""The most states on the stack. Protobuf reads at most 33 nested graphs, which need about 700."""
 
 LIST_ACTIONS = ("list_more", "more_nodes")
 """The actions that add an item to a list."""
 
 _ANYWHERE = (str, plain)
-"""Actions that need no offset of their token."""
+"""Actions that do not use the offset of their token."""
 
 
 def _pass_on(child: Any) -> Any:
@@ -39,29 +38,29 @@ def _pass_on(child: Any) -> Any:
 
 
 def _selection(take: tuple[int, ...]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function that takes items of a sequence by their indexes."""
+    """Return a function that selects the items with these indexes from a sequence."""
     if len(take) > 1:
         return itemgetter(*take)
     return itemgetter(slice(take[0], take[0] + 1 or None) if take else slice(0))
 
 
 class Reduction:
-    """A rule with its action.
+    """A rule of the grammar with its action.
 
     Attributes:
         name: the name of the action.
-        origin: the rule's name.
+        origin: the name of the rule.
         symbols: the names of the symbols that the reduction pops.
         size: the number of symbols.
-        take: for each child the index of its symbol, -1 for None.
-        action: builds the value; None to pass on the only child.
-        call: `action`, or a function that passes on the only child.
-        located: whether the action takes the offset of the first token as its first argument.
+        take: for each child (argument of the action) the index of its symbol; -1 for None.
+        action: returns the value of the rule, given its children; None to return the only child.
+        call: `action`, or a function that returns the only child.
+        located: whether the first argument of the action is the offset of the first token.
         unit: whether the rule only renames a single symbol.
-        tokens: the indexes of tokens whose offset the action may need.
-        simple: whether the action only needs the rule's single symbol.
-        select: takes the children from the values of the symbols and a None after them; None if
-            they are the same.
+        tokens: the indexes of the symbols that are tokens whose offset the action may need.
+        simple: whether the only argument of the action is the value of the rule's only symbol.
+        select: returns the children, given the values of the symbols followed by None; None if
+            the children are the values of all symbols.
     """
 
     __slots__ = (
@@ -92,25 +91,25 @@ class Reduction:
         """Return the value of the rule.
 
         Args:
-            at: the offset of its first token.
-            children: the values of its children.
+            at: the offset of the first token of the rule.
+            children: the arguments of the action.
         """
         return self.call(at, *children) if self.located else self.call(*children)
 
 
 def _valued(rule: Rule) -> Reduction:
-    """Return the reduction of a rule that builds a part of the syntax tree."""
+    """Return the reduction of a rule with the action that builds its part of the syntax tree."""
     action = actions.ACTIONS.get(rule.action)
     return Reduction(rule, action, located=rule.action in actions.LOCATED)
 
 
 class Automaton:
-    """The tables with a reduction for each rule; immutable.
+    """The parser tables, with a reduction for each rule; immutable.
 
     Attributes:
         reductions: the reductions of all rules.
-        starts: start symbol to its first state.
-        ends: start symbol to its accepting state.
+        starts: maps each start symbol to its first state.
+        ends: maps each start symbol to its accepting state.
         accepting: the set of accepting states.
     """
 
@@ -123,17 +122,17 @@ class Automaton:
 
     @cached_property
     def rows(self) -> tuple[dict[str, int], ...]:
-        """For each state: token kind to the state to shift to (>= 0) or ~reduction."""
+        """For each state: maps a token kind to the next state (>= 0, shift) or to ~reduction."""
         return self._tables.actions
 
     @cached_property
     def units(self) -> list[str | None]:
-        """For each state the name of its unit rule, if that is its only action."""
+        """For each state: the name of its unit rule, if it has no other action; else None."""
         return [self._unit_of(row) for row in self.rows]
 
     @cached_property
     def gotos(self) -> list[dict[str, int]]:
-        """For each state: rule name to the state after that rule was reduced.
+        """For each state: maps the name of a reduced rule to the next state.
 
         States that can only reduce by a unit rule are skipped.
         """
@@ -143,7 +142,7 @@ class Automaton:
         ]
 
     def _unit_of(self, row: dict[str, int]) -> str | None:
-        """Return the origin of a unit rule, if a row has no other action; else None."""
+        """Return the name of the unit rule of a row that has no other action; else None."""
         targets = set(row.values())
         target = targets.pop() if len(targets) == 1 else 0
         if target >= 0:
@@ -153,7 +152,7 @@ class Automaton:
 
 
 def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) -> int:
-    """Return the state after all unit reductions that are the only action of their state."""
+    """Follow unit reductions from a state to the first state that has another action."""
     while (origin := units[state]) is not None:
         state = gotos[origin]
     return state
@@ -190,7 +189,7 @@ ITEMS = frozenset(
         "resource",
     ]
 )
-"""The rules whose node may be dropped: statements, list items and the like."""
+"""The rules of statements and list items: recovery may drop one and keep its neighbors."""
 
 _MODELS = frozenset(("model", "headless_model"))
 
@@ -199,7 +198,7 @@ class Unexpected(Exception):
     """The next token is unexpected.
 
     Attributes:
-        at: its offset; the length of the text for its end.
+        at: the offset of the token; at an unexpected end, the length of the text.
     """
 
     def __init__(self, at: int) -> None:
@@ -211,7 +210,7 @@ class Machine:
     """A parse in progress: stacks of states, of values, and of the offsets of the values.
 
     Attributes:
-        has_error_nodes: whether a value may be `ERROR_NODE`.
+        has_error_nodes: whether a value on the stack may be `ERROR_NODE`.
         semantic_errors: collects the errors of actions; None to raise the first one.
     """
 
@@ -233,12 +232,13 @@ class Machine:
         """For each token, reduce the rules that it completes, then shift it.
 
         Args:
-            tokens: the kind, value and offset of each. A string becomes a `Token` if an action may
-                need its offset.
+            tokens: the kind, value and offset of each token. A value of type `str` becomes a
+                `Token` if an action may need its offset.
 
         Raises:
             Unexpected: a token is unexpected.
-            SemanticError: an action failed, or constructs are nested too deeply.
+            SemanticError: an action failed and errors are not collected, there are too many errors,
+                or constructs are nested too deeply.
         """
         automaton = self.automaton
         rows, gotos, reductions = automaton.rows, automaton.gotos, automaton.reductions
@@ -326,7 +326,7 @@ class Machine:
         Raises:
             SemanticError: errors are not collected, or there are too many.
         """
-        if error.at is None:  # about the construct as a whole
+        if error.at is None:  # the error concerns the construct as a whole
             error.at = at
         if self.semantic_errors is None:
             raise error
@@ -339,7 +339,10 @@ class Machine:
         return ERROR_NODE if error.made is None else error.made
 
     def _patch(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
-        """Return the value of a rule with error nodes as children; lists and models drop these."""
+        """Return the value of a rule that has error nodes among its children.
+
+        Lists and models with a graph omit these children; other rules become an error node.
+        """
         if reduction.symbols[-1] in ITEMS and reduction.name in (*LIST_ACTIONS, "list_first"):
             return children[0] if len(children) > 1 else []
         if reduction.name in _MODELS:

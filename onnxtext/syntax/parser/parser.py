@@ -15,11 +15,11 @@ from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected, load_au
 
 
 class Parser:
-    """The parse of one text.
+    """A parser of one text.
 
     Attributes:
-        recover: changes the stack at an unexpected token, and returns where to continue, or None
-            to give up.
+        recover: the function to call at an unexpected token. It changes the stack of the machine
+            and returns the offset at which to continue, or None to give up.
     """
 
     def __init__(self, text: str, start: str) -> None:

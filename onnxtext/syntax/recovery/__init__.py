@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error recovery: report syntax errors, and find the place at which parsing continues."""
+"""Error recovery: report syntax errors, and find the offset at which parsing continues."""

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Suppress cascading errors: diagnostics that follow from a guess about an earlier error.
 
-After an error the parser state is certain (a comma was inserted) or guessed (a statement was
-dropped). After a guess, an error is not reported if it is
+After an error the parser state is certain (for example, after a missing comma was inserted) or
+guessed (a statement was dropped). After a guess, an error is not reported if it is
 
-- in the same statement;
-- on a line that would be valid in another context: then the state is wrong, not the line;
-- at a closing bracket or the end of the text, if the beginning of a block was dropped.
+- in the statement of the guess;
+- on a line that is valid in another context: probably the guessed state is wrong, not the line;
+- at a closing bracket or the end of the text, if only one end of a block was dropped.
 
 The first two conditions no longer apply once a statement parses without an error.
 """
@@ -46,14 +46,14 @@ _CONTEXTS = (
     ("g () => () {} metadata {", "}"),
     ("g () => () {} metadata { x {", "}"),
 )
-"""Contexts of a line: the text before the line, and a token that may follow the line."""
+"""Contexts in which to try a line: the text before it, and a token that may follow it."""
 
 
 class CascadeFilter:
     """Decides which errors follow from a guess.
 
     Attributes:
-        unbalanced: whether only the beginning or only the end of a block was dropped.
+        unbalanced: whether the beginning of a block was dropped without its end, or the reverse.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class CascadeFilter:
 
 @cache
 def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
-    """Return, for each of `_CONTEXTS`, the state stack after its beginning and its end's kind."""
+    """For each of `_CONTEXTS`, return the states after its text and the kind of its token."""
     lexer, automaton = load_lexer(), load_automaton()
     stacks = []
     for beginning, end in _CONTEXTS:
@@ -111,7 +111,7 @@ def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
 
 
 def _parses_elsewhere(context: ErrorContext) -> bool:
-    """Whether the lines of an error parse in another context."""
+    """Whether the lines of a statement, up to the error, parse in one of `_CONTEXTS`."""
     text = context.text
     line = text.rfind("\n", 0, context.region.start) + 1
     if context.line_end - line > _MAX_CHARACTERS:

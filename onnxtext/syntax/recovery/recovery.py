@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error recovery: continue parsing after an error, without cascading errors.
 
-A rejected value becomes an error node (`lalr.ERROR_NODE`). An unexpected token is corrected
-(`heuristics`) or skipped.
+A value that an action rejects becomes an error node (`lalr.ERROR_NODE`). At an unexpected token,
+the text is corrected by edits (from `heuristics`), or the statement is dropped.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from onnxtext.syntax.recovery.resynchronization import (
 )
 
 _DOUBTFUL = 2.5
-"""If a correction costs more, another one is also searched further back."""
+"""If a correction costs more, a cheaper one is searched in the enclosing constructs."""
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
-"""How many enclosing constructs are searched for a correction, and how many tokens of each."""
+"""The most enclosing constructs to search for a correction, and the most tokens of each."""
 
 LONGEST_STATEMENT = 4000
-"""To diagnose an error, at most this many characters of its statement are parsed again."""
+"""The most characters of a statement to parse again in order to diagnose an error in it."""
 
 MAX_TRIES = 20
-"""After this many edits at one offset, the statement is dropped."""
+"""After this many errors at one offset, the statement is dropped."""
 
 _MAX_RECOVERIES = 300
 """After this many errors, reported or not, parsing stops."""
@@ -63,7 +63,7 @@ class Recovery:
         Args:
             parser: the parser.
             source: the source of its text.
-            semantic_errors: the errors of actions; the parser adds more.
+            semantic_errors: the errors of actions; the parser appends to this list.
         """
         self.parser = parser
         self.source = source
@@ -72,6 +72,7 @@ class Recovery:
         self._errors = semantic_errors
         self._reported = self._skipped = -1
         self._edits: list[Edit] = []
+        # For each guess: start and end offset, and the number of semantic errors before it.
         self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
         self._at = -1
@@ -103,7 +104,7 @@ class Recovery:
         return found
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
-        """Whether a semantic error may follow from a guessed edit."""
+        """Whether a semantic error, the one with index `number`, may follow from a guess."""
         at = -1 if error.at is None else error.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
@@ -115,7 +116,11 @@ class Recovery:
         return name == "above" or self.text.find(name, 0, error.at) >= 0
 
     def recover(self, unexpected: Unexpected) -> int | None:
-        """Report an error and repair the stack; return where to continue, or None to give up."""
+        """Report an error and repair the stack.
+
+        Returns:
+            The offset at which parsing continues; None to give up.
+        """
         parser = self.parser
         machine = parser.machine
         at = unexpected.at
@@ -152,7 +157,7 @@ class Recovery:
             if outcome is None and context.next_statement is not None:
                 outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
             assert outcome is not None
-            # The incomplete statement may have hidden another error here.
+            # After an incomplete statement, an error at the next statement is an error of its own.
             self._reported = at if context.next_statement is None else context.next_statement - 1
             if context.region.start < at or context.done:
                 rewind(machine, position)
@@ -171,7 +176,7 @@ class Recovery:
         resume = resync.find(at if at > self._reported else at + 1)
         if at > self._reported and not cascade:
             self._report(diagnosis or resync.diagnosis())
-        # An error reported earlier in the text may have hidden another one here.
+        # If parsing continues before this error, later errors from there on are reported, too.
         self._reported = at if resync.early is None else resync.early - 1
         if diagnosis is not None and self._skipped < (skip_to or 0) <= at:
             self._reported = self._skipped = (skip_to or 0) - 1
@@ -202,7 +207,7 @@ class Recovery:
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            # A line after `Conv <` that is indented no deeper belongs to no list.
+            # A line after `Conv <` that is indented no deeper is not part of the list.
             if start < line or (start == at and not self._is_outside_list(position, at, first)):
                 break
             if not marked and start < at:
@@ -230,7 +235,7 @@ class Recovery:
     def _wider_contexts(
         self, context: ErrorContext, position: int
     ) -> Iterator[tuple[ErrorContext, int]]:
-        """Yield the context extended to enclosing constructs that had no errors."""
+        """Yield contexts extended to enclosing constructs without errors, with stack positions."""
         machine = self.parser.machine
         outer = [place for place in sync_positions(machine) if place < position]
         for place in [*outer, 0][:_MAX_WIDER]:
@@ -257,7 +262,7 @@ class Recovery:
         return any(start <= (error.at or 0) < end for error in self._errors)
 
     def _is_outside_list(self, position: int, at: int, first: bool) -> bool:
-        """Whether a line follows the opening of a list, but is not indented as part of it."""
+        """Whether a token begins the line after `<` or `(`, indented no deeper than that line."""
         machine = self.parser.machine
         opened = machine.where[position - 1] if position else at
         return (
@@ -268,7 +273,7 @@ class Recovery:
         )
 
     def _complete(self, at: int) -> None:
-        """Reduce the statement before an error, if all of its tokens were read."""
+        """Reduce the statement before an error, if it is complete: feed a word and remove it."""
         machine = self.parser.machine
         states = States(machine.automaton, machine.states)
         if states.feed("WORD") and is_synchronous(states.stack[-2]):
@@ -276,7 +281,12 @@ class Recovery:
             rewind(machine, len(machine.values) - 1)
 
     def _feed(self, outcome: Outcome, *, guessed: bool) -> bool:
-        """Feed speculatively edited tokens; guesses become error nodes."""
+        """Feed the edited tokens of a speculative parse; return False if one is unexpected.
+
+        Args:
+            outcome: the result of the speculative parse.
+            guessed: whether tokens that the edits made or changed become error nodes.
+        """
         machine = self.parser.machine
         kind_of = self.parser.lexer.kind
         machine.has_error_nodes = machine.has_error_nodes or guessed
@@ -289,7 +299,11 @@ class Recovery:
         return True
 
     def _close(self) -> int | None:
-        """Close all open constructs, if possible, to return the tree so far."""
+        """Close all open constructs, to keep the tree so far.
+
+        Returns:
+            The length of the text; None if a construct cannot be closed.
+        """
         machine = self.parser.machine
         machine.has_error_nodes = True
         end = len(self.text)
@@ -315,7 +329,7 @@ class Recovery:
 
 
 def _innermost(machine: Machine, position: int) -> Span | None:
-    """Return the innermost open bracket on the stack below a position."""
+    """Return the span of the innermost open bracket on the stack below a position."""
     for index in range(min(position, len(machine.where)) - 1, -1, -1):
         value = machine.values[index]
         if isinstance(value, str) and value in {"(", "[", "{", "<"}:

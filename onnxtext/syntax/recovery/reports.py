@@ -36,7 +36,7 @@ def first_of_lines(
     """Merge syntax and semantic errors in text order, keeping one kind of error for each line.
 
     The first error of a line decides which kind is kept: errors of the other kind on the same line
-    may be mere consequences of it.
+    may only be consequences of the first error.
     """
     found = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
     syntactic = {id(item) for item in syntax_errors}
@@ -70,7 +70,13 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
 
 
 def step_place(text: str, span: Span, step: int) -> Span:
-    """Return the range of a step of a path; a keyword at the start of `span` is skipped."""
+    """Return the span of a step of a path, such as `b` in `a.b`; `span` if it is not found.
+
+    Args:
+        text: the whole text.
+        span: the first character of the path, or the keyword before the path.
+        step: the number of the step, from 0.
+    """
     lexer = load_lexer()
     start = span.end if len(text[slice(*span)]) > 1 else span.start
     for _ in range(_LONGEST_PATH):
@@ -85,7 +91,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
 
 
 def _tidy(text: str, edit: Edit) -> Edit:
-    """Return an equivalent edit that inserts punctuation in its usual place."""
+    """Move an inserted `:` or `,` to its usual place, directly after the token before it."""
     start, end = edit.span
     before = text[text.rfind("\n", 0, start) + 1 : start]
     if edit.text == ":" and before.endswith(" "):

@@ -51,7 +51,8 @@ class Resynchronization:
     """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: the offset of this token, if it is at or before the error, so that text is missing.
+        early: the offset of that token if it is at or before the error: then the statement before
+            it is incomplete. Otherwise None.
     """
 
     def __init__(
@@ -64,7 +65,10 @@ class Resynchronization:
         self.positions = [at for at in sync_positions(machine) if at <= innermost]
 
     def find(self, least: int) -> int | None:
-        """Repair the stack; return the offset to continue at, `least` or later; None at the end."""
+        """Repair the stack, and return the offset at which to continue; None if there is none.
+
+        The offset is `least` or later, or that of a statement that begins before the error.
+        """
         if self.context.token is None or not self.positions:
             return None
         if self.skip_to is None and self.context.next_statement is None:
@@ -87,7 +91,7 @@ class Resynchronization:
         )
 
     def _within_line(self, least: int) -> int | None:
-        """Drop an item up to its comma or the bracket that ends its list."""
+        """Drop a list item; return the offset of the comma or closing bracket after it, or None."""
         context = self.context
         machine = self.machine
         position = self.positions[0]
@@ -134,12 +138,12 @@ class Resynchronization:
         machine.has_error_nodes = True
 
     def _start(self, position: int) -> int:
-        """Return the offset of the item above a stack position."""
+        """Return the offset of the item that begins at a stack position."""
         where = self.machine.where
         return where[position] if position < len(where) else self.context.at
 
     def _next_line(self, least: int) -> int | None:
-        """Drop the statement up to a line that is indented no deeper."""
+        """Drop the statement; return the offset of the next one, on a line indented no deeper."""
         context = self.context
         text = context.text
         start = self._start(self.positions[0])
@@ -200,7 +204,7 @@ class Resynchronization:
         return not self.context.text[line:at].strip()
 
     def _parses_from(self, position: int, token: Token) -> bool:
-        """Whether a statement may begin at this token: the tokens after the error then parse."""
+        """Whether tokens after the error parse if a statement begins at this token."""
         context = self.context
         states = tuple(self.machine.states[: position + 1])
         region = Region(context.text, token.at, states, context.at)
