@@ -166,7 +166,8 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
             if end is not None:
                 span = Span(context.done[-1].at, context.rest[end].end)
                 message = "an input of a node is a name, not a node"
-                help = f"give what `{context.done[-1]}` computes a name in its own statement"
+                name = context.done[-1]
+                help = f"move `{name} (…)` to its own statement, and use its output here"
                 edits = (Edit(Span(token.at, span.end), ""),)
                 yield Diagnosis("not-a-name", message, span, edits, help=help, least=1)
         elif context.name(token) in _VALUES:

@@ -105,7 +105,7 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
     comment = f"# {words}" if alone and words and "\n" not in words else ""
     yield Diagnosis(
         "lone-string",
-        "a string has no meaning on its own",
+        "a string cannot be a statement",
         span,
         (Edit(span, comment),),
         "write a comment" if comment else "remove it",
@@ -179,7 +179,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
         dims = found[1].rstrip("x").replace("x", ", ")
         written = f"{element}[{dims}]" if found[1] else element
         span = Span(*found.span())
-        message = "a tensor type is its element type and its dimensions"
+        message = "a tensor type is written as an element type and dimensions"
         edits = (Edit(span, written),)
         yield Diagnosis(
             "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1

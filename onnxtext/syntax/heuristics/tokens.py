@@ -74,7 +74,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         if "node" not in context.rules and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
-        message = "statements have no separator"
+        message = "unexpected `;`: statements end without a mark"
         yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
 
@@ -169,7 +169,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = tuple(replace(other, words[other]) for other in (token, *rest))
             message = f"`{token}` is not a value"
             if token in NOTHING:
-                help = "omit missing values"
+                help = "leave out the attribute or input that has no value"
                 yield Diagnosis("python-literal", message, token.span, edits, help=help)
             yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
 
