@@ -130,7 +130,7 @@ cdef class Printer(NodePrinter):
                 out.character(c",")
             out.line(0)
             out.character(c")")
-        return out.fits(mark, LINE, after_head(graph, False))
+        return out.fits(mark, LINE, after_head(graph, 0, False))
 
     cdef int _graph(self, graph, int indent) except -1:
         """Print a graph in an attribute."""
@@ -183,7 +183,7 @@ cdef class Printer(NodePrinter):
         cdef Text out = self.out
         self._list(graph_part(graph, OF_GRAPH.inputs, "inputs"), indent, b" (")
         self._list(graph_part(graph, OF_GRAPH.outputs, "outputs"), indent, b" => (")
-        return out.is_flat(mark, LINE) and out.column() + after_head(graph, False) <= LINE
+        return out.is_flat(mark, LINE) and out.column() + after_head(graph, indent, False) <= LINE
 
     cdef int _list(self, list values, int indent, bytes opening) except -1:
         cdef Text out = self.out
@@ -204,7 +204,7 @@ cdef class Printer(NodePrinter):
             self._value(values[0], indent + INDENT)
             out.character(c">")
             if out.end_trial(
-                mark, out.is_flat(mark, LINE) and out.column() + after_head(graph, True) <= LINE
+                mark, out.is_flat(mark, LINE) and out.column() + after_head(graph, indent, True) <= LINE
             ):
                 return 0
         for value in values:
@@ -216,11 +216,16 @@ cdef class Printer(NodePrinter):
         return out.character(c">")
 
 
-cdef int after_head(graph, bint is_last) except -1:
-    """Return the width of what follows the outputs, or the values, on their line."""
+cdef int after_head(graph, int indent, bint is_last) except -1:
+    """Return the width of what follows the outputs, or the values, on their line.
+
+    A comma follows a graph in an attribute, which is indented.
+    """
     if graph_part(graph, OF_GRAPH.nodes, "nodes"):
         return 2
-    return 2 if not is_last and graph_part(graph, OF_GRAPH.values, "values") else 3
+    if not is_last and graph_part(graph, OF_GRAPH.values, "values"):
+        return 2
+    return 4 if indent else 3
 
 
 cdef bint is_plain(function) except -1:

@@ -154,7 +154,9 @@ class StatementWriter(LiteralWriter):
         found = listing(body)
         assert found is not None
         is_empty = not found.items and not body.commented
-        after = 3 if is_empty else 2
+        after = 2
+        if is_empty:  # a comma follows a graph in an attribute, which is indented
+            after = 4 if indent else 3
         values = tree.child("values")
         listed = None if values is None else listing(values)
         if values is not None and listed is not None and not (listed.items or values.commented):

@@ -95,7 +95,8 @@ class GraphPrinter:
     def graph_head(self, graph: Graph, indent: str, start: int) -> str:
         """Return the name, inputs and outputs of a graph in an attribute."""
         decorators = value_decorators(graph.decorators, indent)
-        name = decorated_name(decorators, self._names[graph.name], start, _after_head(graph))
+        after = _after_head(graph, indent)
+        name = decorated_name(decorators, self._names[graph.name], start, after)
         return name + self._interface(graph, indent, column(name, start))
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
@@ -116,14 +117,14 @@ class GraphPrinter:
             self._list(graph.inputs, "", " ", several=True),
             self._list(graph.outputs, "", " => ", several=True),
         ]
-        return name + arrange(lists, column(name, 0), _after_head(graph))
+        return name + arrange(lists, column(name, 0), _after_head(graph, ""))
 
     def _interface(self, graph: Graph | Function, indent: str, start: int) -> str:
         lists = [
             self._list(graph.inputs, indent, " "),
             self._list(graph.outputs, indent, " => "),
         ]
-        return arrange(lists, start, _after_head(graph))
+        return arrange(lists, start, _after_head(graph, indent))
 
     def _list(
         self, values: Sequence[ValueInfo], indent: str, before: str, *, several: bool = False
@@ -139,7 +140,8 @@ class GraphPrinter:
         values = graph.values
         if len(values) == 1:
             item = self.value_text(values[0], indent + STEP)
-            if "\n" not in item and start + len(item) + 3 + _after_head(graph, True) <= WIDTH:
+            after = _after_head(graph, indent, is_last=True)
+            if "\n" not in item and start + len(item) + 3 + after <= WIDTH:
                 return [f"<{item}>"]
         before = f"\n{indent}{STEP}"
         parts = ["<"]
@@ -211,7 +213,7 @@ class GraphPrinter:
         ]
         if function.attributes:
             lists.insert(0, parameters_text(function.attributes, self.graph_value, self.dialect))
-        return name + arrange(lists, len(name), _after_head(function))
+        return name + arrange(lists, len(name), _after_head(function, ""))
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -289,9 +291,17 @@ class GraphPrinter:
         ]
 
 
-def _after_head(graph: Graph | Function, is_last: bool = False) -> int:
-    """Return the width of the text after the outputs, or after the values, on their line."""
-    return 2 if graph.nodes or (graph.values and not is_last) else 3
+def _after_head(graph: Graph | Function, indent: str, *, is_last: bool = False) -> int:
+    """Return the width of the text after the outputs, or after the values, on their line.
+
+    Args:
+        graph: the graph or function.
+        indent: the indentation of its statement; "" if it is no attribute, which ends with a comma.
+        is_last: whether the values are printed already.
+    """
+    if graph.nodes or (graph.values and not is_last):
+        return len(" {")
+    return len(" {},") if indent else len(" {}")
 
 
 def head_text(function: Function, entries: Sequence[str] = (), dialect: Dialect = ONNXTEXT) -> str:

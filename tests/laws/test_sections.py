@@ -10,6 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.printer.layout import WIDTH
 from onnxtext.printer.strings import SPECIAL_WORDS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
@@ -399,4 +400,21 @@ def test_decorated_graphs_stay_within_the_width(
         data = onnxtext.to_binary(context)
         check_default(data)
         text = onnxtext.from_binary(data)
+        assert onnxtext.format_text(text) == text
+
+
+@pytest.mark.parametrize("length", range(20, 76))
+def test_the_comma_after_an_empty_graph_stays_within_the_width(length: int) -> None:
+    name = "g" * length
+    for graph in (
+        f"{name} (float[N] x) => (float[N] y) {{}}",
+        f"{name} () => () <float[1] v> {{}}",
+        f"{name} () => () <float[1] v, float[1] w> {{}}",
+        f'@doc("d") {name} () => () {{}}',
+    ):
+        data = onnxtext.to_binary(
+            f"g () => () {{ z = A <graph = {graph}, graphs: graphs = [{graph}, {graph}]> () }}"
+        )
+        text = onnxtext.from_binary(data)
+        assert max(len(line) for line in text.splitlines()) <= WIDTH
         assert onnxtext.format_text(text) == text
