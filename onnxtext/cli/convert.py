@@ -188,7 +188,7 @@ def _check_stdin(conversion: Conversion) -> None:
     if conversion.binary == "in":
         raise CommandError(
             "no-input",
-            "a binary model cannot be typed in",
+            "no file is named, and standard input is a terminal",
             help="name a file, or redirect standard input",
         )
     # Without this hint a user who forgot the file name would wait forever.
@@ -224,7 +224,7 @@ def _write(
 def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progress) -> None:
     """Write new files completely, then rename them over the old ones, in reverse order.
 
-    So the external data, which is the second file, is in place before the model.
+    This puts the external data, the second file, in place before the model.
     """
     size = sum(len(piece) for _, pieces in files for piece in pieces)
     with contextlib.ExitStack() as stack:

@@ -206,10 +206,10 @@ def command(
 ) -> int:
     """Print binary ONNX models as texts.
 
-    IN is a binary model; none, or -, is standard input. Without -o the text is written beside it:
-    .onnx becomes .onnxtxt, and to any other name .onnxtxt is added. Standard input is converted to
-    standard output. Files are replaced atomically. `onnxtext to-binary` converts the text back to
-    the same bytes.
+    IN is a binary model; without IN, or with -, the model is read from standard input and the text
+    is written to standard output. Without -o the text is written beside the model: its suffix
+    .onnx becomes .onnxtxt, and .onnxtxt is added to any other name. Files are replaced atomically.
+    `onnxtext to-binary` converts the text back to the same bytes.
 
     The official syntax (--dialect onnx) cannot represent everything: losses are listed on standard
     error by kind; the exit status is 1 and nothing is written, unless --allow-loss is given.

@@ -95,7 +95,10 @@ def _options(context: click.Context) -> Iterator[str]:
 
 
 def _paragraphs(text: str | None) -> Iterator[str]:
-    """Yield the roff lines of a help text; a paragraph after a backspace keeps its line breaks."""
+    """Yield the roff lines of a help text.
+
+    A paragraph whose first line is a backspace (a mark of click) keeps its line breaks.
+    """
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text or "")):
         lines = paragraph.partition("\f")[0].strip("\n").split("\n")
         if lines == [""]:

@@ -91,7 +91,11 @@ def read_file_or_stdin(file: str, name: str) -> tuple[bytes | memoryview, Path]:
     """
     if file == "-":
         if is_terminal(sys.stdin):
-            raise CommandError("no-input", "a model cannot be typed in", help="name a file")
+            raise CommandError(
+                "no-input",
+                "no file is named, and standard input is a terminal",
+                help="name a file, or redirect standard input",
+            )
         return read_stdin(), Path()
     path = Path(file)
     with io_errors("read", name):

@@ -153,10 +153,11 @@ def command(
 ) -> int:
     """Encode texts as binary ONNX models.
 
-    IN is a text in UTF-8; none, or -, is standard input. Without -o the binary is written beside
-    it: .onnxtxt and .onnxtext become .onnx, and to any other name .onnx is added. Standard input is
-    converted to standard output. Files are replaced atomically. Weights in files beside the text
-    are found from its directory, for standard input from the current one.
+    IN is a text in UTF-8; without IN, or with -, the text is read from standard input and the
+    binary is written to standard output. Without -o the binary is written beside the text: its
+    suffix .onnxtxt or .onnxtext becomes .onnx, and .onnx is added to any other name. Files are
+    replaced atomically. Weights outside of the text are looked up relative to the directory of the
+    text, or to the current directory for standard input.
     """
     made = conversion(checked=checked, embed_external=embed_external, externalize=externalize)
     return run(made, inputs, output, force=force, output_format=output_format, color=color)

@@ -180,8 +180,8 @@ class Aligner:
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
         """Match nodes by signatures that occur exactly once in each graph.
 
-        A pair is skipped if another new node has the operator and output name of the old node, and
-        no partner by signature. That node is probably the old node with a changed input.
+        Skip a pair if another unmatched new node has the operator and the output name of the old
+        node: that node is probably the old node with a changed input.
         """
         if not self._has_unmatched():
             return

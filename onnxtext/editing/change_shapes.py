@@ -128,7 +128,13 @@ def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -
 
 
 def _following(type: TensorType, before: Shape | None, after: Shape | None) -> TensorType:
-    """Return a declared type with the dimensions that inference changed."""
+    """Return a declared type; where an inferred dimension changed, replace the declared one.
+
+    Args:
+        type: the declared type.
+        before: the inferred shape before the change.
+        after: the inferred shape after the change.
+    """
     if type.shape is None or before is None or len(type.shape) != len(before):
         return type
     if after is None:

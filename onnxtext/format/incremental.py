@@ -30,7 +30,7 @@ _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
 
 
 def extract_lists(text: str, model: Model) -> IncrementalText | None:
-    """Format the long lists of a text and replace them by placeholders; None if it has none.
+    """Format the long lists of a text and replace them with placeholders; None if it has none.
 
     Args:
         text: the text, without a byte order mark.

@@ -102,9 +102,9 @@ class Templates:
         """Add a template for a statement if its key occurs for the second time.
 
         Args:
-            key: its text outside of the strings.
-            parts: its text without backslashes, split at the quotes.
-            item: its syntax tree.
+            key: the text of the statement without the contents of its strings.
+            parts: the text of the statement, which has no backslash, split at the quotes.
+            item: the syntax tree of the statement.
             formatted: the formatted statement.
         """
         if len(key) > LONGEST or '""' in key or not len(parts) & 1 or "\n" in formatted:

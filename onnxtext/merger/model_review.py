@@ -195,7 +195,7 @@ def _values(graph: Graph) -> dict[int, Sequence[Any]]:
 
 
 def _outputs(data: bytes) -> set[str]:
-    """Return the first outputs of the nodes of a model's main graph."""
+    """Return the first output of each node of a model's main graph."""
     if not data:
         return set()
     nodes = split(first(data, 7) or b"").get(1 << 3 | LENGTH, ())

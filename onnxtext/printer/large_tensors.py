@@ -111,9 +111,10 @@ class _Block:
     """A block of rows as text.
 
     Attributes:
-        codes: the characters, with a comma after each element; placeholders replace some commas.
-        ends: the end of each element, by row.
-        starts: the start of each row.
+        codes: the character codes of the elements, each with a comma behind it. A placeholder takes
+            the comma's place where a space, a line break or a bracket belongs.
+        ends: the offset in `codes` of the end of each element, by row.
+        starts: the offset in `codes` of the start of each row.
     """
 
     codes: NDArray[np.uint8]

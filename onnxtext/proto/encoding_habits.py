@@ -38,7 +38,7 @@ def _core_schema() -> Schema:
 
 
 class Encoder:
-    """Re-encode canonical messages by encoding habits.
+    """Re-encode canonical messages with the field order and the list packing of another encoder.
 
     Attributes:
         packed: by message type and field number, whether the list is packed.

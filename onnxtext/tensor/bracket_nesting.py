@@ -261,7 +261,7 @@ def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
             f"{list(dims)}, found {depth}",
             opening.start(1),
             max(len(opening[1].rstrip(BLANKS)), 1),
-            "nest over all dimensions, over those other than 1, or not at all",
+            "nest brackets for all dimensions, only for those other than 1, or for none",
         )
     return _walk(clean, dims, shape or (math.prod(dims),))
 

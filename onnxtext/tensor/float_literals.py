@@ -207,7 +207,7 @@ def _settle(form: Format, size: str, value: float) -> int:
 
 
 def _exact_hex(size: str) -> Fraction:
-    """Return the exact value of a hexadecimal float with a moderate exponent."""
+    """Return the exact value of a hexadecimal float; its exponent must not be huge."""
     from fractions import Fraction
 
     match = _HEX.fullmatch(size)

@@ -49,7 +49,7 @@ class WeightFiles:
 
         Raises:
             OSError: the file exists and cannot be read.
-            PathError: the place is not below the directory of the text.
+            PathError: the target is not below the directory of the text.
         """
         target = inside(self.base, self.place.path)
         if self.place.kind == "store" or not target.exists():
@@ -72,7 +72,7 @@ class WeightFiles:
             return {}
 
     def write(self, written: Written | None = None) -> None:
-        """Write missing blobs, keeping existing ones; see `remove_obsolete`.
+        """Write missing blobs and keep existing ones, even unused ones (see `remove_obsolete`).
 
         Args:
             written: receives progress.

@@ -147,7 +147,7 @@ def test_text_goes_to_a_terminal_and_findings_are_coloured_there(model: Path) ->
 def test_a_binary_is_not_read_from_a_terminal() -> None:
     status, seen = terminal(onnxtext_command("from-binary", "--color=never"))
     assert status == 2
-    assert seen.startswith("error[no-input]: a binary model cannot be typed in")
+    assert seen.startswith("error[no-input]: no file is named, and standard input is a terminal")
 
 
 def test_a_text_is_read_from_a_terminal(tmp_path: Path) -> None:

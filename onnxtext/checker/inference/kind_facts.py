@@ -245,7 +245,7 @@ class FactTable:
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def declared(self, type: Type) -> Fact:
-        """Return the fact for a declared type."""
+        """Return the `Fact` of a value with this declared type."""
         known = self.known.get(id(type))
         if known is None:
             known = self.known[id(type)] = self.fact(type, declared_shape(type))

@@ -83,7 +83,7 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
                 yield Finding(
                     "value-shadows-outer",
                     f"{quoted(name)} is defined in {scope.describe()}, and also in "
-                    f"{around.describe()} around it",
+                    f"{around.describe()}, which encloses it",
                     (
                         Place(*scope.definition(name)),
                         Place(*around.definition(name), "the outer definition"),

@@ -176,7 +176,7 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
         if not 0 <= begin <= end <= count:
             yield Finding(
                 "segment-invalid",
-                f"the segment from {begin} to {end} of {tensor.describe()} is not within its "
+                f"the segment from {begin} to {end} exceeds {tensor.describe()}, which has "
                 f"{counted(count, 'element')}",
                 (tensor.place,),
                 help=f"choose 0 <= begin <= end <= {count}",

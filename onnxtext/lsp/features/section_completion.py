@@ -235,7 +235,11 @@ class _SectionItems:
 def argument_items(
     document: Document, scope: Scope | None, context: Context, item: Item
 ) -> Iterator[t.CompletionItem]:
-    """Yield the arguments of a decorator: the words and names of an order, the keys of `@meta`."""
+    """Yield completions for the arguments of a decorator.
+
+    They are metadata keys for `@meta`, and list names and value names for the decorators of the
+    `order` section.
+    """
     if context.attribute == "meta":
         for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.text))):
             snippet = f'{escaped(quoted(key))}: "$1"'

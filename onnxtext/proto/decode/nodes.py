@@ -36,7 +36,8 @@ class NodeLifter(ABC):
     """Lifts nodes and attributes. A subclass implements `graph`, for graphs in attributes.
 
     Attributes:
-        careful: whether to compare every item with its bytes and add residual decorators.
+        careful: whether to encode every item again, compare it with its original bytes, and record
+            differences in decorators.
     """
 
     def __init__(self, *, careful: bool) -> None:

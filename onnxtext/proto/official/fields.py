@@ -128,7 +128,7 @@ class FieldReducer:
         return b".".join([_as_identifier(part) for part in data.split(b".")])
 
     def graph_name(self, data: Data | None, place: ItemPath) -> bytes:
-        """Reduce the name of a graph in an attribute."""
+        """Return the name of a graph in an attribute, changed if the official syntax needs that."""
         name = b"" if data is None else bytes(data)
         if is_identifier(name) and not _TYPE_WORD.match(name):
             return name
@@ -136,7 +136,7 @@ class FieldReducer:
         return b"graph_" + _ODD.sub(b"_", name) if name else b"graph"
 
     def entries(self, payloads: Sequence[Data], place: ItemPath) -> list[bytes]:
-        """Reduce a list of `StringStringEntryProto`."""
+        """Return the entries of a list of `StringStringEntryProto` that the official syntax has."""
         made = []
         for index, data in enumerate(payloads):
             here = place._replace(key=index)

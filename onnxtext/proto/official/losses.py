@@ -40,7 +40,7 @@ class ItemPath(NamedTuple):
     key: int | str | None
 
     def at(self, field: str, key: int | str | None = None) -> ItemPath:
-        """Return the path of a field of the message at this path."""
+        """Return the path of a field of the message that this path leads to."""
         return ItemPath(self, field, key)
 
     def __str__(self) -> str:

@@ -66,7 +66,7 @@ def blob(token: str) -> Blob:
         raise SemanticError(
             f"a blob's digest has 16 to 64 hexadecimal digits, this digest has {len(digest)}",
             token=token,
-            help="write the beginning of the SHA-256 of its bytes",
+            help="write the first 16 to 64 hexadecimal digits of the SHA-256 of the blob's bytes",
         )
     return Blob(digest)
 

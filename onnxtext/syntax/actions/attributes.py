@@ -344,7 +344,8 @@ def _number_list(
     except LiteralError as error:
         raise from_literal(error, items.token) from None
     raise SemanticError(
-        f"the attribute is declared {LIST_OF[one].name.lower()}, its value is a list of numbers",
+        f"the attribute is declared as `{LIST_OF[one].name.lower()}`, but its value is a list of "
+        "numbers",
         token=items.token,
         code="attribute-type-mismatch",
     )

@@ -172,7 +172,7 @@ def _typed_literals(
             raise SemanticError("string tensors contain only strings", help='write {"a", "b"}')
         return ast.StringData(strings)
     if strings:
-        raise SemanticError(f"a {element.name} tensor cannot contain strings")
+        raise SemanticError(f"a tensor of {element.name} cannot contain strings")
     return _typed(element, _braces(items), dims)
 
 
@@ -204,7 +204,7 @@ def _external(calls: list[Call]) -> ast.ExternalData:
     for key, number in zip(EXTERNAL_KEYS[1:], numbers, strict=False):
         if not isinstance(number, str) or not is_external_number(number):
             raise SemanticError(
-                f"the {key} of external data is a whole number without a sign or leading zeros",
+                f"the {key} of external data must be an integer without sign or leading zeros",
                 token=_token(number) or call.name,
                 help=_AS_PAIRS,
             )

@@ -106,7 +106,7 @@ def _write(path: Path, tables: Tables) -> None:
 
 
 def _checksum_line(content: bytes) -> bytes:
-    """Return the first line of a cache file with this content: the checksum of the content."""
+    """Return the checksum of a content, the first line of its cache file."""
     return b"%08x\n" % zlib.crc32(content)
 
 
