@@ -24,9 +24,10 @@ from onnxtext.ast.types import (
     MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
 )
 from onnxtext.ast.tensors_and_attributes import (
-    AttributeType, Float32, Floats, SparseTensor, Tensor,
+    EXTERNAL_KEYS, AttributeType, ExternalData, Float32, Floats, SparseTensor, Tensor,
+    is_external_number,
 )
-from onnxtext.syntax.actions.tensor_literals import Call, FieldCalls
+from onnxtext.syntax.actions.tensor_literals import Call, FieldCalls, RawText, TypedText
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -79,25 +80,32 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
     cdef Layout layout
     cdef Entry* entry = &stack.entries[place]
     cdef const char* start
+    cdef Py_ssize_t size = entry.end - entry.start
+    cdef bytes copy = None
     if entry.form == OBJECT:
-        return parsed_data(type, stack.value(place))
-    if entry.form >= 0 and stack.grammar.rules[entry.form].op == DEFER:
+        data = stack.value(place)
+        if data.__class__ is not RawText and data.__class__ is not TypedText:
+            return parsed_data(type, data)
+        copy = str(data.text).encode("utf-8", "surrogateescape")
+        size = len(copy)
+    elif entry.form >= 0 and stack.grammar.rules[entry.form].op == DEFER:
         data = string_data(type, stack.values[place])
         if data is not None:
             return data
-    if entry.form < 0 or entry.end < entry.start:  # Python parsed its end
+    if copy is None and (entry.form < 0 or size < 0):  # Python parsed its end
         return None
     key = <Py_ssize_t><void*>type
     layout = layouts.get(key)
     if layout is None:
         layout = layouts[key] = stack.grammar.layout(type)
-    copy = None
-    if PyUnicode_KIND(stack.text) == 1:
+    if copy is None and PyUnicode_KIND(stack.text) == 1:
         start = <const char*>PyUnicode_DATA(stack.text) + entry.start
     else:
-        copy = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
+        if copy is None:
+            copy = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
+            size = len(copy)
         start = PyBytes_AS_STRING(copy)
-    data = read_literal(layout, start, entry.end - entry.start)
+    data = read_literal(layout, start, size)
     if data is None:
         return None
     if start[0] == c"{":
@@ -118,14 +126,18 @@ cdef object string_data(type_, list items):
 
 
 cdef object parsed_data(type_, data):
-    """Return the data of a sparse tensor; None for other forms."""
+    """Return external data or the data of a sparse tensor; None for other forms."""
     cdef list calls
-    if type(type_) is not SparseTensorType or not has_dims(type_.shape):
-        return None
     if type(data) is FieldCalls:
         calls = data.calls
         data = calls[0] if len(calls) == 1 else None
-    if type(data) is not Call or data.name != "sparse" or len(data.arguments) != 2:
+    if type(data) is not Call:
+        return None
+    if type(type_) is TENSOR_TYPE and data.name == "external":
+        return external_data(data.arguments) if has_dims(type_.shape) else None
+    if type(type_) is not SparseTensorType or not has_dims(type_.shape):
+        return None
+    if data.name != "sparse" or len(data.arguments) != 2:
         return None
     values, indices = data.arguments
     if type(values) is not TENSOR or type(indices) is not TENSOR:
@@ -133,6 +145,25 @@ cdef object parsed_data(type_, data):
     if get(get(values, OF_TENSOR.type), OF_TENSOR_TYPE.element) != type_.element:
         return None
     return SparseTensor(type_.shape, values, indices)
+
+
+cdef object external_data(tuple arguments):
+    """Return the external data of `external(…)` with these arguments; None if they are wrong."""
+    cdef list entries = []
+    if not 1 <= len(arguments) <= len(EXTERNAL_KEYS):
+        return None
+    for value in arguments:
+        key = EXTERNAL_KEYS[len(entries)]
+        if entries:
+            if not isinstance(value, str) or not is_external_number(value):
+                return None
+            value = str(value)
+        elif type(value) is bytes:
+            value = (<bytes>value).decode("utf-8", "surrogateescape")
+        else:
+            return None
+        entries.append((key, value))
+    return ExternalData(tuple(entries))
 
 
 cdef bint has_dims(shape) except -1:

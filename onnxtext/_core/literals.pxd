@@ -9,6 +9,7 @@ cdef class Layout:
     cdef readonly object type  # kept alive, because it is cached by id
     cdef uint8_t kind  # `f`, `i`, `u` or `b`; 0 if Python reads literals of this type
     cdef Layout entries  # of literals in braces; None if Python reads them
+    cdef Layout element  # of entries: how words and decimals are read; None if Python reads them
     cdef int width, rank, bits
     cdef int step  # of packed elements: bytes for each packed byte; otherwise 0
     cdef int fraction, bias  # of floats: the fraction bits and the exponent bias

@@ -11,5 +11,6 @@ class Layout:
         fraction: int,
         entries: Layout | None,
         dims: Any,
+        element: Layout | None = None,
         in_entries: bool = False,
     ) -> None: ...

@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy, strncmp
+from libc.string cimport memcpy, memset, strncmp
 
 from onnxtext._core.packing cimport packed
 
@@ -29,7 +29,7 @@ POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
 
 cdef class Layout:
     def __cinit__(self, type, str kind, int bits, int fraction, Layout entries, dims,
-                  bint in_entries=False):
+                  Layout element=None, bint in_entries=False):
         """Describe a type.
 
         Args:
@@ -39,9 +39,11 @@ cdef class Layout:
             fraction: the fraction bits of a float.
             entries: the layout of entries of the typed field; None if Python reads them.
             dims: the dimensions; None if they are not all constant.
+            element: the layout of words and decimals, of which the codes become the entries of
+                `int32_data`; None if entries are integers only.
             in_entries: whether packed elements are in entries of `int32_data`.
         """
-        self.type, self.entries = type, entries
+        self.type, self.entries, self.element = type, entries, element
         if kind not in ("float", "int", "uint", "bool") or dims is None or len(dims) > MOST_DIMS:
             return
         if bits not in (2, 4, 8, 16, 32, 64) or (kind == "float" and not fraction):
@@ -86,8 +88,8 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
         layout = layout.entries
     if layout is None or not layout.kind:
         return None
-    if not layout.count:
-        return b"" if size == 2 and text[0] == c"[" and text[1] == c"]" else None
+    if not layout.count:  # `[]` or `{}`
+        return b"" if size == 2 and not is_digit(text[0]) else None
     if layout.count > FEW_ELEMENTS and layout.count > size // 2:
         return None
     made = PyBytes_FromStringAndSize(NULL, layout.count * layout.width)
@@ -99,7 +101,9 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
             return None
     else:
         flat = after_blanks(text + 1)[0] != c"["
-        if not layout.rank or not read_bracket(layout, 0, flat, &reader):
+        if not (layout.rank or (flat and text[0] == c"{")):
+            return None
+        if not read_bracket(layout, 0, flat, &reader):
             return None
     if reader.at != text + size:
         return None
@@ -220,7 +224,8 @@ cdef bint read_splat(
 
 
 cdef bint read_element(Layout layout, Reader* reader) except -1:
-    cdef int64_t integer
+    cdef uint64_t integer, limit
+    cdef bint negative
     reader.patience -= 1
     if not reader.patience:
         reader.patience = UNINTERRUPTED
@@ -231,17 +236,29 @@ cdef bint read_element(Layout layout, Reader* reader) except -1:
     elif layout.kind == c"b":
         if not read_word(reader):
             return False
-    else:
-        if not read_integer(&reader.at, &integer):
+    elif layout.element is None or not read_code(layout.element, layout.width, reader):
+        if not read_integer(&reader.at, &integer, &negative):
             return False
         if layout.kind == c"u":
-            if integer < 0 or (layout.bits < 64 and integer >> layout.bits):
+            if (negative and integer) or (layout.bits < 64 and integer >> layout.bits):
                 return False
-        elif layout.bits < 64 and not -1 <= integer >> (layout.bits - 1) <= 0:
-            return False
-        write_integer(reader.out, <uint64_t>integer, layout.width)
+        else:
+            limit = 1ULL << (layout.bits - 1)
+            if integer > limit or (integer == limit and not negative):
+                return False
+        write_integer(reader.out, 0 - integer if negative else integer, layout.width)
     reader.out += layout.width
     return True
+
+
+cdef bint read_code(Layout layout, int width, Reader* reader) except -1:
+    """Read a word or a decimal as a code of `width` bytes; return False for integers."""
+    cdef const char* start = reader.at
+    memset(reader.out, 0, width)
+    if read_word(reader) if layout.kind == c"b" else read_float(layout, reader):
+        return True
+    reader.at = start
+    return False
 
 
 cdef bint read_word(Reader* reader) noexcept:
@@ -280,8 +297,7 @@ cdef bint read_float(Layout layout, Reader* reader) except -1:
         memcpy(reader.out, &single, 4)
         return True
     while is_digit(start[0]) or start[0] == c"-":
-        start += 1
-    # An integer is a bit pattern here.
+        start += 1  # an integer is a bit pattern here
     return start != reader.at and write_narrow(layout, bits, reader.out)
 
 
@@ -297,7 +313,7 @@ cdef bint is_halfway(double number, float nearest) noexcept:
 
 
 cdef bint write_narrow(Layout layout, uint64_t bits, char* out) noexcept:
-    """Round a double to 16 bits; return False if it is halfway, too large or subnormal."""
+    """Round a double to 8 or 16 bits; return False if it is halfway, too large or subnormal."""
     cdef int surplus = 52 - layout.fraction
     cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
     if size:
@@ -307,7 +323,7 @@ cdef bint write_narrow(Layout layout, uint64_t bits, char* out) noexcept:
         if not 1024 - layout.bias <= <int64_t>(size >> 52) <= 1023 + layout.bias:
             return False
         size = (size >> surplus) - (<uint64_t>(1023 - layout.bias) << layout.fraction)
-    write_integer(out, (bits >> 63) << 15 | size, 2)
+    write_integer(out, (bits >> 63) << (layout.bits - 1) | size, layout.width)
     return True
 
 
@@ -317,23 +333,22 @@ cdef inline void write_integer(char* out, uint64_t bits, int width) noexcept:
         out[index] = <char>(bits >> (8 * index) & 0xFF)
 
 
-cdef bint read_integer(const char** place, int64_t* made) noexcept:
-    """Read an integer of at most eighteen digits."""
+cdef bint read_integer(const char** place, uint64_t* made, bint* negative) noexcept:
+    """Read the absolute value of an integer, and whether a minus is before it."""
     cdef const char* at = place[0]
-    cdef int64_t value = 0
-    cdef int digits = 0
-    cdef bint negative = at[0] == c"-"
-    if negative:
-        at += 1
+    cdef const char* start = at + (at[0] == c"-")
+    cdef uint64_t value = 0, digit
+    negative[0] = start != at
+    at = start
     while is_digit(at[0]):
-        if digits == 18:
+        digit = at[0] - c"0"
+        if value > (~<uint64_t>0 - digit) // 10:
             return False
-        value = value * 10 + (at[0] - c"0")
-        digits += 1
+        value = value * 10 + digit
         at += 1
-    if not digits:
+    if at == start:
         return False
-    made[0] = -value if negative else value
+    made[0] = value
     place[0] = at
     return True
 
@@ -362,18 +377,16 @@ cdef bint read_double(const char** place, double* made) except -1:
             digits += mantissa != 0
             scale -= 1
             at += 1
-    if at[0] == c"e":
-        at += 1
-        minus = at[0] == c"-"
-        if minus:
-            at += 1
+    if at[0] == c"e" or at[0] == c"E":
+        minus = at[1] == c"-"
+        at += 2 if minus or at[1] == c"+" else 1
         if not is_digit(at[0]):
             return False
         while is_digit(at[0]) and exponent < 1000:
             exponent = exponent * 10 + (at[0] - c"0")
             at += 1
         scale += -exponent if minus else exponent
-    if is_digit(at[0]) or at[0] == c"." or at[0] == c"e" or at[0] == c"E":
+    if is_digit(at[0]) or at[0] == c".":
         return False  # too long
     if digits < 19 and mantissa <= 1ULL << 53 and -22 <= scale <= 22:
         made[0] = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]

@@ -17,6 +17,7 @@ cdef class ValuePrinter:
     cdef bint _short_decorators(self, decorators, int indent) except -1
     cdef Elements _type(self, kind)
     cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1
+    cdef bint _external(self, data, Py_ssize_t budget) except -1
     cdef bint _packed(
         self, Elements type, Py_buffer* held, bint is_raw, int indent, Py_ssize_t budget
     ) except -1

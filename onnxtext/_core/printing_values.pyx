@@ -12,7 +12,7 @@ from onnxtext._core.slots cimport (
 )
 from onnxtext._core.text cimport Text, is_wide
 
-from onnxtext.ast.tensors_and_attributes import Blob, SparseTensor, TypedBlob
+from onnxtext.ast.tensors_and_attributes import Blob, ExternalData, SparseTensor, TypedBlob
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
@@ -123,13 +123,33 @@ cdef class ValuePrinter:
                     )
             finally:
                 PyBuffer_Release(&held)
-        if type(data) is STRING_DATA:
+        elif type(data) is STRING_DATA:
             return self._strings(get(data, OF_STRINGS), indent, budget, True)
+        elif type(data) is ExternalData and self._external(data, budget):
+            return 0
         parts = data_parts(elements.type, data, " " * indent, budget)
         out.size -= not parts[0]
         for part in parts:
             out.part(part)
         return 0
+
+    cdef bint _external(self, data, Py_ssize_t budget) except -1:
+        """Print `external(…)` on one line; return False if Python must print the data."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark
+        values = data.arguments()
+        if values is None:
+            return False
+        mark = out.begin_trial()
+        out.add(b"external", 8)
+        for index, value in enumerate(values):
+            out.add(b", " if index else b"(", 2 if index else 1)
+            if index:
+                out.text(value)
+            else:
+                out._quoted(value)
+        out.character(c")")
+        return out.end_trial(mark, out.is_flat(mark, budget))
 
     cdef bint _packed(
         self, Elements type, Py_buffer* held, bint is_raw, int indent, Py_ssize_t budget

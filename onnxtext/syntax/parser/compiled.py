@@ -24,6 +24,16 @@ from onnxtext.syntax.parser.parser import Parser
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.parse_literals import ENTRIES_ARE_ELEMENTS
 
+_FRACTIONS = {
+    "double": 52,
+    "float": 23,
+    "bfloat16": 7,
+    "float16": 10,
+    "float8e4m3fn": 3,
+    "float8e5m2": 2,
+}
+"""The fraction bits of the floats that the core reads."""
+
 OPERATIONS = {
     "attribute": "ATTRIBUTE",
     "attribute_type": "REMEMBER",
@@ -192,14 +202,19 @@ def _layout(type: Type) -> Layout:
         return Layout(type, "", 0, 0, None, None)
     dims = type.shape
     constant = dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
-    fraction = {"float16": 10, "bfloat16": 7, "float": 23, "double": 52}.get(element.name, 0)
+    fraction = _FRACTIONS.get(element.name, 0)
     entries = None
     if element.name in ENTRIES_ARE_ELEMENTS:
         entries = Layout(type, element.kind, element.bits, fraction, None, constant)
     elif element.bits < 8:
         entries = Layout(type, element.kind, element.bits, 0, None, constant, in_entries=True)
     elif element.field == "int32_data":  # its entries may be any int32
-        entries = Layout(type, "int", 32, 0, None, constant)
+        inner = None
+        if fraction or element.kind == "bool":
+            inner = Layout(type, element.kind, element.bits, fraction, None, constant)
+        entries = Layout(type, "int", 32, 0, None, constant, inner)
+    elif element.field == "uint64_data":
+        entries = Layout(type, "uint", 64, 0, None, constant)
     return Layout(type, element.kind, element.bits, fraction, entries, constant)
 
 
