@@ -89,6 +89,7 @@ def initializers(draw: st.DrawFn) -> str:
 @pytest.mark.thorough
 @given(st.lists(initializers(), min_size=1, max_size=3))
 @example(["float16[2] t = {1.5, 3}", "bool[3] t = {true, 1, false}", "float8e4m3fn[1] t = [0.1]"])
+@example(["float[0] t = -8", "float[2] t = {0, ...}", "float[2, 2] t = {{1, 2}, {3, 4}}"])
 @example(["uint64[1] t = {18446744073709551615}", "int64[1] t = [-9223372036854775808]"])
 def test_initializers(items: list[str]) -> None:
     assert_same_in_both(f"g () => () <{', '.join(items)}> {{}}")
