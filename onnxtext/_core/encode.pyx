@@ -15,7 +15,7 @@ from onnxtext._core.slots cimport (
     NODE, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, graph_part,
 )
 
-from onnxtext._core.ordering import ordered_types
+from onnxtext._core.ordering import ordered_infos
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.proto.encode.messages import own_decorators
@@ -170,15 +170,18 @@ cdef class Encoder(ValueEncoder):
         return added
 
     cdef bint _ordered(self, graph) except -1:
-        """Add the value infos of a list that names only outputs; return False for other lists."""
+        """Add the value infos of a list that `ordered_infos` returns; return False for others."""
         if self.values_in_python or graph.value_metadata:
             return False
-        made = ordered_types(graph)
+        made = ordered_infos(graph)
         if made is None:
             return False
-        for name, kind, at in made:
-            self.tick()
-            self._typed(GRAPH_VALUE_INFO, name, kind, (), at, None)
+        for entry in made:
+            if type(entry) is tuple:
+                self.tick()
+                self._typed(GRAPH_VALUE_INFO, entry[0], entry[1], (), entry[2], None)
+            else:
+                self._value(GRAPH_VALUE_INFO, entry)
         return True
 
     cdef int _functions(self, functions) except -1:
