@@ -21,6 +21,7 @@ from onnxtext.format.tokens import Token, read_tokens
 from onnxtext.format.tree import Tree, grow, top_level
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.resources import BASE64_WIDTH
+from onnxtext.printer.statements import column
 from onnxtext.printer.strings import quoted
 
 _BLANKS = re.compile(r"\s+")
@@ -92,7 +93,7 @@ class DocumentWriter(StatementWriter):
             assert found is not None
             texts = [self._entry(item.tree) for item in found.items]
             head += self.bracketed(header, found, texts, "<>", "", WIDTH - 20) + "\n"
-        return head + self.function_rest(tree)
+        return head + self.function_rest(tree, column(head, 0))
 
     def _entry(self, tree: Tree) -> str:
         key, value = tree.trees()

@@ -127,8 +127,8 @@ class StatementWriter(LiteralWriter):
         lists = self._interface(tree, indent)
         return self._headed(tree, name_text(name), lists, indent, start, decorators)
 
-    def function_rest(self, tree: Tree) -> str:
-        """Write a function from its name on."""
+    def function_rest(self, tree: Tree, start: int) -> str:
+        """Write a function from its name on, which begins at the column `start`."""
         name = tree.child("name")
         assert name is not None
         parameters = tree.child("parameters")
@@ -138,7 +138,7 @@ class StatementWriter(LiteralWriter):
             assert found is not None
             texts = [self._parameter(item.tree) for item in found.items]
             lists.insert(0, self._list(parameters, found, texts, " ", "<>", ""))
-        return self._headed(tree, name_text(name), lists, "", 0)
+        return self._headed(tree, name_text(name), lists, "", start)
 
     def _parameter(self, tree: Tree) -> str:
         attribute = tree if tree.origin in _ATTRIBUTES else tree.child("attribute")

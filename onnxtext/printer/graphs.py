@@ -201,11 +201,11 @@ class GraphPrinter:
         """
         head = decorator_lines(function.decorators, "")
         head += head_text(function, entries, self.dialect)
-        head += self.function_head(function)
+        head += self.function_head(function, column(head, 0))
         return "".join([head, *self.rest_parts(function, "", column(head, 0))])
 
-    def function_head(self, function: Function) -> str:
-        """Return the name, parameters, inputs and outputs of a function."""
+    def function_head(self, function: Function, start: int = 0) -> str:
+        """Return the name, parameters, inputs and outputs of a function from the column `start`."""
         name = self._names[function.name]
         lists = [
             self._list(function.inputs, "", " "),
@@ -213,7 +213,7 @@ class GraphPrinter:
         ]
         if function.attributes:
             lists.insert(0, parameters_text(function.attributes, self.graph_value, self.dialect))
-        return name + arrange(lists, len(name), _after_head(function, ""))
+        return name + arrange(lists, start + len(name), _after_head(function, ""))
 
     # ---- Nodes ------------------------------------------------------------------------------
 

@@ -147,7 +147,8 @@ def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
     counts: Counter[str] = Counter()
     for graph in graphs:
         for item in _items(graph):
-            counts.update({key for key, _ in (*item.metadata, *_meta_entries(item))})
+            if item.metadata or item.decorators:
+                counts.update({key for key, _ in (*item.metadata, *_meta_entries(item))})
     return frozenset([key for key, count in counts.items() if count > MANY])
 
 

@@ -418,3 +418,11 @@ def test_the_comma_after_an_empty_graph_stays_within_the_width(length: int) -> N
         text = onnxtext.from_binary(data)
         assert max(len(line) for line in text.splitlines()) <= WIDTH
         assert onnxtext.format_text(text) == text
+
+
+@pytest.mark.parametrize("length", range(20, 90))
+def test_decorated_functions_stay_within_the_width(length: int) -> None:
+    function = f'@unset(name) "" <{"p" * length}> (first) => (second) {{}}'
+    text = onnxtext.from_binary(onnxtext.to_binary(f"g () => () {{}} {function}"))
+    assert max(len(line) for line in text.splitlines()) <= WIDTH
+    assert onnxtext.format_text(text) == text

@@ -118,7 +118,10 @@ def data_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iter
         rest = DATA - gone if typed else DATA - gone - own
         is_lost = wanted.raw_data and "raw_data" not in gone
         is_lost = is_lost and not any(getattr(found, name) for name in own if name)
-        if is_lost or any([*getattr(wanted, name)] != [*getattr(found, name)] for name in rest):
+        if is_lost or any(
+            [*map(scalar, getattr(wanted, name))] != [*map(scalar, getattr(found, name))]
+            for name in rest
+        ):
             yield f"{path}:data"
         return
     one, other = type(wanted)(), type(found)()
