@@ -10,8 +10,8 @@ cdef class Tail:
     """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
     cdef object op_type, domain, overload
     cdef tuple attributes, decorators, metadata
-    cdef object whole  # a node that also has names there
-    cdef bint is_rare  # whether such a node may have to be settled
+    cdef object whole  # the node, if inputs, outputs or its name are in the tail; else None
+    cdef bint is_rare  # whether nodes with this tail are rare: see `ModelDecoder.largest`
 
 cdef class Decoder:
     """Decodes the graphs and functions of one model."""

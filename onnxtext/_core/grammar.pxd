@@ -8,8 +8,8 @@ cdef enum:
     NO_ACTION = -(1 << 15)
 
 cdef enum:
-    # The value of a stack entry: an object, or a span of the text that is converted on demand.
-    # Other numbers are those of LATER rules, which convert the token on demand.
+    # The forms of a stack entry: an object, or a span of the text that is converted on demand.
+    # Other forms are numbers of LATER or DEFER rules, whose functions convert the value on demand.
     OBJECT = -1
     TOKEN = -2
     STRING = -3
@@ -20,17 +20,17 @@ cdef enum:
 
 cdef enum Op:
     CALL  # the result of the rule's function
-    UNIT  # the only symbol under another name
+    UNIT  # the value of the only symbol, unchanged
     PASS  # the only child
     TEXT  # the text of a token
     INSIDE  # the text of a token without its first and last character
     LABEL  # the child, or "" if it is absent
     BYTES  # a string in UTF-8
     LATER  # like CALL, but on demand
-    KEEP  # one of the three above
+    KEEP  # TEXT, INSIDE or LATER: the span, converted on demand
     DEFER  # like KEEP, for a rule with one child of several symbols
-    ITSELF  # the token of a LATER, or the child token
-    STAYS  # the child if it is a LATER, otherwise like CALL
+    ITSELF  # the child as a token, also if it is the result of a LATER
+    STAYS  # the child if it is the result of a LATER, otherwise like CALL
     REMEMBER  # like CALL, cached by text
     ATTRIBUTE  # an `Attribute`, cached by text
     LIST_EMPTY

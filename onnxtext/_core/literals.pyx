@@ -30,7 +30,7 @@ POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
 cdef class Layout:
     def __cinit__(self, type, str kind, int bits, int fraction, Layout entries, dims,
                   Layout element=None, bint in_entries=False):
-        """Describe a type.
+        """Compute the storage layout of a tensor type.
 
         Args:
             type: the type.
@@ -334,7 +334,7 @@ cdef inline void write_integer(char* out, uint64_t bits, int width) noexcept:
 
 
 cdef bint read_integer(const char** place, uint64_t* made, bint* negative) noexcept:
-    """Read the absolute value of an integer, and whether a minus is before it."""
+    """Read an integer as its absolute value and its sign; return False if it is invalid."""
     cdef const char* at = place[0]
     cdef const char* start = at + (at[0] == c"-")
     cdef uint64_t value = 0, digit

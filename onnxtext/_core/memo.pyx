@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache rule results by their text, so that equal spans are built once.
+"""Cache the results of rules by the text of their spans, so that equal spans are built once.
 
 Each span has two possible slots, and the older entry is evicted: time and memory are bounded for
 every text.

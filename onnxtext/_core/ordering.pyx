@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of value infos in an order of their own: the common case of `ast.value_info_order`."""
+"""Keep the order of value infos: the common case of `onnxtext.ast.value_info_order`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, replace
 
 from onnxtext.ast.list_order import DECORATOR
@@ -53,10 +53,10 @@ def place_named_types(list nodes, list infos, taken):
 
 
 def ordered_types(graph):
-    """Return the names, types and offsets of a list that names only outputs of nodes, in its order.
+    """Return the value infos of a graph in the order of `@value_info(…)`, which names node outputs.
 
     Returns:
-        Tuples; None if the list has other entries, or names are not unique.
+        Tuples (name, type, offset); None if the decorator names other values, or one twice.
     """
     cdef dict places = {}
     cdef list found = []

@@ -37,7 +37,7 @@ cdef enum:
 
 @cython.final
 cdef class LalrLoop(Stack):
-    """A parse in progress."""
+    """The state of a parse in the native core."""
     cdef object machine
     cdef Py_ssize_t most
     cdef Py_ssize_t start, end  # of the current token
@@ -99,7 +99,7 @@ cdef class LalrLoop(Stack):
 
     cdef _give_back(self):
         cdef Py_ssize_t at
-        if self.origin >= 0:  # after unit rules the machine checks the next token
+        if self.origin >= 0:  # undo jumps over unit rules: the machine repeats them
             self.entries[self.depth].state = self.grammar.gotos[
                 self.entries[self.depth - 1].state * self.grammar.origins + self.origin
             ]
@@ -190,7 +190,7 @@ cdef class LalrLoop(Stack):
         return 0
 
     cdef Py_ssize_t _end_of(self, Py_ssize_t base) noexcept:
-        """Return the end of the entries from `base` on; -1 if some do not match their text."""
+        """Return the end offset of the entries from `base` on; -1 if the span of one is unknown."""
         cdef Py_ssize_t at
         for at in range(base, self.depth):
             if self.entries[at].end < 0:
@@ -311,13 +311,13 @@ cdef class LalrLoop(Stack):
         return self.machine.value(self.grammar.reductions[number], at, taken)
 
     cdef object _attribute(self, int number, Py_ssize_t base, Py_ssize_t start):
-        """Return the result of the rule's function, or the attribute that it would return."""
+        """Build the value of a cached rule: an attribute natively, if possible, else by `_call`."""
         cdef Rule* rule = &self.grammar.rules[number]
         made = make_attribute(self, rule, base) if rule.op == ATTRIBUTE else None
         return self._call(number, base, start) if made is None else made
 
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
-        """Return a value that depends only on its text, cached by text."""
+        """Return the value of a rule; cache it by its text unless it contains an offset."""
         cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
         if not 0 < size <= LONGEST_REMEMBERED:
             return self._attribute(number, base, start)

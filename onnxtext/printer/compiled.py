@@ -18,7 +18,7 @@ class CorePrinter(GraphPrinter):
         self._core = Printer()
 
     def graph_statement(self, graph: Graph) -> list[str]:
-        """Return the text of the main graph in parts; each of several inputs or outputs has a line."""
+        """Return the main graph's text in parts; several inputs or outputs have a line each."""
         return self._core.statement(self, graph)
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:

@@ -79,7 +79,7 @@ class GraphPrinter:
     # ---- Graphs and functions ---------------------------------------------------------------
 
     def graph_statement(self, graph: Graph) -> list[str]:
-        """Return the text of the main graph in parts; each of several inputs or outputs has a line."""
+        """Return the main graph's text in parts; several inputs or outputs have a line each."""
         head = decorator_lines(graph.decorators, "") + self.main_head(graph)
         return [head, *self.rest_parts(graph, "", column(head, 0))]
 

@@ -36,7 +36,7 @@ class OfficialPrinter(GraphPrinter):
     """Prints graphs and functions with all their types in `<…>`."""
 
     def graph_statement(self, graph: ast.Graph) -> list[str]:
-        """Return the text of the main graph in parts; each of several inputs or outputs has a line."""
+        """Return the main graph's text in parts; several inputs or outputs have a line each."""
         return super().graph_statement(_listed(graph))
 
     def graph_value(self, graph: ast.Graph, indent: str, start: int) -> str:
@@ -62,7 +62,7 @@ def _listed(graph: ast.Graph) -> ast.Graph:
     infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
     inputs, initializers = graph.inputs, [value for value in graph.values if value.data is not None]
     if any(item.name == INITIALIZERS for item in graph.decorators):
-        # The initializers are not in the order of the inputs: write none as the default of an input.
+        # The initializers are not in the order of the inputs: write none as an input's default.
         initializers = with_data(graph)
         inputs = [replace(value, data=None) for value in inputs]
     return replace(graph, inputs=inputs, values=[*initializers, *infos], decorators=())
