@@ -35,7 +35,7 @@ TYPED = {
 """Text typed after a node: a valid text, or the beginning of another node."""
 
 NODE = re.compile(r" = (MatMul|LeakyRelu|Relu|LayerNormalization)\b.*\)$")
-"""Return the end of a line with a node."""
+"""Matches the end of a line with a node."""
 
 Params = Callable[["Editor"], dict[str, Any]]
 
@@ -210,11 +210,11 @@ FEATURES: dict[str, Params] = {
 
 
 def burst(editor: Editor, method: str, typed: str) -> tuple[list[float], str]:
-    """Type.
+    """Type a text, and send a request after each key.
 
     Returns:
         The seconds from the last key to the last answer, the processor time after the last key and
-        in all, and the last answer.
+        in all; and the outcome of the last request: `answered` or an error code.
     """
     asked: list[int] = []
     before = editor.cpu()
