@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw graphs that compute shapes, and what their values are for several sizes of the symbols."""
+"""Draw graphs that compute shapes; compute their values for several sizes of the symbols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Drawn:
     Attributes:
         nodes: its nodes.
         constants: its initializers.
-        values: for each of `SIZES` the values by name.
+        values: for each of `SIZES`, the arrays of all values by name.
     """
 
     def __init__(self, choose: random.Random) -> None:
@@ -52,7 +52,7 @@ class Drawn:
         return name
 
     def some(self, fits: Callable[[Array], bool]) -> str | None:
-        """Return the name of a value that fits for all sizes."""
+        """Return the name of a value that fits for all sizes; None if there is none."""
         names = [n for n in self.values[0] if all(fits(values[n]) for values in self.values)]
         return self.choose.choice(names) if names else None
 

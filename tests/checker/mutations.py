@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to break one rule of a valid model."""
+"""Mutations of valid models; each breaks one rule."""
 
 from __future__ import annotations
 
