@@ -237,9 +237,9 @@ def one_key(editor: Editor, key: str) -> list[float]:
     """Type one key, and wait for its diagnostics.
 
     Returns:
-        The seconds from the key to the first diagnostics and to those of the checker, the
-        processor time of the server until then, and that of the check, types included. A key that
-        keeps the text valid has one answer only.
+        The seconds from the key to the first diagnostics and to those of the checker; the processor
+        time of the server until the first diagnostics, and until the last; and that of the checking
+        processes. A key that keeps the text valid has only the checker's diagnostics.
     """
     editor.checked()
     server, checks = editor.cpu(), editor.cpu_of_checks()
@@ -272,7 +272,7 @@ def measure_diagnostics(text: str, where: list[str]) -> None:
 
 
 def places(text: str) -> dict[str, int]:
-    """Return lines of nodes at the start, in the middle and at the end of the text."""
+    """Return the line numbers of nodes at the `start`, in the `middle` and at the `end`."""
     lines = text.split("\n")
     nodes = [number for number, line in enumerate(lines) if NODE.search(line)]
     return {"start": nodes[0], "middle": nodes[len(nodes) // 2], "end": nodes[-1]}

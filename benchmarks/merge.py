@@ -25,7 +25,7 @@ from onnxtext.merger.merged_tree import Markers
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SEED = 8
 LARGEST = 400_000
-"""Larger models are skipped: weights dominate them, and merge by their digests."""
+"""Larger models are skipped: they are mostly weights, which are merged by digest."""
 
 
 def shared_pairs(count: int, seed: int = SEED, directory: Path = SHARED) -> Iterator[Pair]:

@@ -38,7 +38,7 @@ Report = Counter[tuple[str, str]]
 
 
 def ours(model: onnx.ModelProto) -> Report:
-    """Check with onnxtext; a size that other inputs force is an `info`."""
+    """Return the errors, the warnings, and the `dim-forced` findings that onnxtext finds."""
     found = onnxtext.check(model.SerializeToString())
     return Counter(
         (item.severity, f"{item.code}: {item.message}")
@@ -123,7 +123,7 @@ def bases(files: Iterable[Path]) -> Iterator[Base]:
 
 
 def files(directory: Path) -> list[Path]:
-    """Return the models of a directory that are not large."""
+    """Return the paths of the models in a directory that are smaller than `LARGEST`."""
     paths = [path for path in directory.rglob("*.onnx") if path.stat().st_size < LARGEST]
     return sorted(paths)
 

@@ -49,7 +49,7 @@ class Case(NamedTuple):
 
 
 def backend_cases() -> Iterator[Case]:
-    """Yield the cases of the operators, with the first data set of each."""
+    """Yield onnx's backend test cases of operators, each with its first data set."""
     collect = import_module("onnx.backend.test.case.node").collect_testcases
     for case in collect(None):
         if case.model is not None and case.data_sets:

@@ -43,7 +43,7 @@ class Options:
 
 @dataclass(slots=True)
 class _Task:
-    """A row in the making."""
+    """A row that is being measured, and its runs so far."""
 
     peer: Peer
     row: Row

@@ -133,7 +133,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "ceil": lambda value: -(-value // 1),
     "Mod": lambda value, other: value % other,
 }
-"""The functions in dimensions of onnxtext and of sympy."""
+"""The functions that occur in dimensions of onnxtext and of sympy."""
 
 
 def names_in(text: str) -> set[str] | None:

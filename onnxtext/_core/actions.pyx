@@ -41,7 +41,7 @@ def positional_field(value):
 
 
 def triple(token):
-    """Return the same as `onnxtext.syntax.actions.strings.triple`; call it for rare forms."""
+    """Return the same as `onnxtext.syntax.actions.strings.triple`, which reads rare forms."""
     cdef const char* data
     cdef const char* line
     cdef const char* stop

@@ -140,7 +140,7 @@ cdef class Decoder:
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
     ):
-        """Decode an attribute of exactly a name, a graph and a type; None for other forms."""
+        """Decode an attribute that has exactly a name, a graph and a type; None for others."""
         cdef Field field
         cdef Py_ssize_t at = start, first = -1, last = -1
         cdef bint is_graph = False

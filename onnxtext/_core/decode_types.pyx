@@ -31,7 +31,7 @@ cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the type of a `TensorProto` that begins with dims, then `data_type`; else None."""
+    """Return the type in the head of a `TensorProto`: dims, then `data_type`; else None."""
     cdef Field field = Field(0, 0, 0, 0)
     cdef list dims = []
     while start < end and read_field(data, start, end, &field) and field.key == TENSOR_DIMS:

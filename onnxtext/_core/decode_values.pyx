@@ -151,7 +151,7 @@ cdef class Values:
         return plain_value_info(self.name, self.tensor_type, self.held, self.decorators)
 
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
-        """Decode a tensor to `name`, `tensor_type`, `held`, `decorators`; False for rare forms."""
+        """Decode a tensor to attributes of `self`; return False for rare forms."""
         cdef Field field
         cdef list metadata = [], strings = [], external = []
         cdef Py_ssize_t at = start, index, size

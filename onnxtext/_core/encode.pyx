@@ -149,7 +149,7 @@ cdef class Encoder(ValueEncoder):
         return 0
 
     cdef bint _ordered(self, graph) except -1:
-        """Add value infos in the order of `@value_info(…)`; False if it names not only outputs."""
+        """Add value infos in `@value_info(…)` order; False if it names more than node outputs."""
         if self.values_in_python or graph.value_metadata:
             return False
         made = ordered_types(graph)

@@ -28,7 +28,7 @@ cdef enum Op:
     BYTES  # a string in UTF-8
     LATER  # like CALL, but on demand
     KEEP  # TEXT, INSIDE or LATER: the span, converted on demand
-    DEFER  # like KEEP, for a rule with one child of several symbols
+    DEFER  # the function is called on demand with the only child, an object
     ITSELF  # the child as a token, also if it is the result of a LATER
     STAYS  # the child if it is the result of a LATER, otherwise like CALL
     REMEMBER  # like CALL, cached by text

@@ -93,7 +93,7 @@ cdef class Schema:
     # ---- Observing --------------------------------------------------------------------------
 
     def observe(self, data):
-        """Return (packed, unpacked, order, split) for each message type in a model.
+        """Return how a model encodes each message type: (packed, unpacked, order, split) by name.
 
         `packed` and `unpacked` are the field numbers of lists, `order` maps a field number to those
         that occur directly before it, and `split` tells whether a field recurs after another one.
@@ -162,7 +162,7 @@ cdef class Schema:
     # ---- Applying ---------------------------------------------------------------------------
 
     def encode(self, str message, data, dict packed, dict orders):
-        """Return a canonical message, encoded again by habits.
+        """Encode a canonical message again, according to encoding habits.
 
         Args:
             message: the name of its type.
@@ -256,7 +256,7 @@ cdef class Schema:
 
 
 cdef bint is_known(Known* known, Field* field) noexcept:
-    """Whether the schema has the wire type and, for an enum, the value of a field."""
+    """Whether the wire type of a field and, for an enum, its value are in the schema."""
     cdef int32_t value = <int32_t>field.number
     if field.key & 7 != known.wire_type:
         return known.is_repeated and field.key & 7 == LENGTH and known.wire_type != LENGTH

@@ -201,7 +201,7 @@ cdef class Numbers:
         self, Text out, Elements type, const char* data, Py_ssize_t size, int indent,
         Py_ssize_t budget
     ) except -1:
-        """Print the entries of a typed field."""
+        """Print the entries of a data field such as `int32_data`, in braces."""
         return self._list(
             out, b"{}", type.typed, type.typed_width, data, size, type, indent, budget
         )

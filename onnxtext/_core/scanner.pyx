@@ -77,7 +77,7 @@ cdef class Scanner:
         return find_token(self, <const uint32_t*>text, length, start, end)
 
     def tokens(self, str text):
-        """Return the tokens (terminal, start, end) until the core cannot go on, and that offset."""
+        """Return (terminal, start, end) of each token, and the offset where the core stops."""
         cdef Py_ssize_t start = 0, end = 0
         cdef int kind
         found = []

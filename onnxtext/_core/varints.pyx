@@ -12,7 +12,7 @@ cdef extern from "Python.h":
 
 
 def pack(entries, int width):
-    """Encode little-endian integers, signed ones of 4 bytes or any of 8, as varints."""
+    """Encode little-endian integers as varints; `width` is 4 (signed) or 8 bytes."""
     cdef Buffer out = Buffer()
     add_varints(out, 0, entries, width)
     return out.take(0)
@@ -134,7 +134,7 @@ def split_strings(joined):
 
 
 def fields_of_strings(int key, joined):
-    """Encode each of some strings with a length before each as a field; None if one is invalid."""
+    """Encode each of some length-prefixed strings as a field; None if one is invalid."""
     cdef const unsigned char[::1] data = joined
     cdef Buffer out = Buffer()
     cdef Py_ssize_t at = 0, end = data.shape[0], size
@@ -149,7 +149,7 @@ def fields_of_strings(int key, joined):
 
 
 cdef bint next_string(Bytes data, Py_ssize_t* at, Py_ssize_t end, Py_ssize_t* size) noexcept:
-    """Read the length before a string, a shortest varint; return False if it is invalid."""
+    """Read the length of a length-prefixed string; return False if it is invalid or padded."""
     cdef Py_ssize_t start = at[0], width
     cdef uint64_t found
     if not read_varint(data, at, end, &found):

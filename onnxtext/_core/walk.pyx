@@ -24,7 +24,7 @@ def attribute_lists(nodes):
 
 
 def rich_lists(nodes):
-    """Return the distinct attribute tuples that have other values than numbers and strings."""
+    """Return the distinct attribute tuples that have values other than numbers and strings."""
     return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, True)]
 
 
@@ -54,7 +54,7 @@ cdef bint is_plain(attributes, bint strings) except -1:
 
 
 def count_domains(nodes):
-    """Return how many nodes have no domain and how many an empty one, and the decorated nodes."""
+    """Return the counts of nodes without and with an empty domain, and the decorated nodes."""
     cdef Py_ssize_t silent = 0, empty = 0
     cdef list decorated = []
     for node in nodes:
