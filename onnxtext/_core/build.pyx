@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t, uint32_t
 from onnxtext._core.grammar cimport (
     DEFER, KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
 )
-from onnxtext._core.literals cimport Layout, read_literal, read_number
+from onnxtext._core.literals cimport Layout, is_external_number, read_literal, read_number
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED,
     OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO,
@@ -25,8 +25,8 @@ from onnxtext.ast.types import (
     MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
 )
 from onnxtext.ast.tensors_and_attributes import (
-    EXTERNAL_KEYS, AttributeType, ExternalData, Float32, Floats, SparseTensor, Tensor,
-    is_external_number,
+    EXTERNAL_KEYS, AttributeType, Blob, DataFile, ExternalData, Float32, Floats, SparseTensor,
+    Tensor,
 )
 from onnxtext.syntax.actions.tensor_literals import Call, FieldCalls, RawText, TypedText
 
@@ -46,6 +46,7 @@ cdef dict KINDS = {
     TensorType: AttributeType.TYPE_PROTO, SequenceType: AttributeType.TYPE_PROTO,
     OptionalType: AttributeType.TYPE_PROTO, MapType: AttributeType.TYPE_PROTO,
 }
+cdef frozenset STORED_ELSEWHERE = frozenset((Blob, DataFile, ExternalData))
 cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
 
@@ -127,11 +128,13 @@ cdef object string_data(type_, list items):
 
 
 cdef object parsed_data(type_, data):
-    """Return external data or the data of a sparse tensor; None for other forms."""
+    """Return a blob, a data file, external data or the data of a sparse tensor; else None."""
     cdef list calls
     if type(data) is FieldCalls:
         calls = data.calls
         data = calls[0] if len(calls) == 1 else None
+    if data.__class__ in STORED_ELSEWHERE:
+        return data if type(type_) is TENSOR_TYPE and has_dims(type_.shape) else None
     if type(data) is not Call:
         return None
     if type(type_) is TENSOR_TYPE and data.name == "external":
@@ -156,7 +159,7 @@ cdef object external_data(tuple arguments):
     for value in arguments:
         key = EXTERNAL_KEYS[len(entries)]
         if entries:
-            if not isinstance(value, str) or not is_external_number(value):
+            if not is_external_number(value):
                 return None
             value = str(value)
         elif type(value) is bytes:

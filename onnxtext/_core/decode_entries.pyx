@@ -8,6 +8,8 @@ from onnxtext._core.decode_types cimport copied, text_of
 from onnxtext._core.keys cimport *
 from onnxtext._core.wire cimport Bytes, Field, read_field, read_varint
 
+from onnxtext.proto.decode.types_and_tensors import lift_entry
+
 
 cdef bint is_narrow(int key) noexcept:
     """Whether the numbers of a data field (such as `float_data`) take 4 bytes, not 8."""
@@ -45,6 +47,11 @@ cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
         and value.key == STRING_STRING_ENTRY_VALUE
         and value.end == end
     )
+
+
+cdef tuple any_entry_of(Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+    """Return the key and the value of any entry; an absent one is "". `view` is a view of `data`."""
+    return entry_of(data, start, end) if is_entry(data, start, end) else lift_entry(view[start:end])
 
 
 cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):

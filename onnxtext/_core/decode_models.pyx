@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 
 from onnxtext._core.decode cimport UNINTERRUPTED, Decoder, next_field
 from onnxtext._core.decode_types cimport text_of
+from onnxtext._core.decode_entries cimport any_entry_of
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport plain_value_info
 from onnxtext._core.wire cimport Bytes, Field, read_field
@@ -14,7 +15,6 @@ from onnxtext.ast.combine_lists import assemble_function
 from onnxtext.ast.metadata import meta_of
 from onnxtext.ast.model import Function, Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
-from onnxtext.proto.decode.types_and_tensors import lift_entry
 
 
 @cython.final
@@ -65,7 +65,7 @@ cdef class ModelDecoder(Decoder):
             elif field.key == MODEL_OPSET_IMPORT:
                 opsets.append(self._opset(data, view, field.value, at))
             elif field.key == MODEL_METADATA_PROPS:
-                metadata.append(lift_entry(view[field.value:at]))
+                metadata.append(any_entry_of(data, view, field.value, at))
             else:
                 functions.append(self._function(data, view, field.value, at, 1))
         return Model(
@@ -130,7 +130,7 @@ cdef class ModelDecoder(Decoder):
             elif field.key == FUNCTION_OPSET_IMPORT:
                 opsets.append(self._opset(data, view, field.value, at))
             elif field.key == FUNCTION_METADATA_PROPS:
-                entries.append(lift_entry(view[field.value:at]))
+                entries.append(any_entry_of(data, view, field.value, at))
             elif field.key == FUNCTION_INPUT:
                 inputs.append(plain_value_info(text_of(data, field.value, at), None, None, ()))
             elif field.key == FUNCTION_OUTPUT:

@@ -234,6 +234,8 @@ cdef class Values:
             elif external and location == 1:
                 self.held = ExternalData(tuple(external))
                 is_located = False
+        elif self.held is None and not head.size and head.bits:  # no data for no elements
+            self.held = make_data(TYPED_DATA, OF_TYPED, b"")
         self.tensor_type = head.type
         self.decorators = docs
         if metadata:

@@ -15,8 +15,9 @@ from onnxtext._core.slots cimport (
     NODE, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, graph_part,
 )
 
-from onnxtext._core.ordering import ordered_types
+from onnxtext._core.ordering import ordered_infos
 from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.list_order import ORDERS
 from onnxtext.proto.encode.messages import own_decorators
 
 cdef enum:
@@ -28,16 +29,17 @@ cdef type SPARSE_TENSOR = SparseTensor
 @cython.final
 cdef class Encoder(ValueEncoder):
     """Encodes the graphs and functions of one model."""
+    cdef bint is_model  # whether to apply the decorators of the main graph
 
     def model(self, model):
         """Encode a `ModelProto`; return its bytes in pieces, or None for rare forms."""
         cdef Py_ssize_t size = 0
         graph = model.graph
-        if (
-            model.decorators or model.training or model.configurations
-            or self.lowering.defaults.others or (graph.decorators and own_decorators(graph))
-        ):
+        if model.decorators or model.training or model.configurations:
             return None
+        if self.lowering.defaults.others or self._decorations(graph) is None:
+            return None
+        self.is_model = True
         # In the order of `messages.Lowering.model`, so that the same error comes first.
         for item in model.opset_imports:
             self._opset(MODEL_OPSET_IMPORT, item)
@@ -88,9 +90,14 @@ cdef class Encoder(ValueEncoder):
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size, inside, before
         cdef list data
+        cdef Decorations added = None
         inputs = graph_part(graph, OF_GRAPH.inputs, "inputs")
         values = graph_part(graph, OF_GRAPH.values, "values")
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
+        if decorators and (self.depth or self.is_model):
+            added = self._decorations(graph)
+            if added is not None and not has_orders(decorators):
+                decorators = ()
         if self.depth == DEEPEST:
             raise RecursionError("graphs are nested too deeply")
         self.depth += 1
@@ -109,6 +116,8 @@ cdef class Encoder(ValueEncoder):
             ]
         for is_input, items in data:
             self.initializers(items, is_input)
+        if added is not None and added.doc is not None:
+            out.field(GRAPH_DOC_STRING, added.doc)
         for value in inputs:
             self._value(GRAPH_INPUT, value)
         for value in graph_part(graph, OF_GRAPH.outputs, "outputs"):
@@ -141,23 +150,38 @@ cdef class Encoder(ValueEncoder):
                     made = self.lowering.initializer(value, is_input=is_input)
                     out.field(GRAPH_SPARSE_INITIALIZER, b"".join(made))
         self.entries(GRAPH_METADATA_PROPS, graph_part(graph, OF_GRAPH.metadata, "metadata"))
+        if added is not None and added.entries is not None:
+            self.arguments(GRAPH_METADATA_PROPS, added.entries)
         self.depth -= 1
         self.level -= 1
         self.lowering.depth = self.level
-        if self.depth and (decorators or self.lowering.defaults.others):
+        if self.depth and added is None and (decorators or self.lowering.defaults.others):
             out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
         return 0
 
+    cdef Decorations _decorations(self, graph):
+        """Return the fields that decorators add to a graph; None if Python must apply them."""
+        cdef Decorations added
+        if self.lowering.defaults.others:
+            return None
+        added = decorations_of(own_decorators(graph))
+        if added is None or added.denotation is not None or added.is_located:
+            return None
+        return added
+
     cdef bint _ordered(self, graph) except -1:
-        """Add value infos in `@value_info(…)` order; False if it names more than node outputs."""
+        """Add value infos in `@value_info(…)` order; return False if `ordered_infos` gives None."""
         if self.values_in_python or graph.value_metadata:
             return False
-        made = ordered_types(graph)
+        made = ordered_infos(graph)
         if made is None:
             return False
-        for name, kind, at in made:
-            self.tick()
-            self._typed(GRAPH_VALUE_INFO, name, kind, (), at, None)
+        for entry in made:
+            if type(entry) is tuple:
+                self.tick()
+                self._typed(GRAPH_VALUE_INFO, entry[0], entry[1], (), entry[2], None)
+            else:
+                self._value(GRAPH_VALUE_INFO, entry)
         return True
 
     cdef int _functions(self, functions) except -1:
@@ -341,3 +365,11 @@ cdef class Encoder(ValueEncoder):
         if added is not None and added.entries is not None:
             self.arguments(VALUE_INFO_METADATA_PROPS, added.entries)
         return out.close(start)
+
+
+cdef bint has_orders(decorators) except -1:
+    """Whether a decorator defines the order of a list."""
+    for decorator in decorators:
+        if decorator.name in ORDERS:
+            return True
+    return False

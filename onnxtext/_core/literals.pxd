@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stdint cimport uint8_t
 
+cdef extern from "Python.h":
+    bint PyUnicode_IS_ASCII(object)
+    void* PyUnicode_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+
 cdef enum:
     MOST_DIMS = 8
 
@@ -18,3 +23,16 @@ cdef class Layout:
 
 cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size)
 cdef object read_number(const char* text, Py_ssize_t size, char kind)
+
+
+cdef inline bint is_external_number(text):
+    """Return the same as `onnxtext.ast.tensors_and_attributes.is_external_number`."""
+    cdef const char* digits
+    cdef Py_ssize_t at, size
+    if not isinstance(text, str) or not PyUnicode_IS_ASCII(text):
+        return False
+    digits, size = <const char*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+    for at in range(size):
+        if not c"0" <= digits[at] <= c"9":
+            return False
+    return size > 0 and (size == 1 or digits[0] != c"0")

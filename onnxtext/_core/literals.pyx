@@ -72,6 +72,7 @@ cdef struct Reader:
     const char* at
     char* out
     int patience
+    bint in_braces
 
 
 cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
@@ -89,19 +90,20 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
     if layout is None or not layout.kind:
         return None
     if not layout.count:  # `[]` or `{}`
-        return b"" if size == 2 and not is_digit(text[0]) else None
+        return b"" if size == 2 and (text[0] == c"[" or text[0] == c"{") else None
     if layout.count > FEW_ELEMENTS and layout.count > size // 2:
         return None
     made = PyBytes_FromStringAndSize(NULL, layout.count * layout.width)
     reader.at = text
     reader.out = PyBytes_AS_STRING(made)
     reader.patience = UNINTERRUPTED
+    reader.in_braces = text[0] == c"{"
     if text[0] != c"{" and text[0] != c"[":
         if layout.rank or not read_element(layout, &reader):
             return None
     else:
         flat = after_blanks(text + 1)[0] != c"["
-        if not (layout.rank or (flat and text[0] == c"{")):
+        if not layout.rank and not (flat and reader.in_braces):
             return None
         if not read_bracket(layout, 0, flat, &reader):
             return None
@@ -187,7 +189,9 @@ cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) excep
                 return False
             at = after_blanks(at + 1)
             if at[0] == c".":
-                if not flat or not read_splat(layout, &at, count - index, reader):
+                if reader.in_braces or not flat:
+                    return False
+                if not read_splat(layout, &at, count - index, reader):
                     return False
                 break
         reader.at = at
@@ -200,10 +204,8 @@ cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) excep
     at = after_blanks(at)
     if at[0] == c",":
         at = after_blanks(at + 1)
-    if at[0] != c"]" and at[0] != c"}":
-        return False
     reader.at = at + 1
-    return True
+    return at[0] == c"]" or at[0] == c"}"
 
 
 cdef bint read_splat(
@@ -213,8 +215,6 @@ cdef bint read_splat(
     cdef const char* at = place[0]
     cdef Py_ssize_t index
     if at[1] != c"." or at[2] != c"." or layout.count * layout.width > MOST_EXPANDED:
-        return False
-    if layout.step > 1:  # packed entries; Python knows how many these are
         return False
     for index in range(times):
         memcpy(reader.out, reader.out - layout.width, layout.width)

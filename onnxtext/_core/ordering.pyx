@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keep the order of value infos: the common case of `onnxtext.ast.value_info_order`."""
-from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, replace
+from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
 
-from onnxtext.ast.list_order import DECORATOR
+from onnxtext.ast.list_order import DECORATOR, Entry
+
+cdef type ENTRY = Entry
 
 
 def place_named_types(list nodes, list infos, taken):
@@ -10,7 +12,7 @@ def place_named_types(list nodes, list infos, taken):
     cdef dict places = {}
     cdef set others = {value.name for value in taken}
     cdef Py_ssize_t last = len(infos), number = 0, index, left = last, before
-    cdef list numbers = [None] * last, types
+    cdef list numbers = [None] * last, types, rest = []
     for index, value in enumerate(infos):
         if (
             type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
@@ -33,7 +35,10 @@ def place_named_types(list nodes, list infos, taken):
                 left -= 1
             number += 1
     if left:
-        return None
+        for index in range(last):
+            if numbers[index] is None:
+                numbers[index] = len(rest) - last  # by default, statements precede outputs
+                rest.append(infos[index])
     for node in nodes:
         types = None
         outputs = get(node, OF_NODE.outputs)
@@ -49,14 +54,32 @@ def place_named_types(list nodes, list infos, taken):
     while last and <Py_ssize_t>numbers[last - 1] < before:
         before = numbers[last - 1]
         last -= 1
-    return [get(value, OF_VALUE.name) for value in infos[:last]]
+    return [get(value, OF_VALUE.name) for value in infos[:last]], rest
 
 
-def ordered_types(graph):
-    """Return the value infos of a graph in the order of `@value_info(…)`, which names node outputs.
+def node_entries(nodes):
+    """Return the same as `onnxtext.ast.list_order._nodes`."""
+    cdef list found = []
+    cdef Py_ssize_t index
+    for node in nodes:
+        types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
+        if types:
+            outputs = node.outputs
+            if len(outputs) != len(types):
+                raise ValueError("outputs and their types differ in number")
+            for index in range(len(types)):
+                if types[index] is not None:
+                    entry = ("nodes", outputs[index], types[index], node.at, None)
+                    found.append(record(ENTRY, entry))
+    return found
+
+
+def ordered_infos(graph):
+    """Return the value infos of a graph in the order in which `@value_info(…)` names them.
 
     Returns:
-        Tuples (name, type, offset); None if the decorator names other values, or one twice.
+        For values of the `<…>` list, the `ValueInfo`; for outputs of nodes, (name, type, offset).
+        None if the decorator has other arguments than names, or names are not unique.
     """
     cdef dict places = {}
     cdef list found = []
@@ -66,10 +89,13 @@ def ordered_types(graph):
     if len(decorators) != 1 or not decorators[0].arguments:
         return None
     others = {value.name for values in (graph.inputs, graph.outputs) for value in values}
+    others.update([value.name for value in graph.values if value.data is not None])
     for value in graph.values:
         if value.data is None:
-            return None
-        others.add(value.name)
+            name = value.name
+            if name in others or name in places:
+                return None
+            places[name] = value
     for node in graph.nodes:
         if type(node) is not NODE:
             return None

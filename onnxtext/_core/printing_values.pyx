@@ -5,6 +5,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
 
 from onnxtext._core.decorations cimport text_argument
+from onnxtext._core.literals cimport is_external_number
 from onnxtext._core.numbers cimport BOOL, INTEGER, OTHER, Elements, Numbers
 from onnxtext._core.packing cimport is_packed, unpacked
 from onnxtext._core.slots cimport (
@@ -12,7 +13,9 @@ from onnxtext._core.slots cimport (
 )
 from onnxtext._core.text cimport Text, is_wide
 
-from onnxtext.ast.tensors_and_attributes import Blob, ExternalData, SparseTensor, TypedBlob
+from onnxtext.ast.tensors_and_attributes import (
+    EXTERNAL_KEYS, Blob, ExternalData, SparseTensor, TypedBlob,
+)
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
@@ -136,20 +139,24 @@ cdef class ValuePrinter:
     cdef bint _external(self, data, Py_ssize_t budget) except -1:
         """Print `external(…)` on one line; return False if Python must print the data."""
         cdef Text out = self.out
-        cdef Py_ssize_t mark
-        values = data.arguments()
-        if values is None:
-            return False
+        cdef tuple entries = data.entries
+        cdef Py_ssize_t mark, count = len(entries), index
+        for index in range(count):
+            key, value = entries[index]
+            if index == len(EXTERNAL_KEYS) or key != EXTERNAL_KEYS[index]:
+                return False
+            if index and not is_external_number(value):
+                return False
         mark = out.begin_trial()
-        out.add(b"external", 8)
-        for index, value in enumerate(values):
-            out.add(b", " if index else b"(", 2 if index else 1)
+        out.add(b"external(", 9)
+        for index in range(count):
             if index:
-                out.text(value)
+                out.add(b", ", 2)
+                out.text(entries[index][1])
             else:
-                out._quoted(value)
+                out._quoted(entries[index][1])
         out.character(c")")
-        return out.end_trial(mark, out.is_flat(mark, budget))
+        return out.end_trial(mark, count and out.is_flat(mark, budget))
 
     cdef bint _packed(
         self, Elements type, Py_buffer* held, bint is_raw, int indent, Py_ssize_t budget

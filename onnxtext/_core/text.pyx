@@ -294,7 +294,7 @@ cdef class Text(Growing):
         """Add a string value that is given as bytes."""
         if self._printable(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
             return 0
-        return self.text(self.string_value(data.decode("utf-8", "surrogateescape"), " " * indent))
+        return self.string(data.decode("utf-8", "surrogateescape"), indent)
 
     cdef bint _printable(self, const char* data, Py_ssize_t size) except -1:
         """Add a quoted printable ASCII string; return False for others."""

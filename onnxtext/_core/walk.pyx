@@ -131,18 +131,16 @@ cdef int add_graphs(attributes, list found) except -1:
 
 def has_sections(model):
     """Whether a model may have sections after its functions, except `encoding` and `resources`."""
-    if model.functions or model.training or model.configurations or model.metadata_left_out:
+    if model.training or model.configurations or model.metadata_left_out or model.has_order:
         return True
-    if model.has_order:
-        return True
-    for graph in list_graphs([model.graph]):
-        if not isinstance(graph, Graph):
+    for graph in list_graphs([model.graph, *model.functions]):
+        if not isinstance(graph, (Graph, Function)):
             return True
         if graph_part(graph, OF_GRAPH.metadata, "metadata"):
             return True
         if graph_part(graph, OF_GRAPH.value_metadata, "value_metadata"):
             return True
-        if graph_part(graph, OF_GRAPH.quantization, "quantization"):
+        if isinstance(graph, Graph) and graph_part(graph, OF_GRAPH.quantization, "quantization"):
             return True
         for values in (
             graph_part(graph, OF_GRAPH.inputs, "inputs"),

@@ -54,7 +54,7 @@ def place_all_types(
 
 def place_named_types(
     nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo]
-) -> list[str] | None:
+) -> tuple[list[str], list[ValueInfo]] | None:
     """Move types to their outputs in any order; fast for long lists.
 
     Args:
@@ -63,13 +63,16 @@ def place_named_types(
         taken: values that are not outputs of nodes.
 
     Returns:
-        The names of the entries before those at the end that are in the order of the nodes. None
-        if an entry is not the type of an output; always None in pure Python.
+        The names of the entries before those at the end that are in the default order, and the
+        entries that stay in the list. None if names are not unique or an entry has more than a
+        type; always None in pure Python.
     """
     if core() != "native":
         return None
-    names: list[str] | None = core_module("ordering").place_named_types(nodes, infos, taken)
-    return names
+    found: tuple[list[str], list[ValueInfo]] | None = core_module("ordering").place_named_types(
+        nodes, infos, taken
+    )
+    return found
 
 
 def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:

@@ -11,6 +11,7 @@ from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import Type
+from onnxtext.core import core, core_module
 
 DECORATOR = "value_info"
 """The decorator of the `value_info` list."""
@@ -278,15 +279,20 @@ def _values(graph: Graph) -> Iterator[Entry]:
     yield from _statements("values", [value for value in graph.values if value.data is None])
 
 
-def _nodes(graph: Graph) -> Iterator[Entry]:
-    for node in graph.nodes:
-        if node.output_types:
-            for name, type in zip(node.outputs, node.output_types, strict=True):
-                if type is not None:
-                    yield Entry("nodes", name, type, node.at)
+def _nodes(graph: Graph) -> list[Entry]:
+    if core() == "native":
+        found: list[Entry] = core_module("ordering").node_entries(graph.nodes)
+        return found
+    return [
+        Entry("nodes", name, type, node.at)
+        for node in graph.nodes
+        if node.output_types
+        for name, type in zip(node.outputs, node.output_types, strict=True)
+        if type is not None
+    ]
 
 
-_LISTS: dict[str, Callable[[Graph], Iterator[Entry]]] = {
+_LISTS: dict[str, Callable[[Graph], Iterable[Entry]]] = {
     "initializers": _initializers,
     "inputs": _inputs,
     "outputs": _outputs,

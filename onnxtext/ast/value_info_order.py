@@ -75,7 +75,8 @@ def place_infos(
     if any_order:
         listed = place_named_types(graph.nodes, infos, (*data, *graph.inputs, *graph.outputs))
         if listed is not None:
-            return decorator_of(Order(tuple(listed))) if listed else None, []
+            named, rest = listed
+            return decorator_of(Order(tuple(named))) if named else None, rest
     parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     names = {info.name for info in infos}
     lists = _Lists({}, {})

@@ -6,8 +6,8 @@ each with its comments and whitespace (`text_parts`, `lazy_read`). Items are mat
 content (`item_keys`, `match_items`, `item_order`) and merged down to the attributes and inputs of
 nodes (`statement_merge`, `trivia_merge`). The result is checked for undefined and duplicate names
 (`text_review`) and written with conflict markers (`merged_tree`). The models are merged, too
-(`canonical_models`, `model_merge`, `model_review`): if the merged text has another meaning than the
-merged model (`verify_merged_text`), the merged model is printed instead (`conflict_text`,
+(`canonical_models`, `merge_fields`, `model_review`): if the merged text has another meaning than
+the merged model (`verify_merged_text`), the merged model is printed instead (`conflict_text`,
 `reprint_comments`).
 """
 

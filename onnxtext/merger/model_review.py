@@ -13,8 +13,8 @@ from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.merger.canonical_models import Known, lift, lower_one
+from onnxtext.merger.merge_fields import FieldPath, ModelMerger
 from onnxtext.merger.message_rules import GRAPH, first, split
-from onnxtext.merger.model_merge import FieldPath, ModelMerger
 from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.wire.writer import LENGTH
 

@@ -20,8 +20,8 @@ from onnxtext.merger.construct_rules import MergeConflict
 from onnxtext.merger.item_order import Orders
 from onnxtext.merger.lazy_read import read_model
 from onnxtext.merger.line_merge import merge_lines, whole_conflict
+from onnxtext.merger.merge_fields import ModelMerger
 from onnxtext.merger.merged_tree import Markers, write
-from onnxtext.merger.model_merge import ModelMerger
 from onnxtext.merger.model_review import Models, both_defined, review_models
 from onnxtext.merger.reprint_comments import add_comments
 from onnxtext.merger.statement_merge import Merger

@@ -328,6 +328,8 @@ def _code_rows(element: ElementType, codes: NDArray[Any], row: int) -> list[str]
 
 def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
     """Return the text of each of these codes of a narrow float format."""
+    if codes.size <= _FEW:
+        return [narrow_texts(element.name, code >> 8)[code & 0xFF] for code in codes.tolist()]
     bits = FORMATS[element.name].bits
     table = np.empty(1 << bits, object)
     if bits <= 8:

@@ -24,9 +24,11 @@ VARINT_FIELDS = {"int32_data": "<i4", "int64_data": "<i8", "uint64_data": "<u8"}
 
 _LETTERS = {"<i4": "i", "<i8": "q", "<u8": "Q"}
 _SHORT = 256
-"""Maximum size of entries, in bytes, that are encoded faster without numpy."""
+"""The size in bytes below which entries or varints are converted faster without numpy."""
 
 _LONGEST = 10
+_CUT_OFF = "the last varint is cut off"
+_TOO_LONG = "a varint is longer than ten bytes"
 _FEW = 1 << 10
 """The number of values from which on numpy is used."""
 _CHUNK = 1 << 20
@@ -122,6 +124,8 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
     Raises:
         ValueError: The last varint is cut off, or one is longer than ten bytes.
     """
+    if len(data) < _SHORT:
+        return np.array(_few_varints(data), np.uint64)
     octets = np.frombuffer(data, np.uint8)
     ends = _ends(octets)
     if ends.size == octets.size:
@@ -205,11 +209,28 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
     return values.tobytes()
 
 
+def _few_varints(data: bytes | memoryview) -> list[int]:
+    """Decode varints one by one."""
+    values: list[int] = []
+    value = shift = 0
+    for octet in bytes(data):
+        if shift == 7 * _LONGEST:
+            raise ValueError(_TOO_LONG)
+        value |= (octet & 0x7F) << shift
+        shift += 7
+        if octet < 0x80:
+            values.append(value & 0xFFFFFFFFFFFFFFFF)
+            value = shift = 0
+    if shift:
+        raise ValueError(_CUT_OFF)
+    return values
+
+
 def _ends(octets: NDArray[np.uint8]) -> NDArray[np.intp]:
     """Return the index of the last byte of every varint."""
     ends = np.flatnonzero(octets < 0x80)
     if octets.size and (not ends.size or ends[-1] != octets.size - 1):
-        raise ValueError("the last varint is cut off")
+        raise ValueError(_CUT_OFF)
     if ends.size and int(np.diff(ends, prepend=-1).max()) > _LONGEST:
-        raise ValueError("a varint is longer than ten bytes")
+        raise ValueError(_TOO_LONG)
     return ends

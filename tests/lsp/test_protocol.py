@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from onnxtext.lsp.server.pipe import BadHeader, PipeReader
 from onnxtext.lsp.server.server import Server, create_server
+from onnxtext.lsp.server.stdio import BadHeader, PipeReader
 from tests.lsp.documents import EXAMPLES, example, large
 from tests.seeds import fresh_seed
 

@@ -65,9 +65,9 @@ def test_in_a_model() -> None:
     ("data", "place", "message"),
     [
         ('externl("f", 0, 8)', 1, "`externl` is not a field of a tensor in this form"),
-        ('external("f", 0, 08)', 18, "the length of external data is a whole number"),
-        ('external("f", -1, 8)', 15, "the offset of external data is a whole number"),
-        ('external("f", 0x10)', 15, "the offset of external data is a whole number"),
+        ('external("f", 0, 08)', 18, "the length of external data must be an integer"),
+        ('external("f", -1, 8)', 15, "the offset of external data must be an integer"),
+        ('external("f", 0x10)', 15, "the offset of external data must be an integer"),
         ("external(0, 8)", 10, "external data needs the name of its file first"),
         ('external("f", 0, 8, 9)', 21, "external data has a location, an offset and a length"),
         ('external("f", 0, 8) float_data{1}', 21, "a tensor with external data has no other data"),

@@ -26,8 +26,8 @@ from onnxtext.lsp.features.diagnostics import convert
 from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, Version
 from onnxtext.lsp.server.analysis import Analysis
 from onnxtext.lsp.server.background import Checker
-from onnxtext.lsp.server.pipe import PipeReader, PipeWriter
 from onnxtext.lsp.server.protocol import Protocol
+from onnxtext.lsp.server.stdio import PipeReader, PipeWriter
 from onnxtext.lsp.server.worker import CheckJob, WorkerError
 
 STRICT = "ONNXTEXT_LSP_STRICT"

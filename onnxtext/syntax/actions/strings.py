@@ -12,7 +12,6 @@ import re
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _SIMPLE = {"\\": b"\\", '"': b'"', "n": b"\n", "r": b"\r", "t": b"\t"}
 _BYTE_ESCAPE = re.compile(
     r"\\(?:(?P<simple>[\\\"nrt])|x(?P<byte>[0-9A-Fa-f]{2})|u\{(?P<point>[0-9A-Fa-f]{1,6})\})"
@@ -36,7 +35,7 @@ def plain(token: str) -> str:
 
 def escaped(token: str) -> str:
     r"""Return the value of a string `"…"`; as in the official parser, `\X` is X for every X."""
-    return _ESCAPE.sub(r"\1", token[1:-1])
+    return "\\".join([part.replace("\\", "") for part in token[1:-1].split("\\\\")])
 
 
 def byte_string(token: str) -> str:
