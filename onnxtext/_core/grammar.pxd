@@ -53,7 +53,7 @@ cdef struct Rule:
     int size
     int origin
     int op
-    int form  # of the result of a KEEP or a DEFER
+    int form  # the form of the result of a KEEP or a DEFER
     int count
     bint located
     int[MOST_CHILDREN] take
@@ -69,8 +69,8 @@ cdef class Grammar:
     cdef list functions, reductions
     cdef object token, fault, layout, read_token, error_node
     cdef Py_ssize_t token_at, token_kind  # slots of a token
-    cdef dict known  # by rule and text: values that texts share
-    cdef dict layouts  # by the id of a type: layouts that texts share
+    cdef dict known  # values that several texts share, by rule and text
+    cdef dict layouts  # layouts that several texts share, by the id of the type
     cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
     cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1
     cdef int _unit_of(self, int state) except -2

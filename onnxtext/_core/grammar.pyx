@@ -99,9 +99,9 @@ cdef class Grammar:
         return made
 
     cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1:
-        """Compute the gotos of a state with the unit reductions that follow them already done.
+        """Compute the jumps of a state: its gotos, followed by unit reductions in advance.
 
-        A unit reduction is not skipped if more tokens are valid after it than before.
+        A unit reduction is left to the parser if more tokens are valid after it than before.
         """
         cdef Py_ssize_t at, patience
         cdef int state, origin
