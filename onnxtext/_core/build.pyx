@@ -255,7 +255,7 @@ cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
 
 
 cdef object numbers_of(Stack stack, Entry* entry, kind):
-    """Return the number or list of numbers of an attribute of type `kind`, if it is not None."""
+    """Return the number or list of an attribute; None if it is not of type `kind` (None: any)."""
     cdef bytes text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
     cdef bint is_list = text.startswith(b"[")
     cdef char first = 0
