@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create a model with large data wherever, and in every form that, texts have blobs (SPEC 6.6)."""
+"""Create a model whose text has a blob in every possible position and form (SPEC 6.6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import onnx
 from onnx import AttributeProto, GraphProto, TensorProto
 
 SIZE = 40
-"""The number of entries of every list; with so many different ones, it becomes a blob."""
+"""The number of entries of every list: enough for a blob, because all of them differ."""
 
 _ATTRIBUTES = {"floats": AttributeProto.FLOATS, "ints": AttributeProto.INTS}
 

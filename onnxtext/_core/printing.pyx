@@ -29,11 +29,11 @@ cdef class Printer(NodePrinter):
     cdef readonly int depth  # the nesting depth of graphs in attributes
 
     def statement(self, owner, graph):
-        """Return the main graph's text in parts; several inputs or outputs have a line each."""
+        """Return the text of the main graph, as parts to be joined."""
         return self._print(owner, graph, 0, STATEMENT, 0)
 
     def rest(self, owner, graph, str indent, Py_ssize_t start):
-        """Return the text of a graph or function after its outputs (`<…>` and `{…}`), in parts.
+        """Return the text of a graph or function after its outputs (`<…> {…}`), as parts to join.
 
         Args:
             owner: the `GraphPrinter` for rare forms.
@@ -49,11 +49,11 @@ cdef class Printer(NodePrinter):
         return self._print(owner, graph, len(indent), REST, start)
 
     def value(self, owner, value, str indent):
-        """Return the text of a value info or initializer, in parts."""
+        """Return the text of a value info or initializer, as parts to be joined."""
         return self._print(owner, value, len(indent), VALUE, 0)
 
     def functions(self, owner, functions):
-        """Return the text of functions, each after a blank line, in parts."""
+        """Return the text of functions, each after a blank line, as parts to be joined."""
         return self._print(owner, functions, 0, FUNCTIONS, 0)
 
     cdef list _print(self, owner, thing, int indent, int what, Py_ssize_t start):

@@ -323,7 +323,7 @@ cdef class Text(Growing):
         return characters(self.data + mark - self.before, self.before + self.size - mark)
 
     cdef Py_ssize_t column(self) noexcept:
-        """Return the column of the end of the text."""
+        """Return the column after the last character of the text."""
         cdef Py_ssize_t at = self.size
         while at and self.data[at - 1] != c"\n":
             at -= 1

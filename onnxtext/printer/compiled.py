@@ -18,18 +18,18 @@ class CorePrinter(GraphPrinter):
         self._core = Printer()
 
     def graph_statement(self, graph: Graph) -> list[str]:
-        """Return the main graph's text in parts; several inputs or outputs have a line each."""
+        """Return the text of the main graph, as parts to be joined."""
         return self._core.statement(self, graph)
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
-        """Return the text of a graph or function after its outputs (`<…>` and `{…}`), in parts."""
+        """Return the text of a graph or function after its outputs (`<…> {…}`), as parts to join."""
         parts = self._core.rest(self, graph, indent, start)
         return super().rest_parts(graph, indent, start) if parts is None else parts
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
-        """Return the text of a value info or initializer, in parts."""
+        """Return the text of a value info or initializer, as parts to be joined."""
         return self._core.value(self, value, indent)
 
     def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
-        """Return the text of functions, each after a blank line, in parts."""
+        """Return the text of functions, each after a blank line, as parts to be joined."""
         return self._core.functions(self, functions) if functions else ()

@@ -64,7 +64,7 @@ class GraphPrinter:
 
     Types and attributes are cached by id, so the model must not change while it is printed.
 
-    Methods that return their text in parts return strings to be joined, because data may be large.
+    Some methods return their text as parts to be joined, because tensors may be large.
     """
 
     def __init__(self, dialect: Dialect = ONNXTEXT) -> None:
@@ -79,7 +79,7 @@ class GraphPrinter:
     # ---- Graphs and functions ---------------------------------------------------------------
 
     def graph_statement(self, graph: Graph) -> list[str]:
-        """Return the main graph's text in parts; several inputs or outputs have a line each."""
+        """Return the text of the main graph, as parts to be joined."""
         head = decorator_lines(graph.decorators, "") + self.main_head(graph)
         return [head, *self.rest_parts(graph, "", column(head, 0))]
 
@@ -102,7 +102,7 @@ class GraphPrinter:
         return name + self._interface(graph, indent, column(name, start))
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
-        """Return the text of a graph or function after its outputs (`<…>` and `{…}`), in parts.
+        """Return the text of a graph or function after its outputs (`<…> {…}`), as parts to join.
 
         Args:
             graph: the graph or function.
@@ -113,7 +113,7 @@ class GraphPrinter:
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
     def main_head(self, graph: Graph) -> str:
-        """Return the name, inputs and outputs of the main graph."""
+        """Return the name, inputs and outputs of the main graph; lists of several are broken."""
         name = self._names[graph.name]
         lists = [
             self._list(graph.inputs, "", " ", several=True),
@@ -145,7 +145,7 @@ class GraphPrinter:
         return ListText(before, flat, broken(items, "()", indent, self._comma))
 
     def _values(self, graph: Graph | Function, indent: str, start: int) -> list[str]:
-        """Return the `<…>` list of value infos and initializers, in parts."""
+        """Return the `<…>` list of value infos and initializers, as parts to be joined."""
         values = graph.values
         if len(values) == 1:
             item = self.value_text(values[0], indent + STEP)
@@ -172,7 +172,7 @@ class GraphPrinter:
         return parts[0] if len(parts) == 1 else "".join(parts)
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
-        """Return the text of a value info or initializer, in parts."""
+        """Return the text of a value info or initializer, as parts to be joined."""
         name = self._names[value.name]
         kind, data = value.type, value.data
         type = "" if kind is None else self._type(kind)
@@ -198,7 +198,7 @@ class GraphPrinter:
         return text
 
     def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
-        """Return the text of functions, each after a blank line, in parts."""
+        """Return the text of functions, each after a blank line, as parts to be joined."""
         return [f"\n{self.function_statement(function)}\n" for function in functions]
 
     def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:

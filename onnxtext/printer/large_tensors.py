@@ -205,7 +205,7 @@ class _Rows:
         return closed
 
     def parts(self, block: _Block, row: int) -> list[str]:
-        """Return the text of a block in parts; `row` is the index of its first row."""
+        """Return the text of a block as parts to be joined; `row` is the index of its first row."""
         rows = len(block.ends)
         inner = self.indent + STEP
         wide = ~block.fitting(WIDTH - len(self.indent) - 2)

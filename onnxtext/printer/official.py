@@ -36,7 +36,7 @@ class OfficialPrinter(GraphPrinter):
     """Prints graphs and functions with all their types in `<…>`."""
 
     def graph_statement(self, graph: ast.Graph) -> list[str]:
-        """Return the main graph's text in parts; several inputs or outputs have a line each."""
+        """Return the text of the main graph, as parts to be joined."""
         return super().graph_statement(_listed(graph))
 
     def graph_value(self, graph: ast.Graph, indent: str, start: int) -> str:

@@ -143,7 +143,7 @@ def _presence(presence: ast.Presence) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _opsets(opsets: tuple[tuple[str | None, int], ...], dialect: Dialect) -> str:
-    """Return the header entry of (domain, version) pairs; cached, because most models share it."""
+    """Return the entry `opset_import` of (domain, version) pairs; cached: many models share it."""
     items = [ast.OpsetImport(domain, version) for domain, version in opsets]
     return f"opset_import: {opsets_text(items, STEP, dialect)}"
 

@@ -21,7 +21,7 @@ def reserve(key: str) -> int:
 
 
 def record_text(record: Record, indent: str, reserved: int = LEAST_RESERVE) -> str:
-    """Return a record: on one line with commas, or with one field per line without commas."""
+    """Return the text of a record: on one line with commas, or one field per line without."""
     fields = [field_text(field, indent + STEP) for field in record.fields]
     flat = f"{{{', '.join(fields)}}}"
     if "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:

@@ -21,7 +21,7 @@ Pairs = Sequence[tuple[str, str]]
 def section_parts(
     model: Model, graph_text: Callable[[Graph, str, int], str]
 ) -> Iterator[Sequence[str]]:
-    """Yield each section except `encoding` and `resources` as parts, without a final newline.
+    """Yield each section but `encoding` and `resources` as parts to be joined, without a newline.
 
     Args:
         model: the model.
@@ -63,7 +63,7 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
 
 
 def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
-    """Return the text of metadata blocks, and of the lines around functions, in parts.
+    """Return the text of metadata blocks and lines around functions, as parts to be joined.
 
     Args:
         blocks: pairs of the indentation and the block or line.
@@ -101,7 +101,7 @@ def _in_section(graphs: Sequence[Graph | Function]) -> bool:
 
 
 def path_text(path: Sequence[Step]) -> str:
-    """Return a path like `[label].then_branch.value`."""
+    """Return the text of a path, such as `[label].then_branch.value`."""
     return ".".join(map(_step_text, path))
 
 

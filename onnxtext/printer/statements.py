@@ -20,7 +20,7 @@ DECORATOR_WIDTH = 60
 """The maximum width of decorators on the line of a value or attribute."""
 
 NO_LIMIT = 1 << 30
-"""A width for which no line is too long."""
+"""A width that no line exceeds: lists are never broken because of their length."""
 
 Literal = Callable[[str, int], str]
 """Returns the text of a literal, given the indentation of its line and its maximum width."""

@@ -8,7 +8,7 @@ from onnxtext.tensor.elements import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words of types and literals; quoted as names of values, graphs and functions."""
+"""Words of types and literals; a value, graph or function with such a name is quoted."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
 """Words of literals that are quoted in the same way, in any letter case."""
@@ -23,7 +23,7 @@ def word(name: str) -> str:
 
 
 def value_name(name: str) -> str:
-    """Return the name of a value, graph or function; quote words that types begin with, too."""
+    """Return the name of a value, graph or function; quote words of types and literals, too."""
     if name.isascii() and name.isidentifier() and name not in SPECIAL_WORDS:
         return quoted(name) if name.lower() in SPECIAL_NUMBERS else name
     return quoted(name)

@@ -13,7 +13,7 @@ from onnx import (
 )
 
 CALLED = "onnxtext_called"
-"""The function to which `in_function` moves the graph; `onnxtext_…` are names around a graph."""
+"""The name of the function to which `in_function` moves the graph."""
 
 
 def _around(model: ModelProto) -> ModelProto:

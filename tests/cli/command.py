@@ -126,7 +126,7 @@ class _Server:
     def run(
         self, arguments: tuple[str | Path, ...], cwd: Path, stdin: bytes, env: dict[str, str]
     ) -> Result:
-        """Run a command after those of other threads have ended."""
+        """Run a command; wait first for the commands of other threads."""
         request = {
             "arguments": list(map(str, arguments)),
             "cwd": str(cwd),

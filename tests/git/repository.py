@@ -32,7 +32,7 @@ net (float[N, 4] x) => (float[N, 4] y) {
 
 
 STORED = NOTE + TEXT.encode()
-"""The blob that the filter stores for the model of `TEXT`."""
+"""The bytes that the filter stores in git for the model of `TEXT`."""
 
 
 def binary(text: str = TEXT) -> bytes:
