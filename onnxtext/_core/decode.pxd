@@ -3,7 +3,7 @@ from onnxtext._core.decode_values cimport Values
 from onnxtext._core.wire cimport Bytes, Field
 
 cdef enum:
-    UNINTERRUPTED = 1 << 12  # the fields between two checks for signals
+    UNINTERRUPTED = 1 << 12  # the number of fields between two checks for signals
     MOST_KNOWN = 1 << 10  # fields with larger numbers are unknown
 
 cdef class Tail:

@@ -15,8 +15,8 @@ cdef class Values:
     cdef dict attributes, types, heads, sparse_types
     cdef Py_ssize_t most
     cdef bint is_plain, is_strict
-    cdef object held, name  # of the last tensor
-    cdef object sparse_name  # of the last sparse initializer
+    cdef object held, name  # the data and the name of the last tensor
+    cdef object sparse_name  # the name of the last sparse initializer
     cdef object tensor_type
     cdef tuple decorators
 

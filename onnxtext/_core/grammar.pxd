@@ -42,12 +42,12 @@ cdef enum Op:
     NODE  # a `Node`
     NODE_LAST  # a `Node` with its attributes last
     TENSOR  # a `Tensor`
-    DECORATED  # the last child, if there are no decorators
-    NODES  # like LIST_MORE, for nodes
+    DECORATED  # the last child, if there are no decorators; otherwise like CALL
+    NODES  # like LIST_MORE, for plain nodes; otherwise like CALL
     ENTRY  # a tuple of the offset and the two children
     INTEGER  # the integer of a token, if it is short; otherwise like CALL
     OPSET  # an `OpsetImport` of an optional domain and a version
-    RECORD  # a tuple of the rule's class, of all children
+    RECORD  # an instance of a tuple subclass from all children
 
 cdef struct Rule:
     int size

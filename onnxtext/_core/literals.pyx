@@ -387,7 +387,7 @@ cdef bint read_double(const char** place, double* made) except -1:
             at += 1
         scale += -exponent if minus else exponent
     if is_digit(at[0]) or at[0] == c".":
-        return False  # too long
+        return False  # too many digits
     if digits < 19 and mantissa <= 1ULL << 53 and -22 <= scale <= 22:
         made[0] = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]
         if negative:

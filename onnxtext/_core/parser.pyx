@@ -29,9 +29,9 @@ cdef extern from "Python.h":
 
 cdef enum:
     LONGEST_REMEMBERED = 200
-    MOST_SHARED = 64  # values that a text adds to those that texts share
+    MOST_SHARED = 64  # the maximum number of values that a text adds to the shared ones
     MOST_KNOWN = 4096
-    SHORT = 1 << 14  # texts of fewer characters share layouts
+    SHORT = 1 << 14  # only texts with fewer characters share layouts
     UNINTERRUPTED = 1 << 14
 
 
@@ -41,15 +41,15 @@ cdef class LalrLoop(Stack):
     cdef object machine
     cdef Py_ssize_t most
     cdef Py_ssize_t start, end  # of the current token
-    cdef Py_ssize_t placed  # the last offset that was stored in a value
+    cdef Py_ssize_t placed  # the offset that was stored in a value last
     cdef int origin  # of the last reduced rule; -1 after a shift
     cdef bint has_error_nodes
-    cdef bint is_resumed  # after an error: the machine's values may not match their text
+    cdef bint is_resumed  # whether it continues after an error: spans of earlier entries are unknown
     cdef bint is_faulty  # the last action raised a semantic error
     cdef Memo memo
     cdef int width  # bytes of a character
     cdef dict layouts
-    cdef int shared  # how many more values may be shared with other texts
+    cdef int shared  # the number of values that this text may still share with others
 
     def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
         self.machine = machine
@@ -332,7 +332,7 @@ cdef class LalrLoop(Stack):
         if made is None:
             self.is_faulty = False
             made = self._attribute(number, base, start)
-            if self.placed >= start or self.is_faulty:  # it contains an offset
+            if self.placed >= start or self.is_faulty:  # do not cache values with an offset or an error
                 return made
             if key is not None and is_shareable(made):
                 self.grammar.known[key] = made

@@ -33,7 +33,7 @@ cdef class Printer(NodePrinter):
         return self._print(owner, graph, 0, STATEMENT, 0)
 
     def rest(self, owner, graph, str indent, Py_ssize_t start):
-        """Return the text of a graph or function after its outputs (`<…> {…}`), as parts to join.
+        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join.
 
         Args:
             owner: the `GraphPrinter` for rare forms.

@@ -22,7 +22,7 @@ class CorePrinter(GraphPrinter):
         return self._core.statement(self, graph)
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
-        """Return the text of a graph or function after its outputs (`<…> {…}`), as parts to join."""
+        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join."""
         parts = self._core.rest(self, graph, indent, start)
         return super().rest_parts(graph, indent, start) if parts is None else parts
 

@@ -102,7 +102,7 @@ class GraphPrinter:
         return name + self._interface(graph, indent, column(name, start))
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
-        """Return the text of a graph or function after its outputs (`<…> {…}`), as parts to join.
+        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join.
 
         Args:
             graph: the graph or function.
