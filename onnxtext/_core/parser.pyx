@@ -44,7 +44,7 @@ cdef class LalrLoop(Stack):
     cdef Py_ssize_t placed  # the offset that was stored in a value last
     cdef int origin  # of the last reduced rule; -1 after a shift
     cdef bint has_error_nodes
-    cdef bint is_resumed  # whether it continues after an error: spans of earlier entries are unknown
+    cdef bint is_resumed  # after an error: the spans of earlier entries are unknown
     cdef bint is_faulty  # the last action raised a semantic error
     cdef Memo memo
     cdef int width  # bytes of a character
@@ -332,7 +332,7 @@ cdef class LalrLoop(Stack):
         if made is None:
             self.is_faulty = False
             made = self._attribute(number, base, start)
-            if self.placed >= start or self.is_faulty:  # do not cache values with an offset or an error
+            if self.placed >= start or self.is_faulty:  # it has an offset or an error
                 return made
             if key is not None and is_shareable(made):
                 self.grammar.known[key] = made
