@@ -3,8 +3,8 @@
 """Run any development routine: `python3 dev.py --help` lists them.
 
 It needs only the standard library, on Linux, macOS and Windows. Each command first updates the
-virtual environment: `.venv`, or the directory in `ONNXTEXT_VENV`. If there is a C compiler, this
-compiles the native core too, again whenever its sources change.
+virtual environment: `.venv`, or the directory in `ONNXTEXT_VENV`. If there is a C compiler, it then
+also compiles the native core whenever its sources have changed.
 
 Exit status: 0 on success, 1 if something fails, 2 if the environment cannot be set up.
 """
@@ -125,7 +125,7 @@ def lint(words: list[str]) -> int:
 def docs(words: list[str]) -> int:
     """Build the site; execute the examples of README, docs/ and the language reference."""
     python = set_up("dev")
-    # The variable turns off a warning of material about a future mkdocs.
+    # The variable disables a warning of mkdocs-material about mkdocs 2.
     if status := run(python, "-m", "mkdocs", "build", "--quiet", NO_MKDOCS_2_WARNING="true"):
         return status
     print(f"The site is in {SITE}: open {SITE}/index.html.", flush=True)
@@ -147,7 +147,7 @@ def bless(words: list[str]) -> int:
     python = set_up("dev")
     tests = [str(python), "-m", "pytest", "-m", "not slow", *golden_tests(words)]
     status = run(*tests, ONNXTEXT_BLESS="1")
-    if status:  # some tests fail when they write; all have to pass afterwards
+    if status:  # some tests fail when they write a golden file, but must pass then
         status = run(*tests, "--last-failed")
     if shutil.which("git") and (ROOT / ".git").exists():
         run("git", "--no-pager", "diff", "--stat")
@@ -157,7 +157,7 @@ def bless(words: list[str]) -> int:
 
 
 def golden_tests(words: list[str]) -> list[str]:
-    """Return arguments of pytest; if they name no tests, add those that write golden files."""
+    """Return arguments for pytest; if they name no tests, add those that write golden files."""
     if any("tests" in Path(word).parts for word in words):
         return words
     files = [
@@ -197,13 +197,13 @@ def release(words: list[str]) -> int:
         run(fresh, "-m", "pip", "install", "--quiet", str(wheel), check=True)
         model = Path(directory) / "model.onnx"
         for step in (["to-binary", EXAMPLE, "-o", str(model)], ["verify", str(model)]):
-            # -I: the package in this directory is not imported.
+            # -I: import the installed package, not the one in this directory.
             if status := run(fresh, "-I", "-m", "onnxtext", *step):
                 return status
         if not (Path(directory) / "venv" / "share" / "man" / "man1" / "onnxtext.1").exists():
             print("release: the wheel has no manual page", file=sys.stderr)
             return 1
-        # What PyPI would reject: the metadata, and the description that it shows.
+        # Check the metadata and the description, which PyPI may reject.
         run(fresh, "-m", "pip", "install", "--quiet", "twine>=5", check=True)
         packages = sorted(dist.iterdir())
         if status := run(fresh, "-m", "twine", "check", "--strict", *packages):
@@ -215,7 +215,7 @@ def release(words: list[str]) -> int:
 
 
 def release_problems(root: Path) -> list[str]:
-    """Return the reasons why the tree is not ready for a release."""
+    """Return the reasons why the working tree is not ready for a release."""
     problems = []
     version = package_version(root)
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -277,9 +277,9 @@ COMMANDS = {
 
 
 def set_up(extra: str) -> Path:
-    """Update the environment; return its Python. Exit if that fails.
+    """Update the virtual environment (`extra`: such as `dev`); return its Python. Exit on failure.
 
-    The environment records what was installed, so that nothing is done if nothing changed.
+    A file in the environment records what was installed; if nothing has changed, nothing is done.
     """
     home = Path(os.environ.get("ONNXTEXT_VENV") or ROOT / ".venv").absolute()
     python = python_of(home)
@@ -306,7 +306,7 @@ def set_up(extra: str) -> Path:
 
 
 def fingerprint() -> str:
-    """Return a digest of everything that requires a new installation if it changes."""
+    """Return a digest of all inputs of the installation; install again if it changes."""
     compiler = next((name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)), "")
     facts = [sys.version, str(ROOT), os.environ.get("ONNXTEXT_CORE", ""), compiler]
     digest = hashlib.sha256("\0".join(facts).encode())
@@ -358,7 +358,7 @@ QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
 
 
 def shown(words: list[str]) -> str:
-    """Return a command as typed in a shell in this directory."""
+    """Return a command as one would type it in a shell in this directory."""
     prefix = f"{ROOT}{os.sep}"
     return " ".join(shlex.quote(word.removeprefix(prefix)) for word in words)
 

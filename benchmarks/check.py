@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the time of checking with `onnx.checker.check_model(full_check=True)`.
+"""Compare the time of `onnxtext.check` with `onnx.checker.check_model(full_check=True)`.
 
     python -m benchmarks.check [NODES…]                 default: 20000 200000
     python -m benchmarks.check --variants [NODES…]      default: 20000; models of other kinds too
 
 Both check the same valid model, alternating; a figure is the minimum processor time of all rounds,
-child processes included. `tree` checks the syntax tree; `bytes` includes lifting the binary, which
+child processes included. `tree` checks the syntax tree; `bytes` includes decoding the binary, which
 verifies that nothing is lost; `text` includes parsing and encoding. The official checker gets the
 bytes.
 """

@@ -25,7 +25,7 @@ _LAYER = 40
 
 
 def layered(count: int, *, infos: tuple[Shape, ...] = (SHAPE,), quoted: bool = True) -> bytes:
-    """Return a chain of layers, like exporters write it.
+    """Return a model of a chain of layers, with names like those of exporters.
 
     Args:
         count: the number of nodes.

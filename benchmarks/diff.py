@@ -4,7 +4,7 @@
     python -m benchmarks.diff [NODES…]      default: 20000
 
 Two models that differ in ten nodes are read and compared; a figure is the minimum of all rounds.
-`reading` is the time for both models: for binaries, lifting them and verifying that nothing is
+`reading` is the time for both models: for binaries, decoding them and verifying that nothing is
 lost; for texts, parsing. The goal: both together take at most three times as long as reading.
 """
 

@@ -43,7 +43,7 @@ def made_dynamic(model: onnx.ModelProto) -> onnx.ModelProto | None:
 
 
 def forced(source: onnx.ModelProto | str) -> list[onnxtext.Diagnostic]:
-    """Return what `check` finds about symbolic dimensions and shapes."""
+    """Return the findings of `check` about symbolic dimensions and shapes."""
     codes = ("dim-forced", "dim-variable-conflict", "shape-mismatch")
     return [item for item in onnxtext.check(source)
             if item.code in codes and item.severity != "hint"]  # fmt: skip
@@ -62,7 +62,7 @@ def models(directory: Path) -> Iterator[tuple[str, onnx.ModelProto, onnx.ModelPr
 
 
 def repaired(model: onnx.ModelProto) -> bytes | None:
-    """Apply the fixes of forced dimensions; None if there are none."""
+    """Return the binary of a model after the fixes of forced dimensions; None without fixes."""
     text = onnxtext.from_binary(model.SerializeToString())
     for count in range(9):
         fixes = [item.fix for item in forced(text) if item.fix is not None]

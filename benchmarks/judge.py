@@ -23,11 +23,11 @@ _OTHER = re.compile(
     "NOT_IMPLEMENTED|bad_alloc|allocate memory|out of data bounds|std::bad_function|"
     "Could not find an implementation|is not a registered function|overflow",
 )
-"""Failures for other reasons than types, shapes and attributes."""
+"""Matches errors that have other reasons than types, shapes and attributes."""
 
 
 class Verdict(NamedTuple):
-    """What onnxruntime does with a model.
+    """The outcome of loading and running a model in onnxruntime.
 
     Attributes:
         state: `fine`; `load` or `run` if it refuses the model; `other` if it fails for reasons

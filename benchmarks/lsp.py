@@ -65,7 +65,7 @@ class Editor:
         self.client.text_document_did_open(t.DidOpenTextDocumentParams(item))
 
     def type(self, new: str, over: int = 0) -> None:
-        """Change something in the middle."""
+        """Insert a text in the middle of the document, in place of `over` characters."""
         self.number += 1
         end = t.Position(self.equals.line, self.equals.character + over)
         change = t.TextDocumentContentChangePartial(t.Range(self.equals, end), new)
@@ -73,7 +73,7 @@ class Editor:
         self.client.text_document_did_change(t.DidChangeTextDocumentParams(name, [change]))
 
     async def checked(self) -> None:
-        """Wait for the checker."""
+        """Wait until the checker has checked the current text."""
         await self.ask("onnxtext/checked", {"uri": self.uri})
 
     async def ask(self, method: str, params: Any) -> Any:
@@ -82,12 +82,12 @@ class Editor:
         return await protocol.send_request_async(method, params)
 
     def place(self, position: t.Position) -> dict[str, Any]:
-        """Parameters of a request about a position."""
+        """Return the parameters of a request about a position."""
         return {"text_document": self.document, "position": position}
 
 
 def features(editor: Editor) -> dict[str, Ask]:
-    """Return one request per feature."""
+    """Return functions that send one request each, by the name of the feature."""
     client, document, place = editor.client, editor.document, editor.place
     options = t.FormattingOptions(tab_size=2, insert_spaces=True)
     whole = t.ReferenceContext(include_declaration=True)

@@ -35,7 +35,7 @@ TYPED = {
 """Text typed after a node: a valid text, or the beginning of another node."""
 
 NODE = re.compile(r" = (MatMul|LeakyRelu|Relu|LayerNormalization)\b.*\)$")
-"""Return the end of a line with a node."""
+"""Matches the end of a line with a node."""
 
 Params = Callable[["Editor"], dict[str, Any]]
 
@@ -210,11 +210,11 @@ FEATURES: dict[str, Params] = {
 
 
 def burst(editor: Editor, method: str, typed: str) -> tuple[list[float], str]:
-    """Type.
+    """Type a text, and send a request after each key.
 
     Returns:
         The seconds from the last key to the last answer, the processor time after the last key and
-        in all, and the last answer.
+        in all; and the outcome of the last request: `answered` or an error code.
     """
     asked: list[int] = []
     before = editor.cpu()
@@ -237,9 +237,9 @@ def one_key(editor: Editor, key: str) -> list[float]:
     """Type one key, and wait for its diagnostics.
 
     Returns:
-        The seconds from the key to the first diagnostics and to those of the checker, the
-        processor time of the server until then, and that of the check, types included. A key that
-        keeps the text valid has one answer only.
+        The seconds from the key to the first diagnostics and to those of the checker; the processor
+        time of the server until the first diagnostics, and until the last; and that of the checking
+        processes. A key that keeps the text valid has only the checker's diagnostics.
     """
     editor.checked()
     server, checks = editor.cpu(), editor.cpu_of_checks()
@@ -272,7 +272,7 @@ def measure_diagnostics(text: str, where: list[str]) -> None:
 
 
 def places(text: str) -> dict[str, int]:
-    """Return lines of nodes at the start, in the middle and at the end of the text."""
+    """Return the line numbers of nodes at the `start`, in the `middle` and at the `end`."""
     lines = text.split("\n")
     nodes = [number for number, line in enumerate(lines) if NODE.search(line)]
     return {"start": nodes[0], "middle": nodes[len(nodes) // 2], "end": nodes[-1]}

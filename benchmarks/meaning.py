@@ -37,7 +37,7 @@ def same_meaning(left: bytes, right: bytes) -> bool:
 
 
 def _normalise(message: Any) -> None:
-    """Normalize equivalent encodings."""
+    """Replace equivalent encodings in a message by one form, in place."""
     if isinstance(message, onnx.TensorProto):
         _store_raw(message)
     for field, value in message.ListFields():

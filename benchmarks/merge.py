@@ -25,7 +25,7 @@ from onnxtext.merger.merged_tree import Markers
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SEED = 8
 LARGEST = 400_000
-"""Larger models are skipped: weights dominate them, and merge by their digests."""
+"""Larger models are skipped: they are mostly weights, which are merged by digest."""
 
 
 def shared_pairs(count: int, seed: int = SEED, directory: Path = SHARED) -> Iterator[Pair]:
@@ -57,14 +57,14 @@ def ours(pair: Pair) -> str:
 
 
 def by_lines(pair: Pair) -> str:
-    """Return the outcome of git."""
+    """Return the outcome of git's line merge."""
     text, conflicts, by_git = merge_lines(pair.base, pair.ours, pair.theirs, Markers())
     assert by_git
     return verdict(pair, text, conflicts)
 
 
 def large(count: int) -> tuple[bytes, bytes, bytes]:
-    """Return a transformer, and two texts of it with edits everywhere."""
+    """Return base, ours and theirs: a transformer, and two texts of it with edits everywhere."""
     base = onnxtext.from_binary(b"".join(transformer(count)))
     one = base.replace("axis = -1", "axis = 1")
     lines = base.split("\n")
@@ -73,7 +73,7 @@ def large(count: int) -> tuple[bytes, bytes, bytes]:
 
 
 def identical(count: int) -> tuple[bytes, bytes, bytes]:
-    """Return equal nodes, and two permutations of them."""
+    """Return base, ours and theirs: equal nodes and one other, at different positions."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y) {\n"
     nodes = ["  = Foo (x)\n" for _ in range(count)]
     last = "  y = Bar (x)\n"
@@ -83,7 +83,7 @@ def identical(count: int) -> tuple[bytes, bytes, bytes]:
 
 
 def reordered(count: int) -> tuple[bytes, bytes, bytes]:
-    """Return nodes, reversed on one side, and rotated on the other."""
+    """Return base, ours and theirs: the nodes are reversed in ours and rotated in theirs."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
     nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
     half = count // 2
@@ -93,7 +93,7 @@ def reordered(count: int) -> tuple[bytes, bytes, bytes]:
 
 
 def all_renamed(count: int) -> tuple[bytes, bytes, bytes]:
-    """Return a model, all values renamed on one side, and used at new places on the other."""
+    """Return base, ours and theirs: ours renames all values, theirs adds a user of each."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
     nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
     names = [f"  {'z' if at else 'y'}{at} = Foo (x)\n" for at in range(count)]

@@ -86,14 +86,14 @@ def _is_sorted(nodes: list[Node]) -> bool:
 
 
 def base_model(data: bytes) -> Model | None:
-    """Apply an edit to a model; None if the model is too small."""
+    """Return the syntax tree of a model to edit; None if it has too few nodes."""
     model = onnxtext.parse(onnxtext.from_binary(data))
     model.encoding = None
     return model if len(_layers(model)) > 3 else None
 
 
 def _layers(model: Model) -> list[int]:
-    """Return the nodes that are identifiable by a unique first output."""
+    """Return the indices of the nodes whose first output has a unique name."""
     nodes = model.graph.nodes
     outputs = [name for node in nodes for name in node.outputs if name]
     return [
@@ -119,7 +119,7 @@ def _on_node(output: str, change: Callable[[Node], Node]) -> Change:
 
 
 def _bumped(attribute: Attribute) -> Attribute:
-    """One more, in its last place."""
+    """Return an attribute with its integer, or the last one of its list, increased by one."""
     value = attribute.value
     if isinstance(value, int):
         return replace(attribute, value=value + 1)
@@ -204,7 +204,7 @@ def weights(model: Model, at: int, draw: random.Random) -> Edit | None:
         text = print_model(replace(model, resources={}))
         if f'blob"{old}"' in text:
             model.resources[new] = data
-        else:  # at the place of the old one, as a printer puts it there
+        else:  # at the place of the old blob, where the printer puts it
             model.resources = {
                 new if key == digest else key: data if key == digest else content
                 for key, content in model.resources.items()
@@ -214,13 +214,13 @@ def weights(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def _is_of_floats(value: ValueInfo) -> bool:
-    """Whether an initializer may have any bytes."""
+    """Whether an initializer holds floats, so that any bytes are valid elements."""
     tensor = isinstance(value.type, TensorType) and value.type.element in ("float", "double")
     return tensor and isinstance(value.data, (RawData, Blob))
 
 
 def _consumers(model: Model, name: str) -> list[int] | None:
-    """Return the nodes that use a value; None if its name occurs elsewhere too."""
+    """Return the indices of the nodes that use a value; None if its name occurs elsewhere."""
     graph = model.graph
     nodes = [at for at, node in enumerate(graph.nodes) if name in node.inputs]
     known = {value.name for value in (*graph.inputs, *graph.outputs, *graph.values)}
@@ -254,7 +254,7 @@ def insert(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def side_branch(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """Insert a new node after another one."""
+    """Insert a node that uses the output of another one, right after it."""
     output = model.graph.nodes[at].outputs[0]
     name = f"branch_{draw.randrange(10**6)}"
 

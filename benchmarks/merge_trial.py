@@ -34,13 +34,13 @@ LARGEST = 120_000
 
 @dataclass(frozen=True)
 class Trial:
-    """A merge.
+    """A merge to test.
 
     Attributes:
-        name: the model and the edits.
-        base: the model.
-        ours: edits of one side.
-        theirs: edits of the other.
+        name: a description: the model and the edits.
+        base: the model before the edits.
+        ours: the edits of one side.
+        theirs: the edits of the other side.
         texts: the text of each version: base, ours, theirs.
     """
 

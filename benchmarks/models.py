@@ -42,7 +42,7 @@ def main(name: str) -> None:
 
 
 def small_initializers() -> Iterator[bytes]:
-    """Yield many small tensors, ten per node."""
+    """Yield a model with many small initializers, ten per node."""
     random = np.random.default_rng(1)
     tensors = []
     for at in range(20_000):
@@ -60,7 +60,7 @@ def small_initializers() -> Iterator[bytes]:
 
 
 def layers(count: int) -> Iterator[bytes]:
-    """Yield layers of ten nodes with three small initializers each, and a value info per node."""
+    """Yield a model of layers: ten nodes with value infos, and three small initializers each."""
     random = np.random.default_rng(5)
     shape: list[str | int | None] = ["batch", 8, "seq"]
     nodes, tensors, infos = [], [], []
@@ -87,7 +87,7 @@ def layers(count: int) -> Iterator[bytes]:
 
 
 def deep_subgraphs(levels: int, count: int) -> Iterator[bytes]:
-    """Yield nested `If`s; protobuf reads a hundred levels of messages, each `If` takes three."""
+    """Yield a model of nested `If`s; each takes three of the 100 levels that protobuf reads."""
     branch = _chain(f"level_{levels}", count, [])
     for level in reversed(range(levels)):
         other = _chain(f"level_{level}_else", 5, [])
@@ -104,7 +104,7 @@ def deep_subgraphs(levels: int, count: int) -> Iterator[bytes]:
 
 
 def functions(count: int) -> Iterator[bytes]:
-    """Yield functions with attributes, some of which their nodes pass on."""
+    """Yield a model of functions with an attribute, which some of their nodes refer to."""
     opsets = [helper.make_opsetid("", OPSET)]
     made = [_function(at, opsets) for at in range(count)]
     values = [f"/call_{at}_output_0" for at in range(4 * len(made) + 1)]
@@ -131,7 +131,7 @@ def _function(at: int, opsets: list[onnx.OperatorSetIdProto]) -> onnx.FunctionPr
 
 
 def long_metadata(count: int) -> Iterator[bytes]:
-    """Return the metadata that torch's exporter adds to every node."""
+    """Yield a model with the metadata that torch's exporter adds to every node."""
     nodes = []
     for at in range(count):
         layer = at // 20
@@ -166,7 +166,7 @@ def _stack_trace(at: int) -> str:
 
 
 def weights(tensors: int, rows: int) -> Iterator[bytes]:
-    """Yield a few tensors with rows of 4 KiB."""
+    """Yield a model of a few initializers with rows of 4 KiB."""
     random = np.random.default_rng(2)
     made = []
     for at in range(tensors):
@@ -194,7 +194,7 @@ def small_files() -> Iterator[bytes]:
 
 
 def sample() -> Iterator[bytes]:
-    """Yield a model with a bit of everything."""
+    """Yield small models that together have a bit of everything."""
     yield from transformer(50)
     yield from deep_subgraphs(1, 2)
     yield from functions(2)

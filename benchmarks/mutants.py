@@ -225,7 +225,7 @@ def attribute_list(model: ModelProto, choose: random.Random) -> str | None:
 
 
 def attribute_removed(model: ModelProto, choose: random.Random) -> str | None:
-    """Remove an attribute that is no graph."""
+    """Remove an attribute other than a graph."""
     found = [(node, at) for node in _nodes(model, lambda node: node.op_type != "Constant")
              for at, a in enumerate(node.attribute) if a.type != AttributeProto.GRAPH]  # fmt: skip
     if not found:
@@ -331,7 +331,7 @@ CHANGES: dict[str, Change] = {
 
 
 def drawn(model: ModelProto, choose: random.Random) -> tuple[str, str, ModelProto] | None:
-    """Return the kind and the description of a change, and the changed model."""
+    """Return (kind, description, changed model) of a random change; None if it is impossible."""
     for kind in choose.sample(sorted(CHANGES), 4):
         mutant = ModelProto()
         mutant.CopyFrom(model)

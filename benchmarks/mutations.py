@@ -38,7 +38,7 @@ Report = Counter[tuple[str, str]]
 
 
 def ours(model: onnx.ModelProto) -> Report:
-    """Check with onnxtext; a size that other inputs force is an `info`."""
+    """Return the errors, the warnings, and the `dim-forced` findings that onnxtext finds."""
     found = onnxtext.check(model.SerializeToString())
     return Counter(
         (item.severity, f"{item.code}: {item.message}")
@@ -123,7 +123,7 @@ def bases(files: Iterable[Path]) -> Iterator[Base]:
 
 
 def files(directory: Path) -> list[Path]:
-    """Return the models of a directory that are not large."""
+    """Return the paths of the models in a directory that are smaller than `LARGEST`."""
     paths = [path for path in directory.rglob("*.onnx") if path.stat().st_size < LARGEST]
     return sorted(paths)
 
@@ -157,10 +157,10 @@ def mutants(
 
 
 def contradicted(model: onnx.ModelProto) -> str | None:
-    """Return a declared type that differs from the computed one.
+    """Return a description of a declared type that differs from the computed one.
 
     Returns:
-        An empty text without one; None if onnxruntime cannot compute all values.
+        "" if there is none; None if onnxruntime cannot compute all values.
     """
     more = onnx.ModelProto()
     more.CopyFrom(model)
@@ -195,7 +195,7 @@ def _fits(shape: onnx.TensorShapeProto, made: Shape, symbols: dict[str, int]) ->
 
 
 def table(made: list[Mutant]) -> list[str]:
-    """Return the shares that each checker finds, and its false alarms."""
+    """Return the lines of tables: the share that each checker finds, and its false alarms."""
     broken = [one for one in made if one.state in ("load", "run")]
     declared = [one for one in made if one.state == "declared"]
     fine = [one for one in made if one.state == "fine"]

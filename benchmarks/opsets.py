@@ -49,7 +49,7 @@ class Case(NamedTuple):
 
 
 def backend_cases() -> Iterator[Case]:
-    """Yield the cases of the operators, with the first data set of each."""
+    """Yield onnx's backend test cases of operators, each with its first data set."""
     collect = import_module("onnx.backend.test.case.node").collect_testcases
     for case in collect(None):
         if case.model is not None and case.data_sets:
@@ -76,7 +76,7 @@ def real_models(folder: Path, largest: int = 4 << 20) -> Iterator[Case]:
 
 
 def by_us(model: bytes, target: int) -> bytes | str:
-    """Return the model that onnxtext converts, or why it does not."""
+    """Return the model as onnxtext converts it, or the reason why it refuses."""
     try:
         made = apply(model, lambda tree: convert(tree, {"": target})).content
     except OnnxTextError as error:
@@ -86,7 +86,7 @@ def by_us(model: bytes, target: int) -> bytes | str:
 
 
 def by_onnx(model: bytes, target: int) -> bytes | str:
-    """Return the model that onnx's version converter makes, or why it does not."""
+    """Return the model as onnx's version converter converts it, or the reason why it fails."""
     answer = Inference().convert(model, target)
     if isinstance(answer, Failure):
         return f"crashed: {answer.kind}"
@@ -119,7 +119,7 @@ def by_reference(model: bytes, inputs: tuple[Any, ...] | None) -> list[Any]:
         raise NotImplementedError
     made = onnx.ModelProto.FromString(model)
     if _opset(model) < 16 and any(node.op_type == "RoiAlign" for node in made.graph.node):
-        raise NotImplementedError  # it shifts pixels, which is the default since version 16 only
+        raise NotImplementedError  # it shifts pixels, but that is the default only since version 16
     evaluator = evaluators.ReferenceEvaluator(made)
     given = dict(zip(_input_names(model), inputs, strict=False))
     return list(evaluator.run(None, given))
@@ -179,7 +179,7 @@ _ENGINES = (by_onnxruntime, by_reference)
 
 
 class Judge:
-    """Runs a model before and after conversions."""
+    """Judges conversions of a model by running it before and after."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -188,7 +188,7 @@ class Judge:
             self.before[engine] = self._run(engine, case.model)
             found, wanted = self.before[engine], case.outputs
             if wanted is not None and found is not None and not self._same(found, list(wanted)):
-                self.before[engine] = None  # not a judge of this case
+                self.before[engine] = None  # other results than expected: do not use it
 
     def _same(self, one: list[Any], other: list[Any]) -> bool:
         return same(one, other, self.case.rtol, self.case.atol)
@@ -216,7 +216,7 @@ class Judge:
 
 
 def judge_case(job: tuple[Case, tuple[int, ...], bool]) -> list[tuple[str, int, str, str, str]]:
-    """Return for each target who converted, the verdict and the reason."""
+    """Return (case, target, converter, verdict, reason) for each target and converter."""
     case, targets, peer = job
     warnings.simplefilter("ignore")
     found = []

@@ -28,10 +28,10 @@ class Reading:
         text: the size of the text with the weights in it.
         beside: the size of the text without resources.
         wide: the lines of statements over 100 columns.
-        wide_alone: those of which no string is the reason.
-        declared_twice: values with data that also have a type elsewhere.
+        wide_alone: the same, except lines that a long string makes so wide.
+        declared_twice: values that are declared more than once among the inputs and in `<…>`.
         first_node: the line of the first node.
-        weights: the initializers before it.
+        weights: the initializers of the main graph, which come before its nodes.
     """
 
     binary: int
@@ -54,7 +54,7 @@ def tabulate() -> list[str]:
 
 
 def _sum(models: Sequence[Reading]) -> Reading:
-    """Return the sums; of the lines of first nodes, the median."""
+    """Return the sum of each figure, but the median of `first_node`."""
     sums = [sum(getattr(one, each.name) for one in models) for each in fields(Reading)]
     middle = int(statistics.median(one.first_node for one in models))
     return replace(Reading(*sums), first_node=middle)
@@ -83,7 +83,7 @@ def measure(data: bytes) -> Reading:
 
 
 def _has_long_string(line: str) -> bool:
-    """Check whether a token of a line and its indentation leave no room for anything else."""
+    """Whether the longest token of a line leaves no room for others within `WIDTH` columns."""
     indent = len(line) - len(line.lstrip())
     longest, at, lexer = 0, 0, load_lexer()
     while (token := lexer.token(line, at)) is not None:

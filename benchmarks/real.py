@@ -72,7 +72,7 @@ UNREADABLE = (
 
 
 def directory() -> Path:
-    """The shared models: beside the repository, or in `$ONNXTEXT_DATA`."""
+    """Return the directory of the shared models: in `$ONNXTEXT_DATA` or beside the repository."""
     beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
     return Path(os.environ.get("ONNXTEXT_DATA", beside)) / "models"
 

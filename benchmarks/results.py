@@ -64,7 +64,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Its key among the rows of a run."""
+        """The key of the row in a run: its workload, direction and peer."""
         return self.workload, self.direction, self.peer
 
 

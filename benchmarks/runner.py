@@ -43,7 +43,7 @@ class Options:
 
 @dataclass(slots=True)
 class _Task:
-    """A row in the making."""
+    """A row that is being measured, and its runs so far."""
 
     peer: Peer
     row: Row
@@ -55,7 +55,7 @@ class _Task:
 
     @property
     def over(self) -> bool:
-        """Whether another run would fail or take too long."""
+        """Whether the task is not to be repeated, because it failed or takes too long."""
         if self.row.failed is not None:
             return True
         return bool(self.runs) and self.runs[-1]["seconds"] > LONGEST_REPEATED
@@ -79,7 +79,7 @@ def measure(workload: Workload, options: Options) -> list[Row]:
     """Measure all peers on a workload, in both directions."""
     made(SAMPLE, options)
     source = made(workload, options)
-    many = len(list(source.iterdir())) > 1 and not workload.files  # real weights are stored beside
+    many = len(list(source.iterdir())) > 1 and not workload.files  # real ones have external data
     peers = [peer for peer in PEERS if many or not peer.of_many]
     shown = [peer for peer in peers if options.wanted(peer)]
     read = {peer.reads for peer in shown}
@@ -178,7 +178,7 @@ def _run_command(task: _Task, options: Options) -> None:
 
 
 def _summarise(task: _Task) -> None:
-    """Return the minimum of all runs."""
+    """Set the figures of the row to the minimum of all runs."""
     if task.row.failed is not None:
         return
     task.row.runs = len(task.runs)
@@ -188,7 +188,7 @@ def _summarise(task: _Task) -> None:
 
 
 def _note_files(task: _Task) -> None:
-    """Return the minimum of all runs, file by file."""
+    """Set the times of single files in the row to the minimum of all runs."""
     found = [result["files"] for result in task.runs if "files" in result]
     task.row.files = [min(seconds) for seconds in zip(*found, strict=True)] or None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute what the shapes of a model's values are on real inputs."""
+"""Compute the shapes of a model's values by running the model."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from onnx.reference import ReferenceEvaluator
 
 Shape = tuple[int, ...]
 SIZES = ((2, 3, 5, 4, 7, 6), (3, 5, 2, 7, 4, 9))
-"""The sizes of the symbols of the inputs in order, of two runs."""
+"""For each of two runs, the sizes of the symbols in the inputs, in order."""
 MADE_UP = re.compile(r"unk__|_dim_\d+$|__d\d+$|\?")
-"""Names that tools make up."""
+"""Matches names of dimensions that tools make up."""
 
 
 def runs(model: onnx.ModelProto) -> Iterator[tuple[dict[str, int], dict[str, Shape]]]:
@@ -27,7 +27,7 @@ def runs(model: onnx.ModelProto) -> Iterator[tuple[dict[str, int], dict[str, Sha
         symbols: dict[str, int] = {}
         try:
             made = _computed(model, dict(feeds(model, sizes, symbols)))
-        except Exception:  # a model that does not run tells nothing
+        except Exception:  # the shapes of a model that does not run are unknown
             continue
         yield symbols, made
 
@@ -133,7 +133,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "ceil": lambda value: -(-value // 1),
     "Mod": lambda value, other: value % other,
 }
-"""The functions in dimensions of onnxtext and of sympy."""
+"""The functions that occur in dimensions of onnxtext and of sympy."""
 
 
 def names_in(text: str) -> set[str] | None:
@@ -146,7 +146,7 @@ def names_in(text: str) -> set[str] | None:
 
 
 def evaluated(text: str, symbols: Mapping[str, int]) -> float | None:
-    """Return the size that a symbolic dimension has; None if it has unknown symbols."""
+    """Return the size of a symbolic dimension; None if it has symbols of unknown size."""
     if text in symbols:
         return symbols[text]
     names = names_in(text)

@@ -32,7 +32,7 @@ CLASSES = (
     ("100 kB and more", sys.maxsize),
 )
 WHOLE = "reads back whole"
-"""The outcome of a model that the official syntax can carry."""
+"""The outcome of a model that the official syntax can represent."""
 PRINTERS: dict[str, Callable[[bytes, str], str]] = {
     "onnxtext": ours.to_text,
     "textproto": protobuf_text.to_text,
@@ -73,7 +73,7 @@ def main(target: str) -> int:
 
 
 def measure(data: bytes) -> Sizes:
-    """Print a model in every way."""
+    """Print a model with each printer, and measure the texts."""
     sizes = {"binary, gzip": len(gzip.compress(data))}
     outcome = ""
     for name, to_text in PRINTERS.items():
@@ -162,7 +162,7 @@ def _line(name: str, models: Sequence[Sizes], columns: Sequence[str]) -> str:
 
 
 def _cell(models: Sequence[Sizes], column: str) -> str:
-    """Format the sum and the median ratio, and the number of missing ones."""
+    """Format the sum of sizes, their median ratio to the binary, and the number of failures."""
     found = [(one.texts[column], one.binary) for one in models if column in one.texts]
     if not found:
         return "–"

@@ -62,7 +62,7 @@ class Workload:
         return self.directory.is_dir()
 
     def forget_older(self) -> None:
-        """Remove files that other generators made under its name."""
+        """Remove the models that older versions of its generator made."""
         for path in WORK.glob(f"{self.name}-{'[0-9a-f]' * len(_edition())}"):
             if path != self.directory:
                 shutil.rmtree(path)
@@ -96,7 +96,7 @@ def named(name: str) -> Workload:
 
 @cache
 def _edition() -> str:
-    """A digest of everything that the models depend on."""
+    """Return a digest of everything that the models depend on."""
     digest = hashlib.sha256()
     for name in ("models.py", "transformer.py", "real.py"):
         digest.update((HERE / name).read_bytes())

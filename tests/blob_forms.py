@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model with a blob in every place and of every form that the text has (SPEC 6.6)."""
+"""Create a model whose text has a blob in every possible position and form (SPEC 6.6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import onnx
 from onnx import AttributeProto, GraphProto, TensorProto
 
 SIZE = 40
-"""The number of entries of every list: more than stay in the text, and all of them different."""
+"""The number of entries of every list: enough for a blob, because all of them differ."""
 
 _ATTRIBUTES = {"floats": AttributeProto.FLOATS, "ints": AttributeProto.INTS}
 
@@ -20,7 +20,7 @@ def every_form(start: int = 0) -> onnx.ModelProto:
     """Create the model.
 
     Args:
-        start: the first of the numbers that it is made of, so that models can differ.
+        start: the first number in the data; models with other numbers have other blobs.
     """
     model = onnx.ModelProto(ir_version=10)
     model.opset_import.add(version=21)

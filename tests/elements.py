@@ -12,7 +12,7 @@ from onnxtext.tensor.elements import ElementType
 
 
 def each_known(elements: Iterable[ElementType]) -> pytest.MarkDecorator:
-    """Run a test for each `element`; skip those that are newer than the installed onnx."""
+    """Parametrize a test with `element`; skip elements that the installed onnx does not know."""
     numbers = set(onnx.TensorProto.DataType.values())
     parameters = []
     for element in elements:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function of onnxscript, which reads its own source, hence a file of its own."""
+"""Define a function of onnxscript, in its own file because onnxscript reads its source."""
 
 from __future__ import annotations
 

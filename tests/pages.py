@@ -69,6 +69,6 @@ def canonical(text: str, kind: str) -> str:
 
 
 def table(page: str, start: str) -> list[list[str]]:
-    """Return the rows of the first table whose first heading is `heading`."""
+    """Return the rows of the first table whose first heading is `start`."""
     (rows,) = re.findall(rf"^\| {start} \|.*\n((?:^\|.*\n)+)", read(page), re.MULTILINE)
     return [row.strip("| ").split(" | ") for row in rows.splitlines()[1:]]

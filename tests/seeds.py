@@ -26,9 +26,9 @@ def seeded() -> random.Random:
 
 
 def draws(number: int) -> int:
-    """Return how many cases to draw: `number`, and in the default run as much less as hypothesis.
+    """Return how many cases to draw: `number`, or fewer in the default run.
 
-    `tests/conftest.py` sets that.
+    The reduction is that of hypothesis's examples, which `tests/conftest.py` sets.
     """
     assert settings.default is not None
     return max(1, number * settings.default.max_examples // 100)

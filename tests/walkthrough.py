@@ -27,7 +27,7 @@ MARK = "@@@ end of command"
 
 @dataclass
 class Command:
-    """A command of a page: what is run, and the exit status it has to have."""
+    """A command of a page, and the exit status that the page promises."""
 
     lines: str
     status: int = 0
@@ -37,7 +37,7 @@ class Command:
 
 @dataclass
 class Block:
-    """A fenced block, its place in the page, and the commands it stands for."""
+    """A fenced block, its offsets in the page, and the commands that execute it."""
 
     language: str
     words: str

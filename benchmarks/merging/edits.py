@@ -61,7 +61,7 @@ Draw = random.Random
 
 
 def one(items: Any, **fields: Any) -> Any:
-    """Return the only item with these fields."""
+    """Return the only item with these fields; raise `Gone` if there is not exactly one."""
     found = [i for i in items if all(getattr(i, name) == value for name, value in fields.items())]
     if len(found) != 1:
         raise Gone
@@ -69,7 +69,7 @@ def one(items: Any, **fields: Any) -> Any:
 
 
 def node_of(graph: Any, output: str) -> Any:
-    """Return the only node with this first output."""
+    """Return the only node with this first output; raise `Gone` if there is not exactly one."""
     found = [node for node in graph.node if list(node.output[:1]) == [output]]
     if len(found) != 1:
         raise Gone
@@ -81,7 +81,7 @@ Where = Callable[[Any], Any]
 
 
 def owners(model: ModelProto) -> list[Where]:
-    """Return the main graph, graphs in attributes of its nodes, and graphs of functions."""
+    """Return finders of the main graph (four times), of graphs in its nodes, and of functions."""
     found: list[Where] = [lambda model: model.graph] * 4
     for node in model.graph.node:
         for attribute in node.attribute:
@@ -107,7 +107,7 @@ def remove(items: Any, item: Any) -> None:
 
 
 def reorder(items: Any, order: Sequence[Any]) -> None:
-    """Insert copies of items into a list."""
+    """Replace the items of a list by copies of other items."""
     copies = []
     for item in order:
         made = type(item)()
@@ -141,19 +141,19 @@ def rename(graph: Any, old: str, new: str, *, model: Any = None) -> None:
 
 
 def values_of(graph: Any) -> list[str]:
-    """Return the names that nodes can use."""
+    """Return the names of values that nodes can use."""
     names = [i if isinstance(i, str) else i.name for i in graph.input]
     names += [tensor.name for tensor in getattr(graph, "initializer", ())]
     return [*names, *[name for node in graph.node for name in node.output if name]] or ["x"]
 
 
 def fresh(draw: Draw, word: str) -> str:
-    """Return a new name."""
+    """Return a new name that begins with a word."""
     return f"{word}_{draw.randrange(10**8)}"
 
 
 def metadata_change(owner: Any, draw: Draw) -> Any:
-    """Return an edit of metadata."""
+    """Return a function that makes the same random change of metadata in any version of an item."""
     keys = [entry.key for entry in owner.metadata_props]
     key, value = draw.choice([*keys, "k", fresh(draw, "key")]), fresh(draw, "value\nof")
     delete = key in keys and draw.random() < 0.3

@@ -45,7 +45,7 @@ def _contradicts(edit: Edit, others: Sequence[Edit]) -> bool:
 
 
 def expected(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> set[bytes]:
-    """Return the valid merges of both sets, ignoring the order of items; none if they conflict.
+    """Return the valid merges of both sets in `normal` form; the empty set if they conflict.
 
     These are the results of applying the edits in both orders, or the items of each side that only
     this side has changed.
@@ -60,7 +60,7 @@ def expected(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) ->
 
 
 def fits(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> bool:
-    """Whether the sides changed different items, and none uses what the other has removed."""
+    """Whether the sides changed different items, and neither uses a name the other removed."""
     made = by_items(model, ours, theirs)
     sides = [apply(model, ours), apply(model, theirs)]
     if made is None or None in sides:
@@ -91,7 +91,7 @@ def _is_among(edit: Edit, others: Sequence[Edit], model: ModelProto) -> bool:
 
 
 def by_items(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> ModelProto | None:
-    """Return the version of each item by the side that changed it; None if both changed one."""
+    """Merge item by item, each from the side that changed it; None if both changed one."""
     versions = []
     for edits in ((), ours, theirs):
         made = apply(model, edits)

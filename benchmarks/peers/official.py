@@ -9,7 +9,7 @@ import onnx.printer
 
 
 def to_text(data: bytes, weights: str) -> str:
-    """Decoding is part of it, as it is of ours; weights are always decimals."""
+    """Decode and print a model; weights are always decimals."""
     text: str = onnx.printer.to_text(onnx.load_from_string(data))
     return text
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions of strings and decorators: the compiled parts of `onnxtext.syntax.actions`."""
+"""Parser actions for strings and decorators: the compiled part of `onnxtext.syntax.actions`."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memchr, memcmp, memcpy
 
@@ -93,7 +93,7 @@ def triple(token):
 
 
 cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:
-    """Replace the short escapes in a text; return its new size, or -1 if there are others."""
+    """Replace escapes of one letter in place; return the new size, or -1 if there are others."""
     cdef Py_ssize_t at = 0, end = 0
     cdef char found
     while at < size:
@@ -118,7 +118,7 @@ cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:
 
 
 cdef inline bint is_blank(const char* at, const char* end) noexcept:
-    """Whether there are only blanks and tabs."""
+    """Whether all characters from `at` to `end` are spaces or tabs."""
     while at < end:
         if at[0] != c" " and at[0] != c"\t":
             return False

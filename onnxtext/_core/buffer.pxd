@@ -3,7 +3,7 @@ cimport cython
 from libc.stdint cimport uint64_t
 
 cdef enum:
-    HEAD = 20  # the maximum size of a key and a length
+    HEAD = 20  # the maximum size of a field's key and length, in bytes
 
 cdef class Growing:
     """A growing byte buffer."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the protobuf wire format with shortest varints."""
+"""Write the protobuf wire format into a growing buffer, with the shortest varints."""
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
@@ -31,7 +31,7 @@ cdef class Growing:
         PyMem_Free(self.data)
 
     cdef int need(self, Py_ssize_t more) except -1:
-        """Reserve space for more bytes."""
+        """Reserve space for `more` bytes at the end."""
         cdef Py_ssize_t room
         cdef char* data
         if more > self.room - self.size:
@@ -87,12 +87,12 @@ cdef class Buffer(Growing):
         return 0
 
     cdef Py_ssize_t open(self, int key) except -1:
-        """Begin a field of unknown length; return the offset of its data for `close`."""
+        """Begin a field of unknown length; return the offset of its data, which `close` needs."""
         self.number(key, 0)
         return self.size
 
     cdef int close(self, Py_ssize_t start) except -1:
-        """End a field; its data is everything since its start."""
+        """End the field whose data begins at offset `start`, and insert its length."""
         cdef char[HEAD] length
         cdef Py_ssize_t size = self.size - start, width = write_varint(length, size) - length
         if width > 1:

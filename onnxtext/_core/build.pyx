@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build the AST of nodes, value infos and tensors in their most common forms.
 
-Each function returns None for rare forms, which Python builds.
+Each `make_…` function returns None for rare forms, which Python builds. `base` is the index of the
+stack entry of the rule's first symbol, `at` the offset of the statement in the text.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.ref cimport Py_INCREF
@@ -72,12 +73,12 @@ cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t
 
 
 cdef tuple decorators_of(Stack stack, Rule* rule, Py_ssize_t base):
-    """Return the decorators, the first child."""
+    """Return the decorators of a statement, which are the first child of its rule."""
     return tuple(stack.child(rule, base, 0)) if rule.take[0] >= 0 else EMPTY
 
 
 cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts):
-    """Return the data of a plain literal."""
+    """Return the data of a tensor from its literal; None for rare forms."""
     cdef Layout layout
     cdef Entry* entry = &stack.entries[place]
     cdef const char* start
@@ -93,7 +94,7 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
         data = string_data(type, stack.values[place])
         if data is not None:
             return data
-    if copy is None and (entry.form < 0 or size < 0):  # Python parsed its end
+    if copy is None and (entry.form < 0 or size < 0):  # no literal, or its span is unknown
         return None
     key = <Py_ssize_t><void*>type
     layout = layouts.get(key)
@@ -127,7 +128,7 @@ cdef object string_data(type_, list items):
 
 
 cdef object parsed_data(type_, data):
-    """Return data outside of the text, blobs or the data of a sparse tensor; None for others."""
+    """Return a blob, a data file, external data or the data of a sparse tensor; else None."""
     cdef list calls
     if type(data) is FieldCalls:
         calls = data.calls
@@ -170,7 +171,7 @@ cdef object external_data(tuple arguments):
 
 
 cdef bint has_dims(shape) except -1:
-    """Whether all dimensions are constant."""
+    """Whether a shape is known, and all its dimensions are constant."""
     if type(shape) is not tuple:
         return False
     for dim in <tuple>shape:
@@ -180,7 +181,7 @@ cdef bint has_dims(shape) except -1:
 
 
 cdef tuple one_name(Stack stack, Py_ssize_t place):
-    """Return the only name of a list; None if there is not exactly one."""
+    """Return the names of a list that has exactly one; None for other lists."""
     cdef Entry* entry = &stack.entries[place]
     if entry.form == ONE_INNER:
         return (PyUnicode_Substring(stack.text, entry.start + 1, entry.end - 1),)
@@ -190,7 +191,7 @@ cdef tuple one_name(Stack stack, Py_ssize_t place):
 
 
 cdef tuple names_of(list names):
-    """Return names between commas; an omitted name is "", but not after a last comma."""
+    """Return the names of a list; an omitted name is "", a trailing comma adds none."""
     cdef Py_ssize_t count = len(names)
     if names[count - 1] is None:
         names = names[: count - 1]
@@ -217,7 +218,7 @@ cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
 
 
 cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
-    """Build an attribute from a name, an optional type, and numbers, strings, a tensor or a graph."""
+    """Build an attribute without decorators from its name, an optional type and its value."""
     if rule.take[0] >= 0 or rule.count != 4:
         return None
     cdef Entry* entry = &stack.entries[base + rule.take[3]]
@@ -254,7 +255,7 @@ cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
 
 
 cdef object numbers_of(Stack stack, Entry* entry, kind):
-    """Return the plain number or list of an attribute of a kind, or of any if it is None."""
+    """Return the number or list of an attribute; None if it is not of type `kind` (None: any)."""
     cdef bytes text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
     cdef bint is_list = text.startswith(b"[")
     cdef char first = 0
@@ -356,7 +357,7 @@ cdef object integer_of(Stack stack, Py_ssize_t place):
 
 
 cdef object make_record(Stack stack, Rule* rule, Py_ssize_t base, type kind):
-    """Build a tuple of a class that `Grammar` accepted."""
+    """Build an instance of a tuple subclass from the children of a rule."""
     cdef int number
     made = PyType_GenericAlloc(kind, rule.count)
     for number in range(rule.count):
@@ -367,7 +368,7 @@ cdef object make_record(Stack stack, Rule* rule, Py_ssize_t base, type kind):
 
 
 cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):
-    """Build an `OpsetImport` of a version, and a domain before it if there are two children."""
+    """Build an `OpsetImport` from a version, or from a domain and a version."""
     version = integer_of(stack, base + rule.take[rule.count - 1])
     if version is None:
         return None
@@ -389,5 +390,5 @@ cdef bint is_shareable(object made):
 
 
 cdef bint is_plain_node(object node):
-    """Whether the type of a node's outputs is exactly `tuple`."""
+    """Whether an object is a `Node` whose outputs are exactly a `tuple`."""
     return type(node) is NODE and type(get(node, OF_NODE.outputs)) is tuple

@@ -16,7 +16,7 @@ cdef enum:
     MANTISSA = 1 << 23  # the implicit bit of a float32
     EIGHT = 100_000_000
     MOST_DIGITS = 17  # of a float64
-    ROOM = 24  # the buffer size for them
+    ROOM = 24  # the buffer size for the digits of a float64
 
 # floor(10**-k * 2**s) + 1 for each exponent k, with s chosen to leave 64 bits.
 cdef uint64_t[MOST_POWER - LEAST_POWER + 1] POWERS
@@ -67,7 +67,7 @@ cdef void write_digits(char* out, uint64_t value, int count) noexcept:
 
 
 cdef inline uint64_t eight_digits(uint64_t value) noexcept:
-    """Return the eight digits of a number below 10**8, the first in the lowest byte."""
+    """Return the eight ASCII digits of a number below 10**8, the first in the lowest byte."""
     cdef uint64_t part
     value = value // 10_000 | (value % 10_000) << 32
     part = value * 10_486 >> 20 & 0x7F_0000_007FULL  # divide each half by 100
@@ -84,7 +84,7 @@ cdef int write_integer(char* out, int64_t value) noexcept:
 
 
 cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
-    """Write the shortest decimal that rounds to these bits, the closest of several (Schubfach)."""
+    """Write the shortest decimal that rounds to a float32; of several, the closest (Schubfach)."""
     cdef uint32_t fraction = bits & (MANTISSA - 1), mantissa
     cdef int exponent = bits >> 23 & 255, power, shift, start = 0, count
     cdef uint64_t factor, lower, middle, upper, short, digits
@@ -139,7 +139,7 @@ cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
 
 
 cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
-    """Return the product of 64 and 32 bits without its lowest 64; odd if it is inexact."""
+    """Return `factor * value >> 64`; set the lowest bit of the result if bits were lost."""
     cdef uint64_t low = (factor & 0xFFFFFFFFULL) * value
     cdef uint64_t high = (factor >> 32) * value + (low >> 32)
     return high >> 32 | ((high & 0xFFFFFFFFULL) > 1)
@@ -189,7 +189,7 @@ cdef int write_float64(char* out, uint64_t bits, bint point) except -1:
 
 
 cdef inline int leading_zeros(char* out, int position, int least) noexcept:
-    """Write the leading zeros of small numbers; return the number of characters.
+    """Write `0.` and zeros before the digits of a small number; return the number of characters.
 
     `position` is the position of the point, counted from the first digit.
     """

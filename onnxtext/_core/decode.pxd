@@ -3,15 +3,15 @@ from onnxtext._core.decode_values cimport Values
 from onnxtext._core.wire cimport Bytes, Field
 
 cdef enum:
-    UNINTERRUPTED = 1 << 12  # the fields between two checks for signals
+    UNINTERRUPTED = 1 << 12  # the number of fields between two checks for signals
     MOST_KNOWN = 1 << 10  # fields with larger numbers are unknown
 
 cdef class Tail:
     """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
     cdef object op_type, domain, overload
     cdef tuple attributes, decorators, metadata
-    cdef object whole  # a node that also has names there
-    cdef bint is_rare  # whether such a node may have to be settled
+    cdef object whole  # the node, if inputs, outputs or its name are in the tail; else None
+    cdef bint is_rare  # whether nodes with this tail are rare: see `ModelDecoder.largest`
 
 cdef class Decoder:
     """Decodes the graphs and functions of one model."""

@@ -34,13 +34,13 @@ cdef class Decoder:
         """Create the caches.
 
         Args:
-            types: by encoded type, a value info with this type.
+            types: value infos by their encoded type.
         """
         self.values = Values(types)
         self.tails = {}
 
     def annotation(self, data):
-        """Return an annotation with a name and then whole entries; None for other forms."""
+        """Decode a quantization annotation of a name and complete entries; None for other forms."""
         cdef const unsigned char[::1] whole = data
         cdef Py_ssize_t end = whole.shape[0], at
         cdef Field field
@@ -63,14 +63,14 @@ cdef class Decoder:
         return Annotation(name, tuple(entries))
 
     def graph(self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth):
-        """Return a graph.
+        """Decode a `GraphProto`.
 
         Args:
-            lifter: the `Lifter` for rare forms.
-            data: the bytes around the message.
+            lifter: the `Lifter` that decodes rare forms.
+            data: the bytes that contain the message.
             start: the offset of its first byte.
             end: the offset after its last byte.
-            depth: the number of messages around it.
+            depth: the number of messages that enclose it.
 
         Raises:
             WireError: the bytes are not a message.
@@ -140,7 +140,7 @@ cdef class Decoder:
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
     ):
-        """Return an attribute with a name, a graph and its type; None for others."""
+        """Decode an attribute that has exactly a name, a graph and a type; None for others."""
         cdef Field field
         cdef Py_ssize_t at = start, first = -1, last = -1
         cdef bint is_graph = False
@@ -168,7 +168,7 @@ cdef class Decoder:
         return made
 
     cdef object _rare(self, str method, data):
-        """Return a value that the lifter decodes."""
+        """Decode an initializer or value info with a method of the lifter."""
         made = getattr(self.lifter, method)(data)
         if made.decorators or made.metadata or made.data is not None:
             self.values.is_plain = False
@@ -195,7 +195,7 @@ cdef class Decoder:
         made = tail.whole
         if tail.is_rare:
             self.values.is_plain = False
-        if made is not None:  # fields in an unusual order
+        if made is not None:  # inputs, outputs or the name follow other fields
             inputs += made.inputs
             outputs += made.outputs
             name = name if made.name is None else made.name
@@ -214,7 +214,7 @@ cdef class Decoder:
         return made
 
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):
-        """Return the tail of a node; cache it by `key` unless it has graphs."""
+        """Decode the tail of a node; cache it by `key` (None: not at all) unless it has graphs."""
         cdef Field field
         cdef Py_ssize_t at = start
         cdef Tail tail = Tail()
@@ -271,7 +271,7 @@ cdef class Decoder:
 
 
 cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
-    """Return the strings of consecutive fields of a key; advance the offset after them."""
+    """Return the strings of the next fields that have this key; advance `at` after them."""
     cdef Field field
     cdef Py_ssize_t start = at[0], count = 0, index
     while at[0] < end and read_field(data, at[0], end, &field) and field.key == key:
@@ -290,7 +290,7 @@ cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
 
 
 cdef bint share_names(list left, list right) except -1:
-    """Whether a value of a list has the name of a value of another."""
+    """Whether a value in one list has the same name as a value in the other list."""
     cdef set names
     if not left or not right:
         return False
@@ -302,7 +302,7 @@ cdef bint share_names(list left, list right) except -1:
 
 
 def message_fields(data, Py_ssize_t start, int most):
-    """Return up to `most` fields of a message from an offset on, like `read_fields`.
+    """Return up to `most` fields of a message from offset `start` on, like `read_fields`.
 
     Raises:
         WireError: the bytes are not a message.
@@ -325,7 +325,7 @@ def message_fields(data, Py_ssize_t start, int most):
 
 
 cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Whether the core can read all fields in the tail of a node.
+    """Whether the core can decode all fields in the tail of a node.
 
     Checked before nested graphs are read, because reading them twice per level would take
     exponential time.
@@ -348,15 +348,15 @@ cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
 cdef bint next_field(
     Bytes data, view, Py_ssize_t at, Py_ssize_t end, Field* field
 ) except -1:
-    """Read the field at an offset; return False if it has another wire type than `LENGTH`.
+    """Read the field at an offset; return whether its wire type is `LENGTH`.
 
     Args:
         data: the bytes.
         view: the same bytes, for fields of unusual form, which Python reads.
         at: the offset of the field.
         end: the end of its message.
-        field: set to the field, its key to 0 if the number is unknown; without a length, only its
-            end is set.
+        field: set to the field, with the key 0 if its number is unknown; for other wire types,
+            only its end is set.
 
     Raises:
         WireError: the bytes at the offset are not a field.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode entries: pairs of strings, and the numbers of packed fields."""
+"""Decode `StringStringEntryProto` messages and packed fields of numbers."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
@@ -12,12 +12,12 @@ from onnxtext.proto.decode.types_and_tensors import lift_entry
 
 
 cdef bint is_narrow(int key) noexcept:
-    """Whether the entries of a typed field take 4 bytes, not 8."""
+    """Whether the numbers of a data field (such as `float_data`) take 4 bytes, not 8."""
     return key == TENSOR_FLOAT_DATA or key == TENSOR_INT32_DATA
 
 
 cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
-    """Return the entries of a packed field as 4 or 8 bytes each; None if they are corrupt."""
+    """Return the numbers of a packed field as 4 or 8 bytes each; None if they are corrupt."""
     cdef Py_ssize_t at, count = 0
     cdef int width = 4 if is_narrow(key) else 8
     cdef uint64_t number
@@ -38,7 +38,7 @@ cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
 
 
 cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Whether an entry has exactly a key and a value."""
+    """Whether a `StringStringEntryProto` has exactly a key and then a value."""
     cdef Field key, value
     return (
         read_field(data, start, end, &key)
@@ -50,12 +50,12 @@ cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
 
 
 cdef tuple any_entry_of(Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-    """Return the key and the value of an entry; "" for absent ones. `view` is of `data`."""
+    """Return the key and the value of any entry; an absent one is "". `view` has the same data."""
     return entry_of(data, start, end) if is_entry(data, start, end) else lift_entry(view[start:end])
 
 
 cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the key and the value of an entry that has both."""
+    """Return the key and the value of an entry that `is_entry` accepts."""
     cdef Field key, value
     read_field(data, start, end, &key)
     read_field(data, key.end, end, &value)

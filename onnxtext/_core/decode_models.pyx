@@ -22,10 +22,10 @@ cdef class ModelDecoder(Decoder):
     """Decodes the messages of one model."""
 
     def model(self, lifter, data):
-        """Return a model with plain fields; None for other forms.
+        """Decode a `ModelProto` with common fields only; None for other forms.
 
         Raises:
-            NotCanonical: lowering cannot give the same bytes.
+            NotCanonical: encoding the model again cannot give the same bytes.
             WireError: the bytes are not a message.
         """
         cdef const unsigned char[::1] whole = data
@@ -76,18 +76,18 @@ cdef class ModelDecoder(Decoder):
     def largest(self):
         """Return the number of elements of the largest tensor or list so far; -1 after rare items.
 
-        Rare items are those that may have to be settled or moved after decoding: decorators,
-        metadata, annotations, empty domains and names, long strings and all that Python decodes.
+        Rare items may have to be changed or moved after decoding: decorators, metadata,
+        annotations, empty domains and names, long strings, and all items that Python decodes.
         """
         return self.values.most if self.values.is_plain else -1
 
     def function(self, lifter, data, int depth):
-        """Return a function.
+        """Decode a `FunctionProto`.
 
         Args:
-            lifter: the `Lifter` for rare forms.
-            data: its bytes.
-            depth: the number of messages around it.
+            lifter: the `Lifter` that decodes rare forms.
+            data: the bytes of the message.
+            depth: the number of messages that enclose it.
 
         Raises:
             WireError: the bytes are not a message.
@@ -170,13 +170,13 @@ cdef class ModelDecoder(Decoder):
 
 
 def is_plain(data):
-    """Whether bytes have exactly one graph, a version of the IR and only fields of models."""
+    """Whether a `ModelProto` has exactly one graph, an IR version, and common fields only."""
     cdef const unsigned char[::1] whole = data
     return whole.shape[0] > 0 and is_plain_model(&whole[0], whole.shape[0])
 
 
 cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:
-    """Whether the core can read all fields of a model."""
+    """Return the same as `is_plain`, for a pointer to the bytes."""
     cdef Field field
     cdef Py_ssize_t at = 0
     cdef int graphs = 0

@@ -31,7 +31,7 @@ cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the type of dims followed by an element type; None for another order."""
+    """Return the type in the head of a `TensorProto`: dims, then `data_type`; else None."""
     cdef Field field = Field(0, 0, 0, 0)
     cdef list dims = []
     while start < end and read_field(data, start, end, &field) and field.key == TENSOR_DIMS:
@@ -44,7 +44,7 @@ cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
-    """Return a type without denotations; `depth` types enclose it."""
+    """Decode a `TypeProto` without denotations; None for rare forms. `depth` types enclose it."""
     cdef Field field
     if not read_field(data, start, end, &field) or field.end != end or depth > DEEPEST:
         return None
@@ -71,7 +71,7 @@ cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
 
 
 cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sparse):
-    """Return the type of an element type and an optional shape without denotations."""
+    """Decode the element type and the optional shape of a tensor type without denotations."""
     cdef Field field
     cdef Py_ssize_t at = start
     element = shape = None

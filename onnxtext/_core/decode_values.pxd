@@ -5,19 +5,18 @@ cdef enum:
     SMALL = 4096  # larger data is a view of the model instead of a copy
 
 cdef class Values:
-    """Decodes values; equal attributes and types are the same object.
+    """Decodes value infos, tensors and attributes; equal types or attributes share an object.
 
     Attributes:
         most: the number of elements of the largest tensor, or list in an attribute, so far.
-        is_strict: whether to raise `NotCanonical` at lists that are packed against the schema.
-        is_plain: whether nothing had metadata, no tensor in an attribute had an empty name, and no
-            string in an attribute was long.
+        is_strict: whether to raise `NotCanonical` at lists that are packed, but not in the schema.
+        is_plain: whether no rare item was decoded so far: see `ModelDecoder.largest`.
     """
     cdef dict attributes, types, heads, sparse_types
     cdef Py_ssize_t most
     cdef bint is_plain, is_strict
-    cdef object held, name  # of the last tensor
-    cdef object sparse_name  # of the last sparse initializer
+    cdef object held, name  # the data and the name of the last tensor
+    cdef object sparse_name  # the name of the last sparse initializer
     cdef object tensor_type
     cdef tuple decorators
 

@@ -28,7 +28,7 @@ from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
 from onnxtext.tensor.elements import ELEMENTS
 
-cdef enum:  # the keys of lists that the schema does not pack
+cdef enum:  # the keys of lists that are packed against the schema
     PACKED_FLOATS = 0x3A
     PACKED_INTS = 0x42
     PACKED_DIMS = 0x0A
@@ -60,7 +60,7 @@ for _kind in range(16):
 
 @cython.final
 cdef class Head:
-    """The type of tensors whose encodings begin with the same dims and element type."""
+    """The properties of all tensors whose encodings begin with the same dims and element type."""
     cdef object type
     cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
     cdef Py_ssize_t count  # of their elements
@@ -93,14 +93,14 @@ cdef class Head:
 @cython.final
 cdef class Values:
     def __cinit__(self, dict types):
-        """Create the caches; `types` has a value info by its encoded type."""
+        """Create the caches; `types` has value infos by their encoded type."""
         self.attributes, self.heads, self.types, self.sparse_types = {}, {}, types, {}
         self.is_plain = True
 
     # ---- Value infos ----------------------------------------------------------------------------
 
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
-        """Return a value info with a name, a shared type and metadata."""
+        """Decode a value info with a name, a type, and optional doc strings and metadata."""
         cdef Field field
         cdef Py_ssize_t at
         cdef list entries = []
@@ -145,13 +145,13 @@ cdef class Values:
     # ---- Tensors --------------------------------------------------------------------------------
 
     cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """Return an initializer with dims, an element type, a name and data of the right size."""
+        """Decode an initializer that has a name, and data of the right size."""
         if not self._tensor(data, view, start, end) or self.name is None:
             return None
         return plain_value_info(self.name, self.tensor_type, self.held, self.decorators)
 
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
-        """Decode such a tensor, with an optional name, or metadata; return False for other forms."""
+        """Decode a tensor to attributes of `self`; return False for rare forms."""
         cdef Field field
         cdef list metadata = [], strings = [], external = []
         cdef Py_ssize_t at = start, index, size
@@ -249,7 +249,7 @@ cdef class Values:
     # ---- Attributes -----------------------------------------------------------------------------
 
     cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """Return an attribute with numbers, strings, a tensor or a reference to a parameter."""
+        """Decode an attribute of numbers, strings, a tensor, a type or a parameter reference."""
         cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t at = start, first = start, last = start
         cdef int kind = 0, key = 0
@@ -301,7 +301,7 @@ cdef class Values:
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
     ):
-        """Return the value of consecutive fields of one key."""
+        """Decode the value of an attribute from consecutive fields with the same key."""
         cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t at = start, count = 0
         cdef bytes floats
@@ -346,7 +346,7 @@ cdef class Values:
         return self._made_tensor(self.name)
 
     cdef object _made_tensor(self, name):
-        """Return the last decoded tensor, with a name."""
+        """Return a `Tensor` with this name and the other fields that `_tensor` decoded last."""
         made = PyType_GenericAlloc(TENSOR, 0)
         put(made, OF_TENSOR.type, self.tensor_type)
         put(made, OF_TENSOR.data, self.held)
@@ -357,7 +357,7 @@ cdef class Values:
     # ---- Sparse tensors -------------------------------------------------------------------------
 
     cdef object sparse_initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """Return a sparse initializer, which has the name of its values."""
+        """Decode a sparse initializer; its name is the name of its values tensor."""
         sparse = self._sparse(data, view, start, end, True)
         if sparse is None:
             return None
@@ -370,9 +370,9 @@ cdef class Values:
     cdef object _sparse(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
     ):
-        """Return a sparse tensor with its fields in order and no decorators; None for others.
+        """Decode a sparse tensor with its fields in order and no decorators; None for others.
 
-        The name of an initializer's values becomes `sparse_name`.
+        For an initializer, the name of its values tensor is moved to `sparse_name`.
         """
         cdef Field field
         cdef list dims = []

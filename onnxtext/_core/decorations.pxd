@@ -9,7 +9,7 @@ cdef class Decorations:
         doc: the doc string; None without one.
         denotation: the denotation of the type; None without one.
         entries: the arguments of `@meta`.
-        is_located: whether it stores its default location.
+        is_located: whether the message stores `data_location` with its default value.
     """
     cdef bytes doc, denotation
     cdef tuple entries

@@ -14,7 +14,7 @@ cdef class Decorations:
 
 
 cdef Decorations decorations_of(decorators):
-    """Return the fields of decorators; None for others, and for several of the same name."""
+    """Return the fields that decorators add; None if one is rare, or two have the same name."""
     cdef Decorations found = Decorations()
     cdef str name
     for decorator in decorators:
@@ -51,7 +51,7 @@ cdef bytes text_argument(decorator):
 
 
 cdef object doc_decorator(bytes text):
-    """Return `@doc("…")`."""
+    """Return the decorator `@doc("…")` with this text."""
     field = PyType_GenericAlloc(FIELD, 0)
     put(field, OF_FIELD.key, None)
     put(field, OF_FIELD.value, text)

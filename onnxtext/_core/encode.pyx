@@ -21,7 +21,7 @@ from onnxtext.ast.list_order import ORDERS
 from onnxtext.proto.encode.messages import own_decorators
 
 cdef enum:
-    DEEPEST = 100  # nested graphs; protobuf's limit is a third of that
+    DEEPEST = 100  # the maximum nesting of graphs; protobuf allows a third of it
 
 cdef type SPARSE_TENSOR = SparseTensor
 
@@ -32,7 +32,7 @@ cdef class Encoder(ValueEncoder):
     cdef bint is_model  # whether to apply the decorators of the main graph
 
     def model(self, model):
-        """Return a `ModelProto` in pieces; None for rare forms."""
+        """Encode a `ModelProto`; return its bytes in pieces, or None for rare forms."""
         cdef Py_ssize_t size = 0
         graph = model.graph
         if model.decorators or model.training or model.configurations:
@@ -60,26 +60,26 @@ cdef class Encoder(ValueEncoder):
         return [self.out.take(0), *pieces, tail]
 
     def graph(self, graph):
-        """Return a `GraphProto` in pieces."""
+        """Encode a `GraphProto`; return its bytes in pieces."""
         self.graph_fields(graph)
         self._note_depth()
         return [*self.pieces, self.out.take(0)]
 
     def functions(self, functions):
-        """Return functions as fields of their model."""
+        """Encode functions as fields of their `ModelProto`."""
         self._functions(functions)
         self._note_depth()
         return self.out.take(0)
 
     def function(self, function):
-        """Return a `FunctionProto`."""
+        """Encode a `FunctionProto`."""
         self.depth = 1
         self._function(function)
         self._note_depth()
         return self.out.take(0)
 
     cdef int _note_depth(self) except -1:
-        """Tell the lowering the maximum nesting depth of graphs."""
+        """Record the maximum nesting depth of graphs in the lowering."""
         if self.deepest > self.lowering.deepest:
             self.lowering.deepest = self.deepest
         return 0
@@ -160,7 +160,7 @@ cdef class Encoder(ValueEncoder):
         return 0
 
     cdef Decorations _decorations(self, graph):
-        """Return what decorators add to a graph; None if Python must apply them."""
+        """Return the fields that decorators add to a graph; None if Python must apply them."""
         cdef Decorations added
         if self.lowering.defaults.others:
             return None
@@ -170,7 +170,7 @@ cdef class Encoder(ValueEncoder):
         return added
 
     cdef bint _ordered(self, graph) except -1:
-        """Add the value infos of a list that `ordered_infos` returns; return False for others."""
+        """Add value infos in `@value_info(…)` order; return False if `ordered_infos` gives None."""
         if self.values_in_python or graph.value_metadata:
             return False
         made = ordered_infos(graph)
@@ -298,7 +298,7 @@ cdef class Encoder(ValueEncoder):
         return out.close(start)
 
     cdef int _typed_outputs(self, int key, owner) except -1:
-        """Add the types of nodes' outputs as value infos."""
+        """Add a value info for each node output that has a type."""
         cdef Py_ssize_t index
         cdef dict metadata = dict(graph_part(owner, OF_GRAPH.value_metadata, "value_metadata"))
         for node in graph_part(owner, OF_GRAPH.nodes, "nodes"):
@@ -339,7 +339,7 @@ cdef class Encoder(ValueEncoder):
         )
 
     cdef int _typed(self, int key, name, type, metadata, at, Decorations added) except -1:
-        """Add a value info with a name, a type and what its decorators add."""
+        """Add a value info; `added` has the fields of its decorators, None without any."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.open(key), whole
         out.text(VALUE_INFO_NAME, name)

@@ -20,14 +20,14 @@ cdef type OPTIONAL = OptionalType, MAP = MapType
 
 
 cdef bint is_denoted(type_) except -1:
-    """Whether the denotation of a type is its last field."""
+    """Whether a type without decorators encodes a denotation after all its other fields."""
     cdef type kind = type(type_)
     return (kind is TENSOR or kind is SEQUENCE or kind is MAP) and not type_.decorators
 
 
 cdef class TypeEncoder:
     cdef bytes type_field(self, type_):
-        """Return the field of a value info with a type; None for rare types."""
+        """Encode a type as the `type` field of a value info; None for rare types."""
         cdef Py_ssize_t start = self.out.size, whole = self.out.open(VALUE_INFO_TYPE)
         if not self.type(type_, 0):
             self.out.size = start
@@ -36,7 +36,7 @@ cdef class TypeEncoder:
         return self.out.take(start)
 
     cdef bint type(self, type_, int depth) except -1:
-        """Add a type that `depth` types enclose; add nothing and return False for rare ones."""
+        """Add a type, which `depth` types enclose; for rare types, add nothing and return False."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size, inside
         cdef type kind = type(type_)
@@ -74,7 +74,7 @@ cdef class TypeEncoder:
         return True
 
     cdef bint _tensor_type(self, type_) except -1:
-        """Add an element type and a shape; return False for others."""
+        """Add the element type and shape of a tensor type; return False for rare forms."""
         cdef Buffer out = self.out
         cdef Py_ssize_t dims
         element = ELEMENTS.get(type_.element)
@@ -90,7 +90,7 @@ cdef class TypeEncoder:
         return True
 
     cdef bint _dim(self, dim) except -1:
-        """Add a plain dimension; return False for others."""
+        """Add a dimension without decorators; return False for others."""
         cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
         if dim.__class__ is int:
             if not self.integer(DIM_DIM_VALUE, dim):

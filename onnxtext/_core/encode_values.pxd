@@ -7,9 +7,9 @@ cdef class ValueEncoder(TypeEncoder):
 
     Attributes:
         pieces: the finished pieces; large data is a piece of its own.
-        attributes: by the id of a node's attributes, their fields.
-        types: by the id of a type, its field.
-        forms: by the id of a type, its `TensorForm`.
+        attributes: the encoded attributes of a node, by the id of their tuple.
+        types: the encoded field of a type, by the id of the type.
+        forms: the `TensorForm` of a type, by the id of the type.
         alive: the objects that are cached by id.
         depth: the nesting depth of graphs and functions.
         level: the nesting depth of graphs.

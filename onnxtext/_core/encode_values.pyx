@@ -118,7 +118,7 @@ cdef class ValueEncoder(TypeEncoder):
     # ---- Attributes -------------------------------------------------------------------------
 
     cdef int node_attributes(self, attributes, node) except -1:
-        """Add a node's attributes; cached, because nodes usually share equal ones."""
+        """Add the attributes of a node; cache their encoding, because nodes often share them."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size
         known = self.attributes.get(identity(attributes))
@@ -190,7 +190,7 @@ cdef class ValueEncoder(TypeEncoder):
             self.graph_fields(value)
             out.close(start)
         elif kind == SPARSE_TENSOR and held is A_SPARSE:
-            out.number(ATTRIBUTE_TYPE, kind)  # the order of the fields' numbers
+            out.number(ATTRIBUTE_TYPE, kind)  # fields are in the order of their numbers
             start = out.open(ATTRIBUTE_SPARSE_TENSOR)
             if not self.sparse(value, None):
                 return False
@@ -260,7 +260,7 @@ cdef class ValueEncoder(TypeEncoder):
         return 0
 
     cdef int large(self, list pieces) except -1:
-        """Add an initializer that Python encoded; in the main graph, without a copy."""
+        """Add an initializer that Python encoded; large data in the main graph is not copied."""
         self.out.head(GRAPH_INITIALIZER, sum(map(len, pieces)))
         for piece in pieces:
             if len(piece) > SMALL and self.depth == 1:

@@ -8,8 +8,8 @@ cdef enum:
     NO_ACTION = -(1 << 15)
 
 cdef enum:
-    # The value of a stack entry: an object, or a span of the text that is converted on demand.
-    # Other numbers are those of LATER rules, which convert the token on demand.
+    # The forms of a stack entry: an object, or a span of the text that is converted on demand.
+    # Other forms are numbers of LATER or DEFER rules, whose functions convert the value on demand.
     OBJECT = -1
     TOKEN = -2
     STRING = -3
@@ -20,17 +20,17 @@ cdef enum:
 
 cdef enum Op:
     CALL  # the result of the rule's function
-    UNIT  # the only symbol under another name
+    UNIT  # the value of the only symbol, unchanged
     PASS  # the only child
     TEXT  # the text of a token
     INSIDE  # the text of a token without its first and last character
     LABEL  # the child, or "" if it is absent
     BYTES  # a string in UTF-8
     LATER  # like CALL, but on demand
-    KEEP  # one of the three above
-    DEFER  # like KEEP, for a rule with one child of several symbols
-    ITSELF  # the token of a LATER, or the child token
-    STAYS  # the child if it is a LATER, otherwise like CALL
+    KEEP  # TEXT, INSIDE or LATER: the span, converted on demand
+    DEFER  # the function is called on demand with the only child, an object
+    ITSELF  # the child as a token, also if it is the result of a LATER
+    STAYS  # the child if it is the result of a LATER, otherwise like CALL
     REMEMBER  # like CALL, cached by text
     ATTRIBUTE  # an `Attribute`, cached by text
     LIST_EMPTY
@@ -42,18 +42,18 @@ cdef enum Op:
     NODE  # a `Node`
     NODE_LAST  # a `Node` with its attributes last
     TENSOR  # a `Tensor`
-    DECORATED  # the last child, if there are no decorators
-    NODES  # like LIST_MORE, for nodes
+    DECORATED  # the last child, if there are no decorators; otherwise like CALL
+    NODES  # like LIST_MORE, for plain nodes; otherwise like CALL
     ENTRY  # a tuple of the offset and the two children
     INTEGER  # the integer of a token, if it is short; otherwise like CALL
     OPSET  # an `OpsetImport` of an optional domain and a version
-    RECORD  # a tuple of the rule's class, of all children
+    RECORD  # an instance of a tuple subclass from all children
 
 cdef struct Rule:
     int size
     int origin
     int op
-    int form  # of the result of a KEEP or a DEFER
+    int form  # the form of the result of a KEEP or a DEFER
     int count
     bint located
     int[MOST_CHILDREN] take
@@ -69,8 +69,8 @@ cdef class Grammar:
     cdef list functions, reductions
     cdef object token, fault, layout, read_token, error_node
     cdef Py_ssize_t token_at, token_kind  # slots of a token
-    cdef dict known  # by rule and text: values that texts share
-    cdef dict layouts  # by the id of a type: layouts that texts share
+    cdef dict known  # values that several texts share, by rule and text
+    cdef dict layouts  # layouts that several texts share, by the id of the type
     cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
     cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1
     cdef int _unit_of(self, int state) except -2

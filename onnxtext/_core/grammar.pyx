@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parse tables and actions in the form that the loop in `parser` uses."""
+"""Store the parse tables and actions in the form that the loop in `_core.parser` uses."""
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
 
@@ -99,9 +99,9 @@ cdef class Grammar:
         return made
 
     cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1:
-        """Shorten the gotos of a state by unit reductions.
+        """Compute the jumps of a state: its gotos, followed by unit reductions in advance.
 
-        A unit reduction is kept if more tokens are valid after it than before.
+        A unit reduction is left to the parser if more tokens are valid after it than before.
         """
         cdef Py_ssize_t at, patience
         cdef int state, origin
@@ -119,7 +119,7 @@ cdef class Grammar:
         return 0
 
     cdef int _unit_of(self, int state) except -2:
-        """Return the origin of a unit rule, if a state has no other action; else -1."""
+        """Return the origin of the unit rule whose reduction is a state's only action; else -1."""
         cdef int at, target = 0
         cdef const int16_t* row = &self.actions[state * self.kinds]
         for at in range(self.kinds):
@@ -132,7 +132,7 @@ cdef class Grammar:
         return self.rules[~target].origin
 
     cdef bint _fits(self, int state, int following) noexcept:
-        """Whether every token that is valid in a state is valid in another before it."""
+        """Whether every token that is valid in the state `following` is valid in `state`, too."""
         cdef int at
         for at in range(self.kinds):
             if (
@@ -177,7 +177,7 @@ cdef class Grammar:
 
 
 cdef bint is_record(kind, int count) except -1:
-    """Whether a class is that of tuples of `count` fields, without other attributes."""
+    """Whether a class is a named tuple of `count` fields, without other attributes."""
     return (
         isinstance(kind, type) and issubclass(kind, tuple) and len(kind._fields) == count
         and kind.__basicsize__ == tuple.__basicsize__

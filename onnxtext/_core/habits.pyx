@@ -26,7 +26,7 @@ cdef struct Known:  # a field of a message type
     bint is_enum
     uint64_t values  # of an enum, as bits
 
-cdef struct Seen:  # how all messages of one type are encoded, by bits of field numbers
+cdef struct Seen:  # how all messages of one type are encoded; sets of field numbers are bit masks
     bint any
     bint split
     uint64_t packed
@@ -83,7 +83,7 @@ cdef class Schema:
         PyMem_Free(self.fields)
 
     cdef Known* known(self, int message, Field* field) noexcept:
-        """Return the field of a number; NULL for others."""
+        """Return the schema's field with the number of `field`; NULL if there is none."""
         cdef Known* found
         if field.key >> 3 >= MOST_NUMBERS:
             return NULL
@@ -93,9 +93,10 @@ cdef class Schema:
     # ---- Observing --------------------------------------------------------------------------
 
     def observe(self, data):
-        """Return by message type the packed and unpacked lists, the order, and whether it is split.
+        """Return how a model encodes each message type: (packed, unpacked, order, split) by name.
 
-        The order is a dict: by field number, the numbers directly before it.
+        `packed` and `unpacked` are the field numbers of lists, `order` maps a field number to those
+        that occur directly before it, and `split` tells whether a field recurs after another one.
         """
         cdef const unsigned char[::1] whole = data
         cdef Seen* seen
@@ -161,7 +162,7 @@ cdef class Schema:
     # ---- Applying ---------------------------------------------------------------------------
 
     def encode(self, str message, data, dict packed, dict orders):
-        """Return a message, encoded by habits.
+        """Encode a canonical message again, according to encoding habits.
 
         Args:
             message: the name of its type.
@@ -187,7 +188,7 @@ cdef class Schema:
         self, Bytes data, Py_ssize_t at, Py_ssize_t end, int message, list plans, Buffer out,
         int depth
     ) except -1:
-        """Add the content of a message."""
+        """Add the content of a message, encoded by habits; return False for unusual fields."""
         cdef Part* parts = NULL
         cdef Part* part
         cdef Py_ssize_t count = 0, room = 0, index, start
@@ -255,7 +256,7 @@ cdef class Schema:
 
 
 cdef bint is_known(Known* known, Field* field) noexcept:
-    """Whether the wire type and enum value of a field are those of the schema."""
+    """Whether the wire type of a field and, for an enum, its value are in the schema."""
     cdef int32_t value = <int32_t>field.number
     if field.key & 7 != known.wire_type:
         return known.is_repeated and field.key & 7 == LENGTH and known.wire_type != LENGTH
@@ -289,5 +290,5 @@ cdef bytes ranked(dict ranks):
 
 
 cdef set numbers_of(uint64_t bits):
-    """Return the field numbers of bits."""
+    """Return the field numbers whose bits are set."""
     return {number for number in range(MOST_NUMBERS) if bits >> <int>number & 1}

@@ -61,7 +61,7 @@ cpdef enum Key:
     TYPE_DENOTATION = 0x32
     TYPE_SPARSE_TENSOR_TYPE = 0x42
     TYPE_OPTIONAL_TYPE = 0x4A
-    SEQUENCE_ELEM_TYPE = 0x0A  # of optional types too
+    SEQUENCE_ELEM_TYPE = 0x0A  # also that of optional types
     MAP_KEY_TYPE = 0x08
     MAP_VALUE_TYPE = 0x12
     TENSOR_DIMS = 0x08

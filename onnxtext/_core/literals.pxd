@@ -11,13 +11,13 @@ cdef enum:
 
 cdef class Layout:
     """The storage layout of a tensor type."""
-    cdef readonly object type  # kept alive, because it is cached by id
+    cdef readonly object type  # kept alive, because layouts are cached by its id
     cdef uint8_t kind  # `f`, `i`, `u` or `b`; 0 if Python reads literals of this type
-    cdef Layout entries  # of literals in braces; None if Python reads them
-    cdef Layout element  # of entries: how words and decimals are read; None if Python reads them
+    cdef Layout entries  # the layout of literals in braces; None if Python reads them
+    cdef Layout element  # in braces: the layout of words and decimals; None if Python reads them
     cdef int width, rank, bits
-    cdef int step  # of packed elements: bytes for each packed byte; otherwise 0
-    cdef int fraction, bias  # of floats: the fraction bits and the exponent bias
+    cdef int step  # the distance of packed bytes; 0 for types that are not packed
+    cdef int fraction, bias  # for floats: the number of fraction bits, and the exponent bias
     cdef Py_ssize_t count
     cdef Py_ssize_t[8] dims
 

@@ -30,7 +30,7 @@ POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
 cdef class Layout:
     def __cinit__(self, type, str kind, int bits, int fraction, Layout entries, dims,
                   Layout element=None, bint in_entries=False):
-        """Describe a type.
+        """Compute the storage layout of a tensor type.
 
         Args:
             type: the type.
@@ -334,7 +334,7 @@ cdef inline void write_integer(char* out, uint64_t bits, int width) noexcept:
 
 
 cdef bint read_integer(const char** place, uint64_t* made, bint* negative) noexcept:
-    """Read the absolute value of an integer, and whether a minus is before it."""
+    """Read an integer as its absolute value and its sign; return False if it is invalid."""
     cdef const char* at = place[0]
     cdef const char* start = at + (at[0] == c"-")
     cdef uint64_t value = 0, digit
@@ -387,7 +387,7 @@ cdef bint read_double(const char** place, double* made) except -1:
             at += 1
         scale += -exponent if minus else exponent
     if is_digit(at[0]) or at[0] == c".":
-        return False  # too long
+        return False  # too many digits
     if digits < 19 and mantissa <= 1ULL << 53 and -22 <= scale <= 22:
         made[0] = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]
         if negative:

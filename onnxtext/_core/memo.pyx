@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache rule results by their text, so that equal spans are built once.
+"""Cache the results of rules by the text of their spans, so that equal spans are built once.
 
 Each span has two possible slots, and the older entry is evicted: time and memory are bounded for
 every text.
@@ -64,7 +64,7 @@ cdef class Memo:
     cdef int keep(
         self, Py_ssize_t place, int rule, Py_ssize_t start, Py_ssize_t size, value
     ) except -1:
-        """Cache the result of a rule for a span; arguments as for `find`."""
+        """Cache the result of a rule for a span; evict the older entry. Arguments as for `find`."""
         cdef Known* known = &self.known[place]
         if known.size:
             self.known[place ^ 1] = known[0]

@@ -17,17 +17,17 @@ cdef enum Kind:
 
 cdef class Elements:
     """The text format of the elements of a tensor type."""
-    cdef object type  # kept alive, because it is cached by id
-    cdef readonly str text  # of the type
+    cdef object type  # kept alive, because formats are cached by its id
+    cdef readonly str text  # the text of the type
     cdef readonly Py_ssize_t text_width
     cdef str element
-    cdef Kind raw, typed  # of `raw_data` and of the typed field
+    cdef Kind raw, typed  # the kinds of elements in `raw_data` and of entries in the typed field
     cdef int width, typed_width, rank
-    cdef int bits  # of an element
-    cdef Py_ssize_t count  # of elements; -1 if unknown
-    cdef Py_ssize_t[MOST_DIMS] dims  # without those that are 1
+    cdef int bits  # the size of an element
+    cdef Py_ssize_t count  # the number of elements; -1 if unknown
+    cdef Py_ssize_t[MOST_DIMS] dims  # the dimensions other than 1
     cdef bint is_scalar
-    cdef object pages  # returns 256 texts of a narrow type by the high byte of their codes
+    cdef object pages  # returns the texts of the 256 codes with a given high byte
 
 cdef class Numbers:
     """A list of numbers as text."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print lists of numbers: the compiled parts of `printer.layout` and `printer.values`."""
+"""Print lists of numbers: compiled parts of `printer.layout` and `printer.types_and_tensors`."""
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
@@ -34,7 +34,7 @@ _WIDTHS = {"float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, 
 @cython.final
 cdef class Elements:
     def __cinit__(self, type, str text):
-        """Describe a `TensorType` with this text."""
+        """Compute the text format of a tensor type, which is printed as `text`."""
         cdef Py_ssize_t size
         self.type, self.text, self.text_width = type, text, len(text)
         self.count = -1
@@ -115,7 +115,7 @@ cdef class Numbers:
     cdef int elements(
         self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type
     ) except -1:
-        """Add little-endian numbers of `width` bytes each; codes need their type."""
+        """Add little-endian numbers of `width` bytes each; `type` is only used for codes."""
         cdef Py_ssize_t index
         cdef uint64_t bits
         cdef char* out
@@ -152,7 +152,7 @@ cdef class Numbers:
     cdef int flat_list(
         self, Text out, const char* brackets, int indent, Py_ssize_t budget
     ) except -1:
-        """Print a list like `layout.numbers`: on one line if it fits into the budget."""
+        """Print a list like `layout.filled`: on one line if it fits into the budget."""
         if not self.count:
             return out.add(brackets, 2)
         out.character(brackets[0])
@@ -172,8 +172,8 @@ cdef class Numbers:
     ) except -1:
         """Print some numbers, each with a comma, in lines that are filled like `layout.fill`.
 
-        `taken` is the width of the numbers that are on the line already; return that of the last
-        line.
+        `taken` is the number of columns that the current line already has after its indentation;
+        return the same for the last line.
         """
         cdef Py_ssize_t at = first, stop, room = LINE - indent, before
         while at < last:
@@ -201,7 +201,7 @@ cdef class Numbers:
         self, Text out, Elements type, const char* data, Py_ssize_t size, int indent,
         Py_ssize_t budget
     ) except -1:
-        """Print the entries of a typed field."""
+        """Print the entries of a data field such as `int32_data`, in braces."""
         return self._list(
             out, b"{}", type.typed, type.typed_width, data, size, type, indent, budget
         )
@@ -210,7 +210,7 @@ cdef class Numbers:
         self, Text out, Elements type, const char* data, Py_ssize_t size, int indent,
         Py_ssize_t budget
     ) except -1:
-        """Print raw data block by block, like `types_and_tensors.flat_rows` or `values.nested_lines`."""
+        """Print raw data block by block, like `flat_rows` or `nested_lines` in Python."""
         cdef Py_ssize_t row, rows, some, first = 0, index
         if type.rank < 2:
             return self._list(out, b"[]", type.raw, type.width, data, size, type, indent, budget)
@@ -275,7 +275,7 @@ cdef class Numbers:
         self, Text out, Elements type, Py_ssize_t number, Py_ssize_t first, Py_ssize_t count,
         int indent
     ) except -1:
-        """Print a row on its own lines, with the brackets that open before or close after it."""
+        """Print a row on its own lines, and the brackets that open before it or close after it."""
         cdef int level
         for level in range(type.rank - 1 - starting(type, number), type.rank - 1):
             if number or level:
@@ -311,7 +311,7 @@ cdef inline int64_t signed(uint64_t bits, int width) noexcept:
 
 
 cdef int starting(Elements type, Py_ssize_t row) noexcept:
-    """Return how many lists around the rows begin at a row; as many end before it."""
+    """Return the number of lists that begin with a row; as many end before it."""
     cdef int level
     for level in range(type.rank - 2, -1, -1):
         if row % type.dims[level]:

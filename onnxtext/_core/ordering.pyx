@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of value infos in an order of their own: the common case of `ast.value_info_order`."""
+"""Keep the order of value infos: the common case of `onnxtext.ast.value_info_order`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
 
 from onnxtext.ast.list_order import DECORATOR, Entry
@@ -75,11 +75,11 @@ def node_entries(nodes):
 
 
 def ordered_infos(graph):
-    """Return the `value_info` list of a graph whose decorator names values one by one.
+    """Return the value infos of a graph in the order in which `@value_info(…)` names them.
 
     Returns:
-        Values of `<…>`, and the name, type and offset of outputs. None if the list repeats
-        declarations, or names are not unique.
+        For values of the `<…>` list, the `ValueInfo`; for outputs of nodes, (name, type, offset).
+        None if the decorator has other arguments than names, or names are not unique.
     """
     cdef dict places = {}
     cdef list found = []

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pack elements of 2 or 4 bits: the compiled `onnxtext.tensor.packing`.
 
-A packed byte is at the beginning of `step` bytes: of 1 in `raw_data`, of 4 in the entries of
-`int32_data`.
+Packed bytes are `step` bytes apart: 1 in `raw_data`, 4 in `int32_data`, which holds one an entry.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int8_t, uint8_t
@@ -10,7 +9,7 @@ from libc.string cimport memset
 
 
 cdef bytes packed(bytes codes, int bits, int step):
-    """Return packed codes; of each byte of `codes`, only the low bits count."""
+    """Pack the lowest `bits` bits of each byte of `codes`."""
     cdef Py_ssize_t count = PyBytes_GET_SIZE(codes), index, at
     cdef Py_ssize_t size = (count * bits + 7) // 8 * step
     cdef uint8_t* out
@@ -25,7 +24,7 @@ cdef bytes packed(bytes codes, int bits, int step):
 
 
 cdef bytes unpacked(const char* data, Py_ssize_t count, int bits, int step, bint is_signed):
-    """Return a byte for each of `count` elements."""
+    """Unpack `count` elements to a byte each."""
     cdef Py_ssize_t index, at
     cdef const uint8_t* taken = <const uint8_t*>data
     cdef int code, sign = 1 << (bits - 1) if is_signed else 0
@@ -41,7 +40,7 @@ cdef bytes unpacked(const char* data, Py_ssize_t count, int bits, int step, bint
 cdef bint is_packed(
     const unsigned char* data, Py_ssize_t size, Py_ssize_t count, int bits, int step
 ) noexcept:
-    """Whether bytes are exactly those of packed elements: their number, and zeros as padding."""
+    """Whether bytes are `count` packed elements: of the right size, with zeros as padding."""
     cdef Py_ssize_t at, used = count * bits % 8
     if size != (count * bits + 7) // 8 * step:
         return False

@@ -29,27 +29,27 @@ cdef extern from "Python.h":
 
 cdef enum:
     LONGEST_REMEMBERED = 200
-    MOST_SHARED = 64  # values that a text adds to those that texts share
+    MOST_SHARED = 64  # the maximum number of values that a text adds to the shared ones
     MOST_KNOWN = 4096
-    SHORT = 1 << 14  # texts of fewer characters share layouts
+    SHORT = 1 << 14  # only texts with fewer characters share layouts
     UNINTERRUPTED = 1 << 14
 
 
 @cython.final
 cdef class LalrLoop(Stack):
-    """A parse in progress."""
+    """The state of a parse in the native core."""
     cdef object machine
     cdef Py_ssize_t most
     cdef Py_ssize_t start, end  # of the current token
-    cdef Py_ssize_t placed  # the last offset that was stored in a value
+    cdef Py_ssize_t placed  # the offset that was stored in a value last
     cdef int origin  # of the last reduced rule; -1 after a shift
     cdef bint has_error_nodes
-    cdef bint is_resumed  # after an error: the machine's values may not match their text
+    cdef bint is_resumed  # after an error: the spans of earlier entries are unknown
     cdef bint is_faulty  # the last action raised a semantic error
     cdef Memo memo
     cdef int width  # bytes of a character
     cdef dict layouts
-    cdef int shared  # how many more values may be shared with other texts
+    cdef int shared  # the number of values that this text may still share with others
 
     def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
         self.machine = machine
@@ -99,7 +99,7 @@ cdef class LalrLoop(Stack):
 
     cdef _give_back(self):
         cdef Py_ssize_t at
-        if self.origin >= 0:  # after unit rules the machine checks the next token
+        if self.origin >= 0:  # undo jumps over unit rules: the machine repeats them
             self.entries[self.depth].state = self.grammar.gotos[
                 self.entries[self.depth - 1].state * self.grammar.origins + self.origin
             ]
@@ -190,7 +190,7 @@ cdef class LalrLoop(Stack):
         return 0
 
     cdef Py_ssize_t _end_of(self, Py_ssize_t base) noexcept:
-        """Return the end of the entries from `base` on; -1 if some do not match their text."""
+        """Return the end offset of the entries from `base` on; -1 if the span of one is unknown."""
         cdef Py_ssize_t at
         for at in range(base, self.depth):
             if self.entries[at].end < 0:
@@ -311,13 +311,13 @@ cdef class LalrLoop(Stack):
         return self.machine.value(self.grammar.reductions[number], at, taken)
 
     cdef object _attribute(self, int number, Py_ssize_t base, Py_ssize_t start):
-        """Return the result of the rule's function, or the attribute that it would return."""
+        """Build the value of a cached rule: an attribute natively, if possible, else by `_call`."""
         cdef Rule* rule = &self.grammar.rules[number]
         made = make_attribute(self, rule, base) if rule.op == ATTRIBUTE else None
         return self._call(number, base, start) if made is None else made
 
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
-        """Return a value that depends only on its text, cached by text."""
+        """Return the value of a rule; cache it by its text unless it contains an offset."""
         cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
         if not 0 < size <= LONGEST_REMEMBERED:
             return self._attribute(number, base, start)
@@ -332,7 +332,7 @@ cdef class LalrLoop(Stack):
         if made is None:
             self.is_faulty = False
             made = self._attribute(number, base, start)
-            if self.placed >= start or self.is_faulty:  # it contains an offset
+            if self.placed >= start or self.is_faulty:  # it has an offset or an error
                 return made
             if key is not None and is_shareable(made):
                 self.grammar.known[key] = made

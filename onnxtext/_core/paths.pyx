@@ -10,7 +10,7 @@ cdef type NAMED = Named, STEP = Step
 
 
 def described_values(tuple lists, tuple prefix, bint tied):
-    """Return the same as `onnxtext.ast.paths._described_values`; `lists` has kinds and values."""
+    """Return the same as `onnxtext.ast.paths._described_values`."""
     cdef list found = []
     cdef set earlier = set(), seen
     cdef bint fits
@@ -66,7 +66,7 @@ def parts_to_place(list parts):
 
 
 cdef bint is_moved(part) except -1:
-    """Whether the metadata of a node or value certainly moves to the section."""
+    """Whether the metadata of an item moves to the section in any case."""
     if type(part) is not NAMED or not (<tuple>part)[3]:
         return False
     item = (<tuple>part)[2]
@@ -121,7 +121,7 @@ cdef bint is_described(node) except -1:
 
 
 cdef object first_output(node):
-    """Return the first output of a node that is not omitted, or ""."""
+    """Return the first output of a node that has a name, or ""."""
     for name in get(node, OF_NODE.outputs) if type(node) is NODE else node.outputs:
         if name:
             return name

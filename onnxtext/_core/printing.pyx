@@ -29,17 +29,17 @@ cdef class Printer(NodePrinter):
     cdef readonly int depth  # the nesting depth of graphs in attributes
 
     def statement(self, owner, graph):
-        """Return the main graph in parts, one input or output per line if there are several."""
+        """Return the text of the main graph, as parts to be joined."""
         return self._print(owner, graph, 0, STATEMENT, 0)
 
     def rest(self, owner, graph, str indent, Py_ssize_t start):
-        """Return the values and the body of a graph or function, in parts.
+        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join.
 
         Args:
             owner: the `GraphPrinter` for rare forms.
             graph: the graph or function.
             indent: the indentation of its statement.
-            start: the column behind its outputs.
+            start: the column after its outputs.
 
         Returns:
             The parts; None for graphs that are nested too deeply.
@@ -49,11 +49,11 @@ cdef class Printer(NodePrinter):
         return self._print(owner, graph, len(indent), REST, start)
 
     def value(self, owner, value, str indent):
-        """Return a declaration or an initializer, in parts."""
+        """Return the text of a value info or initializer, as parts to be joined."""
         return self._print(owner, value, len(indent), VALUE, 0)
 
     def functions(self, owner, functions):
-        """Return the functions of a model, with a blank line before each, in parts."""
+        """Return the text of functions, each after a blank line, as parts to be joined."""
         return self._print(owner, functions, 0, FUNCTIONS, 0)
 
     cdef list _print(self, owner, thing, int indent, int what, Py_ssize_t start):
@@ -217,9 +217,9 @@ cdef class Printer(NodePrinter):
 
 
 cdef int after_head(graph, int indent, bint is_last) except -1:
-    """Return the width of what follows the outputs, or the values, on their line.
+    """Return the width of the text that follows the outputs (or the `<…>` list) on their line.
 
-    A comma follows a graph in an attribute, which is indented.
+    A comma follows a graph in an attribute; only such graphs have an indentation.
     """
     if graph_part(graph, OF_GRAPH.nodes, "nodes"):
         return 2

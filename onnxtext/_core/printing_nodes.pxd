@@ -3,13 +3,13 @@ from onnxtext._core.printing_values cimport ValuePrinter
 from onnxtext._core.text cimport Text
 
 cdef struct Flat:
-    # A node on one line. All offsets are from its beginning.
+    # A node on one line. All offsets except `line` are from the beginning of the line.
     Py_ssize_t line  # the offset of the line in the text
-    Py_ssize_t label, operator, attributes  # the ends of these parts
-    Py_ssize_t outputs, inputs  # their numbers
+    Py_ssize_t label, operator, attributes  # the end offsets of these parts
+    Py_ssize_t outputs, inputs  # the numbers of outputs and inputs
     bint is_ascii
-    bint behind  # whether the attributes are behind the inputs, in several lines
-    int indent  # of the line on which these begin
+    bint behind  # whether the attributes follow the inputs, one per line
+    int indent  # the indentation of the line on which such attributes begin
 
 cdef class NodePrinter(ValuePrinter):
     """Prints nodes and their attributes."""

@@ -83,7 +83,7 @@ cdef class NodePrinter(ValuePrinter):
             flat.line = out.size
             behind = out.size - indent - 1
             if out.size > start and (behind < start or out.data[behind] != c"\n"):
-                flat.line = start  # `@unset(…)`
+                flat.line = start  # `@unset(…)` is on the line of the node
             label = get(node, OF_NODE.name)
             if label is not None:
                 out.character(c"[")
@@ -142,7 +142,7 @@ cdef class NodePrinter(ValuePrinter):
         return 0
 
     cdef int _reserve(self, Py_ssize_t count) except -1:
-        """Reserve space for the ends of names."""
+        """Reserve space for the end offsets of `count` names."""
         cdef Py_ssize_t* ends
         if count > self.room:
             ends = <Py_ssize_t*>PyMem_Realloc(self.ends, 2 * count * sizeof(Py_ssize_t))
@@ -152,7 +152,7 @@ cdef class NodePrinter(ValuePrinter):
         return 0
 
     cdef bint _wrap(self, Flat* flat, types, int indent) except -1:
-        """Lay out the last line, a node; return False if it must be printed in Python."""
+        """Break the node on the last line into several; return False if Python must print it."""
         cdef Text out = self.out
         cdef Py_ssize_t head = self.ends[flat.outputs - 1], call = flat.attributes
         cdef Py_ssize_t size = out.size - flat.line, width, inputs, index, start
@@ -254,7 +254,7 @@ cdef class NodePrinter(ValuePrinter):
         mark = out.here()
         for attribute in attributes:
             kind = attribute.type
-            if kind is GRAPH or kind is GRAPHS:  # printing them twice is exponential
+            if kind is GRAPH or kind is GRAPHS:  # print graphs once: twice per level is exponential
                 return out.end_trial(start, False)
             if not is_first:
                 out.add(b", ", 2)
@@ -372,18 +372,18 @@ cdef class NodePrinter(ValuePrinter):
 
 
 cdef inline Py_ssize_t span(Flat* flat, const char* data, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Return the width of a part of a node."""
+    """Return the width of the text of a node between two byte offsets."""
     return end - start if flat.is_ascii else characters(data + start, end - start)
 
 
 cdef inline char* put(char* at, const char* data, Py_ssize_t size) noexcept:
-    """Copy a piece; return its end."""
+    """Copy a text to `at`; return the end of the copy."""
     memcpy(at, data, size)
     return at + size
 
 
 cdef inline char* put_line(char* at, int indent) noexcept:
-    """Start a new line; return the end of its indentation."""
+    """Write a line break and an indentation to `at`; return their end."""
     at[0] = c"\n"
     memset(at + 1, c" ", indent)
     return at + 1 + indent

@@ -85,7 +85,7 @@ cdef class ValuePrinter:
         return 0
 
     cdef bint _short_decorators(self, decorators, int indent) except -1:
-        """Print decorators with a short string each; return False for others."""
+        """Print decorators that have a short string each on one line; return False for others."""
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.begin_trial()
         for decorator in decorators:
@@ -106,7 +106,7 @@ cdef class ValuePrinter:
         return <Elements>known
 
     cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1:
-        """Print the literal of a tensor's data; if there is none, remove the space before it."""
+        """Print the literal of a tensor's data; if it is empty, remove the space before it."""
         cdef Text out = self.out
         cdef Py_buffer held
         cdef bint is_raw = type(data) is RAW_DATA
@@ -180,7 +180,7 @@ cdef class ValuePrinter:
         return True
 
     cdef bint _fits(self, Elements type, const char* data, Py_ssize_t size) noexcept:
-        """Whether the core can print raw data."""
+        """Whether the core can print raw data: its type is common, and its size is right."""
         cdef Py_ssize_t at
         if type.raw == OTHER or not 0 <= type.count <= size or type.count * type.width != size:
             return False
@@ -260,7 +260,7 @@ cdef class ValuePrinter:
         return True
 
     cdef bint _sparse_part(self, tensor, int indent) except -1:
-        """Print the values or the indices; return False if Python must print them."""
+        """Print the values or indices of a sparse tensor; return False if Python must do it."""
         return self._tensor(tensor, indent + INDENT, LINE - indent - INDENT - 1)
 
     cdef int _strings(
@@ -308,7 +308,7 @@ cdef bint is_plain_tensor(tensor) except -1:
 
 
 def metadata_blocks(blocks):
-    """Return the blocks of the metadata section in parts, like `onnxtext.printer.sections`."""
+    """Return the text of metadata blocks in parts, like `onnxtext.printer.sections`."""
     cdef Text out = Text()
     cdef int indent
     cdef bint is_first = True
@@ -340,7 +340,7 @@ def metadata_blocks(blocks):
 
 
 cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:
-    """Add metadata entries, each on its own lines; `above` are those of the block above."""
+    """Add metadata entries, each on its own lines; `above` has the entries of the block above."""
     cdef bint is_first = True
     cdef str key, value
     cdef dict known = dict(above) if len(above) > FEW else None
@@ -359,7 +359,7 @@ cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:
 
 
 cdef str _value_above(tuple above, dict known, str key):
-    """Return the last value of a key in a block; None if it has none."""
+    """Return the last value of a key in the block above; None if it lacks the key."""
     cdef Py_ssize_t at
     if known is not None:
         return known.get(key)

@@ -29,7 +29,7 @@ cdef class Scanner:
             classes: the character class of each ASCII character, then that of all others.
             moves: the transitions of each state as native 16-bit integers.
             accepts: for each state, a terminal number or a special result.
-            nested: the terminal that ends at the bracket that matches its first one.
+            nested: the terminal of nested lists, whose token ends at the matching bracket.
         """
         cdef Py_ssize_t states = len(accepts), at
         self.width = max(classes) + 1
@@ -77,7 +77,7 @@ cdef class Scanner:
         return find_token(self, <const uint32_t*>text, length, start, end)
 
     def tokens(self, str text):
-        """Return the terminals, starts and ends of all tokens up to the first that is not found."""
+        """Return (terminal, start, end) of each token, and the offset where the core stops."""
         cdef Py_ssize_t start = 0, end = 0
         cdef int kind
         found = []

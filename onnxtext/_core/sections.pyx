@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build and bind metadata blocks: the common part of `onnxtext.syntax.actions.sections`.
 
-Each action has the arguments and the result of the one in Python, which reports errors.
+Each function returns the same as its Python version, and calls it for rare forms and errors.
 """
 from onnxtext._core.slots cimport (
     NODE, OF_NODE, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, put, record, replace,
@@ -65,7 +65,7 @@ def metadata_section(word, list items):
 
 
 cdef bint filled(list items, list above) except -1:
-    """Replace `above` by the values of the block above; return False if one is missing."""
+    """Replace items `key: above` by the entries of the block above; False if one is missing."""
     cdef Py_ssize_t number
     cdef dict known = None
     for number, item in enumerate(items):
@@ -83,12 +83,12 @@ cdef bint filled(list items, list above) except -1:
 
 
 def bind_blocks(list blocks, names, bind):
-    """Set the metadata of nodes and values of a graph or function.
+    """Attach metadata blocks to the nodes and values of a graph or function.
 
     Args:
         blocks: metadata blocks, and entries of the function itself.
         names: the names in the graph or function.
-        bind: called with all else, in order.
+        bind: the Python function that binds one block; called for all others, in order.
     """
     for block in blocks:
         if type(block) is not BLOCK or not bound(block, names):
@@ -96,7 +96,7 @@ def bind_blocks(list blocks, names, bind):
 
 
 cdef bint bound(block, names) except -1:
-    """Set the metadata of a node or value; return False if this is left to Python."""
+    """Attach a metadata block to its node or value; return False if Python must do it."""
     cdef tuple path = get(block, OF_BLOCK.path)
     kind = get(block, OF_BLOCK.kind)
     if len(path) != 1 or type(path[0]) is not STEP:

@@ -111,7 +111,7 @@ cdef inline object get(object made, Py_ssize_t slot):
 
 
 cdef inline object graph_part(owner, Py_ssize_t slot, str name):
-    """Return an attribute of a graph or function, given its slot of a graph."""
+    """Return an attribute of a graph or function, given its slot in graphs and its name."""
     return get(owner, slot) if type(owner) is GRAPH else getattr(owner, name)
 
 
@@ -127,5 +127,5 @@ cdef inline object record(type kind, tuple items):
 
 
 cdef inline object data_of(value):
-    """Return the data of a value; None if it has none."""
+    """Return the data of a value info; None without data."""
     return get(value, OF_VALUE.data) if type(value) is VALUE_INFO else value.data

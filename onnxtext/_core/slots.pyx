@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Direct access to the `__slots__` of the most common AST classes.
+"""Access the `__slots__` of the most common AST classes by their memory offsets.
 
 This is ten times faster than access by name, and a node has eleven slots.
 """
@@ -25,7 +25,7 @@ cdef extern from "Python.h":
 
 
 cdef Py_ssize_t slot_of(cls, str name) except -1:
-    """Return the memory offset of an attribute."""
+    """Return the memory offset of a slot of a class."""
     descriptor = cls.__dict__[name]
     cdef PyMemberDef* member
     if type(descriptor) is not MemberDescriptorType or descriptor.__objclass__ is not cls:
@@ -37,7 +37,7 @@ cdef Py_ssize_t slot_of(cls, str name) except -1:
 
 
 def slots_of(cls):
-    """Return the memory offsets of all attributes; the result converts to a struct."""
+    """Return the memory offsets of all slots by name; Cython converts the result to a struct."""
     return {name: slot_of(cls, name) for name in cls.__slots__}
 
 

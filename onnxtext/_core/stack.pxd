@@ -2,8 +2,8 @@
 from onnxtext._core.grammar cimport Grammar, Rule
 
 cdef enum:
-    SLACK = 64  # the maximum entries that empty rules add before the next token
-    SHALLOW = 128  # the entries at first
+    SLACK = 64  # the maximum number of entries that empty rules add before the next token
+    SHALLOW = 128  # the initial number of entries
 
 cdef struct Entry:
     int state
@@ -12,7 +12,7 @@ cdef struct Entry:
     Py_ssize_t end
 
 cdef class Stack:
-    """The stack of a parse. Entry 0 is the start state; the others are a state and a symbol."""
+    """The stack of a parse. Entry 0 is the start state; the others are a state and a symbol each."""
     cdef Grammar grammar
     cdef str text
     cdef Entry* entries

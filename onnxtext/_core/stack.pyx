@@ -34,7 +34,7 @@ cdef class Stack:
         PyMem_Free(self.entries)
 
     cdef int grow(self, Py_ssize_t depth) except -1:
-        """Make room for a number of entries, and for those of empty rules above them."""
+        """Make room for `depth` entries, and for those that empty rules add after them."""
         cdef Py_ssize_t room = self.room or SHALLOW
         cdef Entry* entries
         while room < depth + SLACK:

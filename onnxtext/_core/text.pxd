@@ -58,10 +58,10 @@ cdef inline Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:
 
 
 cdef inline bint is_wide(Text text, Py_ssize_t mark, Py_ssize_t before, int most) noexcept:
-    """Whether the first line since a mark, with the comma behind it, has too many columns.
+    """Whether the first line since a mark, with a comma after it, has more than `most` columns.
 
-    `before` is the column of the mark. A text that was flushed is a long literal, whose first line
-    was tested before.
+    `before` is the column of the mark. Flushed text is part of a long literal, whose first line was
+    tested earlier.
     """
     cdef const char* end
     cdef Py_ssize_t start = mark - text.before, size = text.size - start

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A text buffer that prints names and strings like `onnxtext.printer.strings`."""
+"""Collect text in a buffer; print names and strings like `onnxtext.printer.strings`."""
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -109,13 +109,13 @@ cdef class Text(Growing):
         return 0
 
     cdef int word(self, text) except -1:
-        """Add a name where no word needs quotes."""
+        """Add the name of an operator, attribute, label or dimension, like `strings.word`."""
         if not self._plain(text, True):
             self._quoted(text)
         return 0
 
     cdef int name(self, text) except -1:
-        """Add the name of a value, graph or function."""
+        """Add the name of a value, graph or function, like `strings.value_name`."""
         if not self._plain(text, False):
             self._quoted(text)
         return 0
@@ -123,7 +123,7 @@ cdef class Text(Growing):
     cdef bint _plain(self, text, bint anywhere) except -1:
         """Add a printable ASCII name, quoted if necessary; return False for others.
 
-        Special words are quoted, unless `anywhere`.
+        `anywhere` tells whether special words are valid without quotes.
         """
         cdef const char* data
         cdef Py_ssize_t size, at
@@ -159,7 +159,7 @@ cdef class Text(Growing):
         return True
 
     cdef int string(self, text, int indent) except -1:
-        """Add a string value."""
+        """Add a string value, like `strings.string_value`."""
         if PyUnicode_IS_COMPACT_ASCII(<str?>text) and self._printable(
             <const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text)
         ):
@@ -307,12 +307,12 @@ cdef class Text(Growing):
         return self.before + self.size
 
     cdef Py_ssize_t begin_trial(self) noexcept:
-        """Start a trial, which can be undone; return its mark."""
+        """Begin a trial: text that `end_trial` can remove; return the mark of its start."""
         self.trying += 1
         return self.before + self.size
 
     cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept:
-        """Keep or remove the text since a mark; return `kept`."""
+        """End a trial: keep or remove the text since its mark; return `kept`."""
         self.trying -= 1
         if not kept:
             self.size = mark - self.before
@@ -323,7 +323,7 @@ cdef class Text(Growing):
         return characters(self.data + mark - self.before, self.before + self.size - mark)
 
     cdef Py_ssize_t column(self) noexcept:
-        """Return the column of the end of the text."""
+        """Return the column after the last character of the text."""
         cdef Py_ssize_t at = self.size
         while at and self.data[at - 1] != c"\n":
             at -= 1
@@ -335,7 +335,7 @@ cdef class Text(Growing):
         return self.width(mark) <= most and not memchr(self.data + start, c"\n", self.size - start)
 
     cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept:
-        """Whether all lines since a mark, the last with `after` more, have `most` characters."""
+        """Whether all lines since a mark fit into `most` columns; `after` more follow the last."""
         cdef const char* at = self.data + mark - self.before
         cdef const char* end = self.data + self.size
         cdef const char* stop = <const char*>memchr(at, c"\n", end - at)

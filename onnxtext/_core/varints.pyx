@@ -12,21 +12,21 @@ cdef extern from "Python.h":
 
 
 def pack(entries, int width):
-    """Return little-endian integers of 4 bytes, with a sign, or of 8 as varints."""
+    """Encode little-endian integers as varints; `width` is 4 (signed) or 8 bytes."""
     cdef Buffer out = Buffer()
     add_varints(out, 0, entries, width)
     return out.take(0)
 
 
 def int_fields(int key, numbers):
-    """Return a field with this key for each of some little-endian 64-bit integers."""
+    """Encode each of some little-endian 64-bit integers as a field with this key."""
     cdef Buffer out = Buffer()
     add_varints(out, key, numbers, 8)
     return out.take(0)
 
 
 def pack_integers(tuple values):
-    """Return integers of 64 bits as varints; None if there are other values."""
+    """Encode 64-bit integers as varints; None if there are other values."""
     cdef Buffer out = Buffer()
     cdef int64_t number
     cdef int overflow
@@ -42,7 +42,7 @@ def pack_integers(tuple values):
 
 
 def fields_of_packed(int key, packed):
-    """Return a field with this key for each of some varints; None if one is invalid."""
+    """Encode each of some consecutive varints as a field with this key; None if one is invalid."""
     cdef const unsigned char[::1] data = packed
     cdef Buffer out = Buffer()
     cdef Py_ssize_t at = 0, end = data.shape[0]
@@ -56,7 +56,7 @@ def fields_of_packed(int key, packed):
 
 
 def float_fields(int key, numbers):
-    """Return a field with this key, one byte, for each of some little-endian 32-bit floats."""
+    """Encode each of some little-endian 32-bit floats as a field with this key of one byte."""
     cdef const unsigned char[::1] data = numbers
     cdef Buffer out = Buffer()
     cdef Py_ssize_t at
@@ -69,11 +69,11 @@ def float_fields(int key, numbers):
 
 
 def unpack(packed, int width):
-    """Return varints as little-endian integers of 4 or 8 bytes; None if one is invalid or too large.
+    """Decode varints to little-endian integers of 4 or 8 bytes; None if one is invalid.
 
     Args:
         packed: the varints, one after the other.
-        width: 4 or 8; 4 for integers with a sign.
+        width: 4 or 8; with 4, a varint must be a signed 32-bit integer.
     """
     cdef const unsigned char[::1] data = packed
     cdef Py_ssize_t at, end = data.shape[0], count = 0
@@ -111,7 +111,7 @@ cdef int add_varints(Buffer out, int key, entries, int width) except -1:
 
 
 def string_fields(int key, values):
-    """Return a field with this key for each of some strings; with the key 0, only length and data."""
+    """Encode each string as a field with this key; for the key 0, as its length and data."""
     cdef Buffer out = Buffer()
     cdef bytes value
     for value in values:
@@ -134,7 +134,7 @@ def split_strings(joined):
 
 
 def fields_of_strings(int key, joined):
-    """Return a field with this key for each of some joined strings; None if they are invalid."""
+    """Encode each of some length-prefixed strings as a field; None if one is invalid."""
     cdef const unsigned char[::1] data = joined
     cdef Buffer out = Buffer()
     cdef Py_ssize_t at = 0, end = data.shape[0], size
@@ -149,7 +149,7 @@ def fields_of_strings(int key, joined):
 
 
 cdef bint next_string(Bytes data, Py_ssize_t* at, Py_ssize_t end, Py_ssize_t* size) noexcept:
-    """Read a length of at most five bytes; return False if it is invalid or longer than needed."""
+    """Read the length of a length-prefixed string; return False if it is invalid or padded."""
     cdef Py_ssize_t start = at[0], width
     cdef uint64_t found
     if not read_varint(data, at, end, &found):

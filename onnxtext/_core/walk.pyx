@@ -24,12 +24,12 @@ def attribute_lists(nodes):
 
 
 def rich_lists(nodes):
-    """Return the distinct attribute tuples of nodes with more than numbers and strings."""
+    """Return the distinct attribute tuples that have values other than numbers and strings."""
     return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, True)]
 
 
 def odd_lists(nodes):
-    """Return the distinct attribute tuples of nodes with more than named numbers with types."""
+    """Return the distinct attribute tuples except those of named, typed numbers only."""
     return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, False)]
 
 
@@ -54,7 +54,7 @@ cdef bint is_plain(attributes, bint strings) except -1:
 
 
 def count_domains(nodes):
-    """Return the numbers of absent and of empty domains, and the nodes with decorators."""
+    """Return the counts of nodes without and with an empty domain, and the decorated nodes."""
     cdef Py_ssize_t silent = 0, empty = 0
     cdef list decorated = []
     for node in nodes:
@@ -74,7 +74,7 @@ def nested_graphs(nodes):
 
 
 def list_graphs(list stack):
-    """Return graphs and functions with all nested graphs; the last of `stack` comes first."""
+    """Return the graphs and functions in `stack`, last first, each before its nested graphs."""
     cdef list found = [], inner
     while stack:
         graph = stack.pop()
@@ -89,7 +89,7 @@ def list_graphs(list stack):
 
 
 cdef list graphs_in(nodes):
-    """Return the graphs in nodes; visit shared attributes once."""
+    """Return the graphs in the attributes of nodes; visit shared attributes once."""
     cdef list found = []
     cdef dict seen = {}
     last = None
@@ -115,7 +115,7 @@ cdef bint has_graph(attributes) except -1:
 
 
 cdef int add_graphs(attributes, list found) except -1:
-    """Add the graphs in attributes; skip names of parameters."""
+    """Add the graphs in attributes to `found`; skip parameters without a default."""
     for attribute in attributes:
         if type(attribute) is str:
             continue

@@ -13,7 +13,7 @@ cdef enum WireType:
 cdef struct Field:
     int key  # number and wire type, as on the wire
     Py_ssize_t value  # the offset of its payload
-    Py_ssize_t end
+    Py_ssize_t end  # the offset after its payload
     uint64_t number  # the value of a varint
 
 cdef inline bint read_varint(

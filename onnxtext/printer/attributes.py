@@ -16,7 +16,7 @@ from onnxtext.tensor.float_literals import float32_text
 from onnxtext.tensor.print_elements import format_floats
 
 GraphText = Callable[[ast.Graph, str, int], str]
-"""Prints a graph, given the indentation of its statement and the column of its first line."""
+"""Returns the text of a graph, given the indentation of its statement and its first column."""
 
 _A = ast.AttributeType
 _LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
@@ -25,12 +25,12 @@ _LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSO
 def attribute_text(
     attribute: ast.Attribute, indent: str, graph_text: GraphText, dialect: Dialect = ONNXTEXT
 ) -> str:
-    """Return `name: type = value`.
+    """Return an attribute as `name = value`; add `: type` after the name if the value needs it.
 
     Args:
         attribute: the attribute.
         indent: the indentation of its line.
-        graph_text: prints graphs.
+        graph_text: prints a graph in the attribute.
         dialect: the dialect of the text.
     """
     decorators = value_decorators(attribute.decorators, indent)
@@ -53,7 +53,7 @@ def attribute_text(
         text = "[]"
     elif (
         isinstance(value, ast.Graph) or kind is _A.GRAPHS
-    ):  # printing each graph twice is exponential in their depth
+    ):  # print graphs once: twice per level is exponential
         head = f"{decorators.inline or decorators.lines}{name} = "
         return head + _graphs_text(value, indent, column(head, len(indent)), graph_text, dialect)
     else:

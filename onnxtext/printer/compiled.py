@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print graphs with the compiled core; the text is the same as that of `graphs`."""
+"""Print graphs with the native core; the text is the same as that of `printer.graphs`."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from onnxtext.printer.graphs import GraphPrinter
 
 
 class CorePrinter(GraphPrinter):
-    """A graph printer with compiled loops."""
+    """A graph printer that runs in the native core, and in Python only for rare forms."""
 
     def __init__(self) -> None:
         super().__init__()
         self._core = Printer()
 
     def graph_statement(self, graph: Graph) -> list[str]:
-        """Return the main graph in parts, one input or output per line if there are several."""
+        """Return the text of the main graph, as parts to be joined."""
         return self._core.statement(self, graph)
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
-        """Return the values and the body of a graph or function, in parts."""
+        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join."""
         parts = self._core.rest(self, graph, indent, start)
         return super().rest_parts(graph, indent, start) if parts is None else parts
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
-        """Return a declaration or an initializer, in parts."""
+        """Return the text of a value info or initializer, as parts to be joined."""
         return self._core.value(self, value, indent)
 
     def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
-        """Return the functions of a model, with a blank line before each, in parts."""
+        """Return the text of functions, each after a blank line, as parts to be joined."""
         return self._core.functions(self, functions) if functions else ()

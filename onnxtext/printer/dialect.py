@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define what the dialects of the syntax print differently: names, strings, types, tensors."""
+"""Define a dialect of the text: how it prints names, strings, types and tensors."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from onnxtext.printer.types_and_tensors import data_parts, tensor_text, type_tex
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """Functions that write the parts of statements; the layout is the same in all dialects.
+    """The functions that print names, strings, types and tensors; all dialects share the layout.
 
     Attributes:
         comma: the text after the last item of a list with one item per line.
-        word: writes a name where no word needs quotes.
-        value_name: writes a name where a type could also occur.
-        quoted: writes a string in quotes, on one line unless it has line breaks of its own.
-        string: writes a string, given the indentation of its statement.
-        type: writes a type.
-        tensor: writes a tensor in an attribute, given the indentation of the statement and the
+        word: prints the name of an operator, attribute, label or dimension.
+        value_name: prints the name of a value, graph or function.
+        quoted: prints a string in quotes; the official dialect does not escape its line breaks.
+        string: prints a string value, given the indentation of its statement.
+        type: prints a type.
+        tensor: prints a tensor in an attribute, given the indentation of the statement and the
             maximum width of a literal on one line.
-        data_parts: writes the literal of a tensor's data in parts, given the same two numbers.
+        data_parts: prints the literal of a tensor's data, given the same indentation and width;
+            returns parts to be joined.
     """
 
     comma: str

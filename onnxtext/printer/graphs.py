@@ -29,7 +29,7 @@ _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 def opsets_text(opsets: Sequence[OpsetImport], indent: str, dialect: Dialect = ONNXTEXT) -> str:
-    """Return a list of operator sets."""
+    """Return opset imports as a list, such as `[20, "com.microsoft": 1]`."""
     items = [
         str(item.version)
         if item.domain is None
@@ -40,18 +40,18 @@ def opsets_text(opsets: Sequence[OpsetImport], indent: str, dialect: Dialect = O
 
 
 _MOST_NAMES = 1 << 13
-"""The size limit of the name cache, above which it is slower than no cache."""
+"""The maximum number of names in the cache; a larger cache is slower than none."""
 
 
 class _Names(dict[str, str]):
-    """A cache of value names as text; most names soon occur again."""
+    """A cache from value names to their text, quoted if necessary; most names soon recur."""
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__()
         self._dialect = dialect
 
     def __missing__(self, name: str) -> str:
-        """Cache a new name."""
+        """Return and cache the text of a new name; empty a full cache first."""
         text = self._dialect.value_name(name)
         if len(self) >= _MOST_NAMES:
             self.clear()
@@ -62,7 +62,9 @@ class _Names(dict[str, str]):
 class GraphPrinter:
     """Prints the graphs and functions of one model; caches names, types and attributes.
 
-    The caches are keyed by id, so the model must not change while it is printed.
+    Types and attributes are cached by id, so the model must not change while it is printed.
+
+    Some methods return their text as parts to be joined, because tensors may be large.
     """
 
     def __init__(self, dialect: Dialect = ONNXTEXT) -> None:
@@ -77,12 +79,12 @@ class GraphPrinter:
     # ---- Graphs and functions ---------------------------------------------------------------
 
     def graph_statement(self, graph: Graph) -> list[str]:
-        """Return the main graph in parts, one input or output per line if there are several."""
+        """Return the text of the main graph, as parts to be joined."""
         head = decorator_lines(graph.decorators, "") + self.main_head(graph)
         return [head, *self.rest_parts(graph, "", column(head, 0))]
 
     def graph_value(self, graph: Graph, indent: str, start: int) -> str:
-        """Return a graph in an attribute.
+        """Return the text of a graph in an attribute.
 
         Args:
             graph: the graph.
@@ -93,25 +95,25 @@ class GraphPrinter:
         return "".join([head, *self.rest_parts(graph, indent, column(head, start))])
 
     def graph_head(self, graph: Graph, indent: str, start: int) -> str:
-        """Return the name, inputs and outputs of a graph in an attribute."""
+        """Return the decorators, name, inputs and outputs of a graph in an attribute."""
         decorators = value_decorators(graph.decorators, indent)
         after = _after_head(graph, indent)
         name = decorated_name(decorators, self._names[graph.name], start, after)
         return name + self._interface(graph, indent, column(name, start))
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
-        """Return the values and the body of a graph or function, in parts.
+        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join.
 
         Args:
             graph: the graph or function.
             indent: the indentation of its statement.
-            start: the column behind its outputs.
+            start: the column after its outputs.
         """
         values = [" ", *self._values(graph, indent, start)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
     def main_head(self, graph: Graph) -> str:
-        """Return the name, inputs and outputs of the main graph."""
+        """Return the name, inputs and outputs of the main graph; lists of several are broken."""
         name = self._names[graph.name]
         lists = [
             self._list(graph.inputs, "", " ", several=True),
@@ -129,14 +131,21 @@ class GraphPrinter:
     def _list(
         self, values: Sequence[ValueInfo], indent: str, before: str, *, several: bool = False
     ) -> ListText:
-        """Return inputs or outputs; `several` breaks all lists of several values."""
+        """Return the printed list of inputs or outputs.
+
+        Args:
+            values: the inputs or outputs.
+            indent: the indentation of the statement.
+            before: the text before the list.
+            several: whether a list of more than one value always has one value per line.
+        """
         items = [self.value_text(value, indent + STEP) for value in values]
         is_broken = (several and len(items) > 1) or any("\n" in item for item in items)
         flat = None if is_broken else f"({', '.join(items)})"
         return ListText(before, flat, broken(items, "()", indent, self._comma))
 
     def _values(self, graph: Graph | Function, indent: str, start: int) -> list[str]:
-        """Return the `<…>` list in parts, because tensors may be large."""
+        """Return the `<…>` list of value infos and initializers, as parts to be joined."""
         values = graph.values
         if len(values) == 1:
             item = self.value_text(values[0], indent + STEP)
@@ -153,7 +162,7 @@ class GraphPrinter:
         return parts
 
     def value_text(self, value: ValueInfo, indent: str) -> str:
-        """Return a declaration or an initializer.
+        """Return the text of a value info or initializer.
 
         Args:
             value: the value.
@@ -163,7 +172,7 @@ class GraphPrinter:
         return parts[0] if len(parts) == 1 else "".join(parts)
 
     def value_parts(self, value: ValueInfo, indent: str) -> Sequence[str]:
-        """Return a declaration or an initializer, in parts."""
+        """Return the text of a value info or initializer, as parts to be joined."""
         name = self._names[value.name]
         kind, data = value.type, value.data
         type = "" if kind is None else self._type(kind)
@@ -189,15 +198,15 @@ class GraphPrinter:
         return text
 
     def function_parts(self, functions: Sequence[Function]) -> Sequence[str]:
-        """Return the functions of a model, with a blank line before each, in parts."""
+        """Return the text of functions, each after a blank line, as parts to be joined."""
         return [f"\n{self.function_statement(function)}\n" for function in functions]
 
     def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
-        """Return a function with its header.
+        """Return the text of a function with its header.
 
         Args:
             function: the function.
-            entries: header entries before its own.
+            entries: header entries to print before those of the function.
         """
         head = decorator_lines(function.decorators, "")
         head += head_text(function, entries, self.dialect)
@@ -226,7 +235,7 @@ class GraphPrinter:
         return "\n".join(["{", *lines, indent + "}"])
 
     def node_text(self, node: Node, indent: str) -> str:
-        """Return a node: on one line, or with one attribute per line after its inputs.
+        """Return the text of a node, on one line if it fits, otherwise laid out like `node_lines`.
 
         Args:
             node: the node.
@@ -267,11 +276,11 @@ class GraphPrinter:
         return broken(items, "<>", indent, self._comma)
 
     def _flat_attributes(self, attributes: Sequence[Attribute]) -> str | None:
-        """Return the attributes on one line; None if they do not fit."""
+        """Return the attributes on one line; None if they do not fit or contain graphs."""
         texts: list[str] = []
         width = 0
         for attribute in attributes:
-            if attribute.type in _NESTING:  # printing graphs twice is exponential in their depth
+            if attribute.type in _NESTING:  # printing twice is exponential in depth
                 return None
             text = attribute_text(attribute, "", self.graph_value, self.dialect)
             width += len(text) + 2
@@ -281,7 +290,7 @@ class GraphPrinter:
         return flat_items(texts, ">")
 
     def _outputs(self, node: Node) -> list[tuple[str, str]]:
-        """Return the types and the names of the outputs."""
+        """Return (type, name) texts of the outputs; the type is "" for an output without one."""
         types, names = self._types, self._names
         if not node.output_types:
             return [("", names[name]) for name in node.outputs]
@@ -292,12 +301,13 @@ class GraphPrinter:
 
 
 def _after_head(graph: Graph | Function, indent: str, *, is_last: bool = False) -> int:
-    """Return the width of the text after the outputs, or after the values, on their line.
+    """Return the width of the text that follows the outputs (or the `<…>` list) on their line.
 
     Args:
         graph: the graph or function.
-        indent: the indentation of its statement; "" if it is no attribute, which ends with a comma.
-        is_last: whether the values are printed already.
+        indent: the indentation of its statement; "" unless it is in an attribute, which a comma
+            follows.
+        is_last: whether to return the width after the `<…>` list instead of after the outputs.
     """
     if graph.nodes or (graph.values and not is_last):
         return len(" {")
@@ -305,12 +315,12 @@ def _after_head(graph: Graph | Function, indent: str, *, is_last: bool = False) 
 
 
 def head_text(function: Function, entries: Sequence[str] = (), dialect: Dialect = ONNXTEXT) -> str:
-    """Return the header of a function with its line break; "" if it has no entries.
+    """Return the `<…>` header of a function and a line break; "" if it has no entries.
 
     Args:
         function: the function.
-        entries: header entries before its own.
-        dialect: of the text.
+        entries: header entries to print before those of the function.
+        dialect: the dialect of the text.
     """
     entries = list(entries)
     if function.domain is not None:
@@ -329,12 +339,12 @@ def parameters_text(
     graph_text: Callable[[Graph, str, int], str],
     dialect: Dialect = ONNXTEXT,
 ) -> ListText:
-    """Return the attribute parameters of a function.
+    """Return the printed list of a function's attribute parameters.
 
     Args:
         parameters: names, and attributes with default values.
         graph_text: prints a graph, given the indentation of its statement and its column.
-        dialect: of the text.
+        dialect: the dialect of the text.
     """
     items = [
         dialect.word(item)
@@ -347,7 +357,7 @@ def parameters_text(
 
 
 def operator_text(node: Node) -> str:
-    """Return the operator of a node with a domain or an overload."""
+    """Return the operator of a node with its domain and overload: `com.example.Op:overload`."""
     overload = f":{word(node.overload)}" if node.overload is not None else ""
     operator = word(node.op_type) if node.op_type or node.domain is not None else ""
     if node.domain is None:

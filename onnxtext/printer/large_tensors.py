@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 15
 _COMMA = b","
-_BREAK = 0  # placeholders: of a line break, and of the end of a row that ends no list
+# Placeholder bytes: a line break within a row, and the end of a row. `_ROW + n` ends a row with
+# which n enclosing lists end.
+_BREAK = 0
 _ROW = 1
 DEEPEST = 8
-"""The maximum number of dimensions, so that all placeholders are below all whitespace."""
+"""The maximum number of dimensions; placeholder bytes stay below those of whitespace."""
 
 _TO_ROWS = dict.fromkeys(range(_ROW, _ROW + DEEPEST), "\x01")
 
@@ -33,7 +35,7 @@ _TO_ROWS = dict.fromkeys(range(_ROW, _ROW + DEEPEST), "\x01")
 def flat_parts(
     element: ElementType, data: bytes | memoryview, count: int, indent: str
 ) -> list[str]:
-    """Print a list in lines that are filled up to `WIDTH` columns.
+    """Print a flat list in lines that are filled up to `WIDTH` columns.
 
     Args:
         element: the element type.
@@ -68,7 +70,7 @@ def flat_parts(
 def nested_parts(
     element: ElementType, data: bytes | memoryview, shape: Sequence[int], indent: str
 ) -> list[str]:
-    """Print rows, each on one line if it fits, otherwise in filled lines.
+    """Print a nested list; each innermost row is on one line if it fits, else in filled lines.
 
     Args:
         element: the element type.
@@ -95,7 +97,7 @@ def nested_parts(
 def _blocks(
     element: ElementType, data: bytes | memoryview, row: int, count: int
 ) -> Iterator[tuple[bytes, int]]:
-    """Yield blocks of rows: the elements joined by commas, and the number of rows."""
+    """Yield (text, number of rows) of each block; the text has the elements, joined by commas."""
     size = (
         max(_BLOCK // row // 8, 1) * 8 * row
     )  # a multiple of 8 elements: whole bytes for all widths
@@ -123,23 +125,26 @@ class _Block:
 
     @classmethod
     def of(cls, compact: bytes, rows: int) -> _Block:
-        """Return the block of a number of rows of equal length."""
+        """Return a block of `rows` equally long rows; `compact` has the elements between commas."""
         codes = np.frombuffer(bytearray(compact + _COMMA), np.uint8)
         ends = np.flatnonzero(codes == _COMMA[0]).reshape(rows, -1)
         return cls(codes, ends, np.concatenate(([0], ends[:-1, -1] + 1)))
 
     def fitting(self, width: int) -> NDArray[np.bool_]:
-        """Return which rows fit into one line of `width` columns with a comma."""
+        """Return a mask of the rows that fit, with a comma, into one line of `width` columns."""
         lengths = self.ends[:, -1] - self.starts + self.ends.shape[1] - 1
         return np.asarray(lengths < width)
 
     def line_starts(self, row: int, width: int, taken: int) -> list[int]:
         """Return the indices of the elements of a row that begin a line, if lines are filled.
 
+        The last index is the number of elements.
+
         Args:
-            row: the row.
+            row: the index of the row in the block.
             width: the maximum number of columns of a line with its comma.
-            taken: the number of columns of the line before, with its comma.
+            taken: the number of columns, with the comma, that the text before the row takes on
+                its line; `width` if the row begins a line.
         """
         # The end of each element with its comma, if the whole row were on one line.
         ends = self.ends[row] - self.starts[row] + np.arange(1, self.ends.shape[1] + 1)
@@ -152,7 +157,7 @@ class _Block:
         return starts
 
     def break_before(self, row: int, starts: Sequence[int]) -> None:
-        """Set line breaks before elements of a row, except before its first one."""
+        """Set a line break before each of these elements of a row, except before its first one."""
         ends = self.ends[row]
         last = np.array([at - 1 for at in starts if 0 < at < len(ends)], np.intp)
         self.codes[ends[last]] = _BREAK
@@ -191,7 +196,7 @@ class _Rows:
         return f",\n{closing}{opening}{self.indent}"
 
     def closed(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the number of lists that end before each row, by row index."""
+        """Return how many enclosing lists end before each row, given the indices of the rows."""
         closed = np.zeros_like(rows)
         size = 1
         for length in reversed(self.shape[1:-1]):
@@ -200,7 +205,7 @@ class _Rows:
         return closed
 
     def parts(self, block: _Block, row: int) -> list[str]:
-        """Return the text of a block in parts; `row` is the index of its first row."""
+        """Return the text of a block as parts to be joined; `row` is the index of its first row."""
         rows = len(block.ends)
         inner = self.indent + STEP
         wide = ~block.fitting(WIDTH - len(self.indent) - 2)

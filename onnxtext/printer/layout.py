@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 WIDTH = 100
-"""The maximum width of a line; names do not count, so that renaming never reflows."""
+"""The maximum width of a line, in columns."""
 
 STEP = "  "
 
@@ -32,9 +32,9 @@ def bracketed(
 
 
 def flat_items(items: Sequence[str], closing: str) -> str:
-    """Join items on one line before a closing bracket.
+    """Return items joined by commas on one line, without the closing bracket after them.
 
-    `undefined =` keeps a space before `>`, because `=>` would make it the name of a graph.
+    A space follows a last item `… undefined =` before `>`: `undefined =>` would begin a graph.
     """
     flat = ", ".join(items)
     return flat + " " if closing == ">" and flat.endswith(" undefined =") else flat
@@ -76,7 +76,7 @@ def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma:
 
 
 def fill(items: Sequence[str], width: int) -> list[str]:
-    """Return items joined to lines of at most `width` columns, each with a comma behind it."""
+    """Return items joined by commas to lines of at most `width` columns with a comma after them."""
     lines: list[str] = []
     start = 0
     taken = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Move metadata between the graph and the section at the end of the file (SPEC 13)."""
+"""Place metadata in `@meta` decorators or in the section at the end of the file (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from onnxtext.printer.records import decorator_text
 def place_metadata(
     model: Model, graphs: list[Graph | Function] | None = None, *, short_too: bool = False
 ) -> None:
-    """Move metadata to the section, except a single entry that fits on one line.
+    """Move metadata to the `metadata` section; single entries that fit on one line stay inline.
 
     A single entry that an exporter wrote is moved, too: its key begins with `pkg.`, or many items
-    have the key. Metadata stays in the graph if no path can bind it to its owner.
+    have the key. Metadata stays in a decorator if no path identifies its item.
 
     Args:
-        model: freshly lifted; changed in place.
+        model: a model that was just decoded; changed in place.
         graphs: all of its graphs and functions; None if not known yet.
         short_too: whether to move short single entries too.
     """
@@ -75,9 +75,10 @@ def place_metadata(
 
 
 def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
-    """Return the parts except nodes and value infos whose metadata certainly moves to the section.
+    """Return the items for which `place_metadata` has to choose a place.
 
-    These are bound and have several entries, or a key of an exporter.
+    It leaves out items whose metadata is in the section in any case: a path identifies them, and
+    they have several entries or a key of an exporter.
     """
     if core() == "native":
         found: list[Named] = core_module("paths").parts_to_place(parts)
@@ -92,14 +93,14 @@ def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
 
 
 EXPORTED = "pkg."
-"""How the keys begin that exporters write."""
+"""The prefix of metadata keys that exporters write."""
 
 
 def leave_metadata_out(model: Model) -> None:
-    """Remove the metadata of everything except the header, and mark the model accordingly.
+    """Remove all metadata except that in the header, and set `model.metadata_left_out`.
 
     Args:
-        model: freshly lifted; changed in place.
+        model: a model that was just decoded; changed in place.
     """
     graphs = list_graphs(model)
     if not has_metadata(graphs):
@@ -139,11 +140,11 @@ def _meta_entries(item: Graph | Function | Node | ValueInfo) -> Pairs:
 
 
 MANY = 8
-"""The number of items with the same key above which an exporter wrote the key."""
+"""A key that more items than this have is taken for one that an exporter wrote."""
 
 
 def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
-    """Return the keys of metadata that more than `MANY` items have."""
+    """Return the metadata keys that more than `MANY` items have."""
     counts: Counter[str] = Counter()
     for graph in graphs:
         for item in _items(graph):
@@ -153,6 +154,6 @@ def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
 
 
 def _fits_on_a_line(entries: Pairs) -> bool:
-    """Whether the `@meta` decorator of some entries fits on one line."""
+    """Whether a `@meta` decorator with these entries fits on one line."""
     text = decorator_text(meta_of(entries), STEP)
     return "\n" not in text and len(text) <= WIDTH - len(STEP)

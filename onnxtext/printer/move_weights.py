@@ -35,8 +35,8 @@ class Mover(Rewriter):
 
     Attributes:
         limit: the maximum number of elements of an inline tensor or list.
-        resources: the moved data, by printed digest.
-        digests: the whole digests, by printed digest.
+        resources: the moved data, by printed (shortened) digest.
+        digests: the full SHA-256 digests, by printed digest.
     """
 
     def __init__(self, limit: int) -> None:
@@ -46,7 +46,7 @@ class Mover(Rewriter):
         self.digests: dict[str, str] = {}
 
     def blob(self, data: bytes | memoryview) -> ast.Blob:
-        """Add bytes to the resources."""
+        """Add bytes to the resources; return the blob that refers to them."""
         whole = hashlib.sha256(data).hexdigest()
         digest = whole[:PRINTED_DIGITS]
         if digest not in self.resources:
@@ -55,12 +55,12 @@ class Mover(Rewriter):
         return ast.Blob(digest)
 
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
-        """Return a tensor's data; move it if it is large and not a splat."""
+        """Return a tensor's data, or a blob for large data unless it repeats one element."""
         if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:
                 return data
             if entry_count(type, data) != wanted_entries(type):
-                return data  # a broken model is easier to read
+                return data  # a wrong number of entries is easier to see inline
             return ast.TypedBlob(self.blob(blob_of_data(type, data)).digest)
         if not isinstance(data, ast.RawData):
             return data
@@ -70,7 +70,7 @@ class Mover(Rewriter):
         return self.blob(data.data)
 
     def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
-        """Return the value of an attribute; move long strings and lists."""
+        """Return the value of an attribute; long strings and lists become blobs or repetitions."""
         match value:
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
@@ -99,7 +99,7 @@ def move_weights(
         inline_limit: the maximum number of elements of an inline tensor or list.
 
     Returns:
-        The whole digest of each resource, by printed digest.
+        The full digest of each resource, by printed digest.
     """
     mover = Mover(inline_limit)
     mover.run(model, graphs)

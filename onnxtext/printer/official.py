@@ -3,7 +3,7 @@
 
 The model must be reduced (`proto.official`): no decorators, records, raw data or blobs. Types are
 in the `<…>` list, never before the outputs of nodes; lists have no trailing comma; strings escape
-only the quote and the backslash; literals of types stored in `int32_data` are its entries.
+only the quote and the backslash; literals of types stored in `int32_data` list its entries.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def print_official(model: ast.Model) -> str:
     """Print a whole model, with a final newline.
 
     Args:
-        model: lifted from reduced bytes.
+        model: decoded from bytes that `proto.official` has reduced.
     """
     return print_model(replace(model, presence=ast.Presence()), OfficialPrinter(OFFICIAL))
 
@@ -36,11 +36,11 @@ class OfficialPrinter(GraphPrinter):
     """Prints graphs and functions with all their types in `<…>`."""
 
     def graph_statement(self, graph: ast.Graph) -> list[str]:
-        """Return the main graph in parts, one input or output per line if there are several."""
+        """Return the text of the main graph, as parts to be joined."""
         return super().graph_statement(_listed(graph))
 
     def graph_value(self, graph: ast.Graph, indent: str, start: int) -> str:
-        """Return a graph in an attribute."""
+        """Return the text of a graph in an attribute."""
         return super().graph_value(_listed(graph), indent, start)
 
     def graph_head(self, graph: ast.Graph, indent: str, start: int) -> str:
@@ -48,7 +48,7 @@ class OfficialPrinter(GraphPrinter):
         return graph.name + self._interface(graph, indent, start + len(graph.name))
 
     def function_statement(self, function: ast.Function, entries: Sequence[str] = ()) -> str:
-        """Return a function with its header."""
+        """Return the text of a function with its header."""
         listed = _listed(ast.Graph("", nodes=function.nodes, values=function.values))
         return super().function_statement(replace(function, values=listed.values), entries)
 
@@ -57,12 +57,12 @@ class OfficialPrinter(GraphPrinter):
 
 
 def _listed(graph: ast.Graph) -> ast.Graph:
-    """Return a graph without decorators, with all types and initializers in its `<…>`."""
+    """Return a copy of a graph without decorators, with all types and initializers in `<…>`."""
     listed = entries(graph, order_of(graph))
     infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
     inputs, initializers = graph.inputs, [value for value in graph.values if value.data is not None]
     if any(item.name == INITIALIZERS for item in graph.decorators):
-        # No initializer is the default of an input, because their order is not that of the inputs.
+        # The initializers are not in the order of the inputs: write none as an input's default.
         initializers = with_data(graph)
         inputs = [replace(value, data=None) for value in inputs]
     return replace(graph, inputs=inputs, values=[*initializers, *infos], decorators=())

@@ -22,7 +22,7 @@ from onnxtext.printer.types_and_tensors import tensor_text, type_text
 
 
 def graph_printer() -> GraphPrinter:
-    """Return the graph printer of the enabled core."""
+    """Return a new graph printer of the selected core, Python or native."""
     return GraphPrinter() if core() == "python" else _core_printer()()
 
 
@@ -38,13 +38,13 @@ def print_model(model: ast.Model, printer: GraphPrinter | None = None) -> str:
 
     Args:
         model: the model.
-        printer: prints its graphs and functions.
+        printer: prints its graphs and functions; None for that of the selected core.
     """
     return "".join(model_parts(model, printer))
 
 
 def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterator[str]:
-    """Yield the text of a model in parts; blobs are converted one at a time."""
+    """Yield the text of a model in parts to be joined; blobs are encoded one at a time."""
     printer = printer or graph_printer()
     dialect = printer.dialect
     entries = _presence(model.presence)
@@ -81,7 +81,7 @@ def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterat
     if entries:
         parts.append(broken(entries, "<>", "", dialect.comma) + "\n")
     graph = model.graph
-    if model.has_order:  # in a section at the end
+    if model.has_order:  # it is printed in the `order` section
         others = tuple([item for item in graph.decorators if item.name not in ORDERS])
         graph = replace(graph, decorators=others)
     parts += [*printer.graph_statement(graph), "\n"]
@@ -143,7 +143,7 @@ def _presence(presence: ast.Presence) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _opsets(opsets: tuple[tuple[str | None, int], ...], dialect: Dialect) -> str:
-    """Return the entry of operator sets, given by domain and version; most models share it."""
+    """Return the entry `opset_import` of (domain, version) pairs; cached: many models share it."""
     items = [ast.OpsetImport(domain, version) for domain, version in opsets]
     return f"opset_import: {opsets_text(items, STEP, dialect)}"
 

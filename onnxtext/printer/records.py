@@ -12,16 +12,16 @@ from onnxtext.printer.statements import Decorators
 from onnxtext.printer.strings import quoted, string_value, word
 
 LEAST_RESERVE = 20
-"""The least number of columns that lists and records leave free for keys and commas."""
+"""The minimum number of columns that lists and records leave free for a key and a comma."""
 
 
 def reserve(key: str) -> int:
-    """Return the columns to leave free for a key, its colon, and a comma."""
+    """Return the number of columns to leave free for a key, its colon, and a comma."""
     return max(LEAST_RESERVE, len(key) + 3)
 
 
 def record_text(record: Record, indent: str, reserved: int = LEAST_RESERVE) -> str:
-    """Return a record: on one line with commas, or with one field per line without commas."""
+    """Return the text of a record: on one line with commas, or one field per line without."""
     fields = [field_text(field, indent + STEP) for field in record.fields]
     flat = f"{{{', '.join(fields)}}}"
     if "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:
@@ -73,7 +73,7 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
 
 
 def _order_argument(field: Field, indent: str) -> str:
-    """Print an argument of `@value_info(…)` or `@initializers(…)`: names fill the lines."""
+    """Print an argument of `@value_info(…)` or `@initializers(…)`; its names fill the lines."""
     if not isinstance(field.key, str) or not isinstance(field.value, tuple):
         return field_text(field, indent)
     head = f"{word(field.key)}: "
@@ -90,9 +90,9 @@ def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:
 
 
 def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
-    """Return the decorators of a statement, as text to put before it.
+    """Return the text of the decorators before a statement.
 
-    Each has its own line, but a single `@unset(…)` is on the line of the statement.
+    Each decorator has its own line; only a single `@unset(…)` is on the line of the statement.
     """
     if len(decorators) == 1 and decorators[0].name == "unset":
         return f"{indent}{decorator_text(decorators[0], indent)} "
@@ -100,7 +100,7 @@ def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
 
 
 def inline_decorators(decorators: Sequence[Decorator], indent: str) -> str:
-    """Return decorators before a type: on its line if they are short, otherwise one per line.
+    """Return the decorators before a type, on its line if they are short, else one per line.
 
     Args:
         decorators: the decorators, in order.
@@ -111,7 +111,7 @@ def inline_decorators(decorators: Sequence[Decorator], indent: str) -> str:
 
 
 def value_decorators(decorators: Sequence[Decorator], indent: str) -> Decorators:
-    """Return the decorators before a value or attribute with an indentation."""
+    """Return the text of the decorators before a value or attribute, in both layouts."""
     if not decorators:
         return _NONE
     return Decorators.of([decorator_text(item, indent) for item in decorators], indent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the section `resources`: blobs as base64, and stores of other blobs (SPEC 13.6)."""
+"""Print the `resources` section: blobs as base64, and paths of weight stores (SPEC 13.6)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnxtext.printer.strings import quoted
 
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
-"""The bytes that are printed at once, a multiple of a full line."""
+"""The number of bytes that are encoded at once; they fill whole lines."""
 
 
 def resources_parts(model: Model) -> Iterator[str]:
@@ -36,7 +36,7 @@ def base64_lines(data: bytes | memoryview, indent: str) -> str:
 
 
 def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
-    """Yield the parts of `base64_lines`, which limits the memory for large data."""
+    """Yield the text of `base64_lines` in parts, to limit the memory for large data."""
     if len(data) <= _BLOCK:
         yield _base64_lines(data, indent)
         return

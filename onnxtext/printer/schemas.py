@@ -19,7 +19,7 @@ SECTION_WORDS = frozenset(
     ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
      "where")
 )  # fmt: skip
-"""Words that are quoted at the beginning of a signature."""
+"""Keywords; quoted if they are the first word of a signature."""
 
 
 def print_schemas(file: SchemaFile) -> str:
@@ -45,7 +45,7 @@ def signature_text(schema: OperatorSchema) -> str:
         reason = string_value(schema.deprecated, "") if schema.deprecated else ""
         lines.append(f"@deprecated({reason})\n")
     printer = graph_printer()
-    name = _first_word(schema)
+    name = _operator_name(schema)
     lists = [_values(schema.inputs, " "), _values(schema.outputs, " => ")]
     if schema.attributes or schema.others:
         lists.insert(0, _attributes(schema, printer))
@@ -57,8 +57,8 @@ def signature_text(schema: OperatorSchema) -> str:
     return "".join([*lines, text])
 
 
-def _first_word(schema: OperatorSchema) -> str:
-    """Return the name of an operator; quote its first word if it is a special word."""
+def _operator_name(schema: OperatorSchema) -> str:
+    """Return the domain and name of an operator; quote the first word if it is a keyword."""
     parts = [*schema.domain.split("."), schema.name] if schema.domain else [schema.name]
     first = word(parts[0])
     special = SPECIAL_WORDS | SECTION_WORDS
@@ -115,7 +115,7 @@ def _doc(text: str) -> str:
 
 
 def _decorated(decorators: Sequence[str], text: str) -> str:
-    """Return an item behind its decorators, each on a line of its own."""
+    """Return the text of an item after its decorators, each on a line of its own."""
     return "".join([f"{item}\n{STEP}" for item in decorators]) + text
 
 

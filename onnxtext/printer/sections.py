@@ -21,7 +21,7 @@ Pairs = Sequence[tuple[str, str]]
 def section_parts(
     model: Model, graph_text: Callable[[Graph, str, int], str]
 ) -> Iterator[Sequence[str]]:
-    """Yield the sections of a model except `encoding` and `resources`, without final newlines.
+    """Yield each section but `encoding` and `resources` as parts to be joined, without a newline.
 
     Args:
         model: the model.
@@ -49,7 +49,7 @@ def section_parts(
 def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
     if not _in_section(graphs):
         return ()
-    blocks: list[tuple[str, Named | str]] = []  # a `str` begins or ends a function
+    blocks: list[tuple[str, Named | str]] = []  # a `str` is the first or last line of a function
     for function, parts in list_parts(model):
         indent = STEP if function is None else STEP * 2
         found = [(indent, named) for named in parts if named.item.metadata]
@@ -63,10 +63,10 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
 
 
 def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
-    """Return the text of metadata blocks and other lines in parts.
+    """Return the text of metadata blocks and lines around functions, as parts to be joined.
 
     Args:
-        blocks: the indentation and the content of each.
+        blocks: pairs of the indentation and the block or line.
     """
     if core() == "native":
         parts: list[str] = core_module("printing_values").metadata_blocks(blocks)
@@ -90,7 +90,7 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
 
 
 def _in_section(graphs: Sequence[Graph | Function]) -> bool:
-    """Whether the metadata section has entries; cheaper than to compute all paths."""
+    """Whether any item has metadata for the section; a fast test before computing paths."""
     for graph in graphs:
         if graph.value_metadata or graph.metadata:
             return True
@@ -101,7 +101,7 @@ def _in_section(graphs: Sequence[Graph | Function]) -> bool:
 
 
 def path_text(path: Sequence[Step]) -> str:
-    """Return a path like `[label].then_branch.value`."""
+    """Return the text of a path, such as `[label].then_branch.value`."""
     return ".".join(map(_step_text, path))
 
 
@@ -123,9 +123,9 @@ def _function_path(function: Function) -> str:
 
 
 def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
-    """Return the lines of entries; `above` has the entries of the block directly above.
+    """Return the lines of metadata entries; `above` has the entries of the block directly above.
 
-    A value of several lines that equals the value in the block above is written `above`.
+    A value of several lines is printed as `above` if the block above has the same entry.
     """
     return [
         f"{indent}{word(key)}: above"
@@ -148,7 +148,7 @@ def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> str:
 
 
 def _pairs(head: str, pairs: Pairs) -> str:
-    """Return a list of pairs behind the head of its line."""
+    """Return `head` and a list of `"key": "value"` pairs."""
     items = [f"{quoted(key)}: {string_value(value, STEP * 2)}" for key, value in pairs]
     return head + bracketed(items, "[]", STEP, WIDTH - column(head, 0))
 

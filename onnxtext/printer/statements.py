@@ -2,7 +2,7 @@
 """Lay out statements: the rules that the printer and the formatter share.
 
 A statement is on one line if the line fits into `WIDTH` columns. Otherwise its lists are broken,
-one item per line. All functions work on texts, so that they apply to any spelling.
+one item per line. All functions take and return text, so that the formatter can keep spellings.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from onnxtext.printer.layout import STEP, WIDTH, broken
 
 ATTRIBUTE_WIDTH = 60
-"""The maximum width of attributes before inputs that do not fit on the same line."""
+"""The maximum width of attributes on the line of the operator, if the inputs do not fit there."""
 
 DECORATOR_WIDTH = 60
 """The maximum width of decorators on the line of a value or attribute."""
 
 NO_LIMIT = 1 << 30
-"""A width with which no line is broken because of its length."""
+"""A width that no line exceeds: lists are never broken because of their length."""
 
 Literal = Callable[[str, int], str]
-"""Writes a literal, given the indentation of its line and its maximum width on one line."""
+"""Returns the text of a literal, given the indentation of its line and its maximum width."""
 
 
 # ---- Nodes ----------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ class NodeParts:
         operator: the operator; "" without one.
         attributes: all attributes on one line, without brackets; "" without attributes, None if
             they need several lines.
-        inputs: their names.
+        inputs: the names of the inputs.
     """
 
     label: str
@@ -56,19 +56,19 @@ def node_lines(
     width: int = WIDTH,
     comma: str = ",",
 ) -> str:
-    """Return a node.
+    """Return the text of a node, on one line if it fits.
 
-    If it does not fit on one line, attributes of more than `ATTRIBUTE_WIDTH` columns are broken
-    behind the inputs. Then the inputs are broken. If the operator does not fit behind the outputs,
-    it is on a line of its own that begins with the `=`, and each output is on a line.
+    Otherwise, attributes of more than `ATTRIBUTE_WIDTH` columns follow the inputs, one per line. If
+    the line is still too long, each input has a line. If the operator does not fit after the
+    outputs, each output has a line, and the next line begins with the `=`.
 
     Args:
-        parts: its texts.
+        parts: the texts of the node.
         indent: the indentation of its line.
-        broken_attributes: writes the attributes in several lines, with their brackets, given the
+        broken_attributes: returns the attributes, one per line, with their brackets, given the
             indentation of the line on which they begin.
         width: the maximum number of columns.
-        comma: the text after the last of several lines of inputs.
+        comma: the text after the last input if each has a line.
     """
     room = width - len(indent)
     outputs = [f"{type} {name}" if type else name for type, name in parts.outputs]
@@ -99,7 +99,11 @@ def _broken_node(
     width: int,
     comma: str,
 ) -> str:
-    """Return a node whose inputs or outputs may be broken, before its broken attributes."""
+    """Return a node that needs several lines; break outputs and inputs only if necessary.
+
+    `head` is its label and outputs, `call` the text from the `=` to the inputs. `attributes`
+    returns the attributes after the inputs; None if `call` has them.
+    """
     line = _joined(head, call)
     end = 0 if attributes is None else 2  # the `<` behind the inputs
     if parts.outputs and len(indent) + len(line) + (2 if parts.inputs else 3 + end) > width:
@@ -112,7 +116,7 @@ def _broken_node(
 
 
 def _output_lines(parts: NodeParts, indent: str, width: int) -> str:
-    """Return the label and the outputs, one per line."""
+    """Return the label and the outputs of a node, one output per line."""
     inner = indent + STEP
     (type, name), *rest = parts.outputs
     flat = f"{parts.label}{type}{' ' if type else ''}{name}"
@@ -215,7 +219,7 @@ def assigned(head: str, write: Literal, indent: str, after: int = 1, width: int 
 
 
 def _fits(text: str, start: int, after: int, width: int) -> bool:
-    """Whether the first line of a text that begins at a column fits."""
+    """Whether the first line of a text that begins at column `start` fits."""
     first, several, _ = text.partition("\n")
     return start + len(first) + (0 if several else after) <= width
 
@@ -228,9 +232,9 @@ def value_text(
     indent: str,
     width: int = WIDTH,
 ) -> str:
-    """Return `decorators type name = literal`, or an attribute, which has no type.
+    """Return `decorators type name = literal`; an attribute has no type.
 
-    Short decorators are on the line of the name if everything before a bracket fits there.
+    Short decorators are on the line of the name if that line fits, up to an opening bracket.
 
     Args:
         decorators: the decorators before it.
@@ -252,18 +256,18 @@ def value_text(
 
 
 def column(text: str, start: int) -> int:
-    """Return the column behind a text that begins at a column."""
+    """Return the column after a text that begins at column `start`."""
     last = text.rfind("\n")
     return start + len(text) if last < 0 else len(text) - last - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Decorators:
-    """The decorators before a value or attribute as text.
+    """The text of the decorators before a value or attribute, in two layouts.
 
     Attributes:
-        inline: on the line of the value, with a space behind; "" if they are too long for that.
-        lines: on lines of their own, up to the indentation of the value.
+        inline: on the line of the value, with a space after; "" if they are too long for that.
+        lines: one per line, followed by the indentation of the value.
     """
 
     inline: str = ""
@@ -271,7 +275,7 @@ class Decorators:
 
     @classmethod
     def of(cls, texts: Sequence[str], indent: str) -> Decorators:
-        """Return the decorators with these texts before a value with an indentation."""
+        """Lay out decorators, given their texts and the indentation of the value."""
         flat = " ".join(texts)
         is_short = texts and "\n" not in flat and len(flat) <= DECORATOR_WIDTH
         lines = "".join([f"{text}\n{indent}" for text in texts])
@@ -283,7 +287,7 @@ class Decorators:
 
 @dataclass(slots=True)
 class ListText:
-    """A list in the head of a graph or function.
+    """A list in the head of a graph or function, in two layouts.
 
     Attributes:
         before: the text before its opening bracket.
@@ -299,7 +303,7 @@ class ListText:
 def decorated_name(
     decorators: Decorators, name: str, start: int, after: int, width: int = WIDTH
 ) -> str:
-    """Return the decorators and the name of a graph, on one line if that leaves room for the lists.
+    """Return the decorators and name of a graph, on one line if that leaves room for the lists.
 
     Args:
         decorators: the decorators.
@@ -315,7 +319,7 @@ def decorated_name(
 
 
 def arrange(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
-    """Return lists one behind the other; the longest are broken until all lines fit.
+    """Return the lists one after the other; break the longest ones until all lines fit.
 
     Args:
         lists: the lists.

@@ -8,22 +8,22 @@ from onnxtext.tensor.elements import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words that are valid bare names only in some positions; always quoted where types can occur."""
+"""Words of types and literals; a value, graph or function with such a name is quoted."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
-"""Likewise, in any letter case."""
+"""Words of literals that are quoted in the same way, in any letter case."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def word(name: str) -> str:
-    """Return a name where no word needs quotes: operators, attributes, labels, dimensions."""
+    """Return the name of an operator, attribute, label or dimension; quote it if necessary."""
     # The words of the grammar are Python's ASCII identifiers.
     return name if name.isascii() and name.isidentifier() else quoted(name)
 
 
 def value_name(name: str) -> str:
-    """Return a name where a type could also occur: values, graphs, functions."""
+    """Return the name of a value, graph or function; quote words of types and literals, too."""
     if name.isascii() and name.isidentifier() and name not in SPECIAL_WORDS:
         return quoted(name) if name.lower() in SPECIAL_NUMBERS else name
     return quoted(name)

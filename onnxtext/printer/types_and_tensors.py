@@ -27,7 +27,7 @@ from onnxtext.tensor.print_elements import (
 
 @lru_cache(maxsize=4096)
 def type_text(type: ast.Type) -> str:
-    """Return a type with the decorators of its parts, but not its own."""
+    """Return the text of a type, without its own decorators but with those of nested types."""
     match type:
         case ast.TensorType():
             return _tensor_type(type.element, type.shape)
@@ -123,7 +123,7 @@ def data_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: i
 
 
 def data_parts(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> list[str]:
-    """Return the literal of a tensor's data like `data_text`, but in parts."""
+    """Return the literal of a tensor's data like `data_text`, but as parts to be joined."""
     if isinstance(data, SplatData) and not data.repetition.start:
         first = _first_element(ELEMENTS[type.element], data.repetition.unit)
         return [f"[{first}, ...]"]
@@ -174,7 +174,7 @@ def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
 
 
 def _fields(data: ast.FieldData, indent: str, budget: int) -> str:
-    """Return data by field name, such as `float_data{1, 2}`."""
+    """Return the data of a tensor by field, such as `float_data{1, 2} int64_data{3}`."""
     writers = [partial(_field, name, value) for name, value in data.fields]
     return fill_fields(writers, indent, budget)
 
@@ -189,10 +189,11 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int
 
 
 def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budget: int) -> str:
-    """Join data by field name on lines; a field that does not fit begins a new line.
+    """Join fields such as `float_data{1, 2}`; a field that does not fit begins a new line.
 
     Args:
-        writers: write each field, given the indentation of its line and the maximum width.
+        writers: one function per field, which returns its text, given the indentation of its line
+            and the maximum width.
         indent: the indentation of the statement.
         budget: the maximum width of the first line.
     """

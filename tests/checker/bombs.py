@@ -57,10 +57,10 @@ DEFAULT = 1000
 
 
 class Bombs:
-    """Draws models.
+    """Draws random models, most of which are invalid.
 
     Attributes:
-        random: draws.
+        random: the random generator.
     """
 
     def __init__(self, seed: int) -> None:
@@ -239,7 +239,7 @@ def main(count: int, seed: int, *, many: bool) -> None:
         start = time.process_time()
         try:
             found = onnxtext.check(data)
-            if number % 4 == 0:  # the rules keep some models from it
+            if number % 4 == 0:  # `check` does not run onnx's inference on some invalid models
                 answer = Inference().model(data)
                 if isinstance(answer, Failure):
                     seen[answer.kind + " / model alone"] += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw graphs that compute shapes, and what their values are for several sizes of the symbols."""
+"""Draw graphs that compute shapes; compute their values for several sizes of the symbols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Drawn:
     Attributes:
         nodes: its nodes.
         constants: its initializers.
-        values: for each of `SIZES` the values by name.
+        values: for each of `SIZES`, the arrays of all values by name.
     """
 
     def __init__(self, choose: random.Random) -> None:
@@ -52,7 +52,7 @@ class Drawn:
         return name
 
     def some(self, fits: Callable[[Array], bool]) -> str | None:
-        """Return the name of a value that fits for all sizes."""
+        """Return the name of a value that fits for all sizes; None if there is none."""
         names = [n for n in self.values[0] if all(fits(values[n]) for values in self.values)]
         return self.choose.choice(names) if names else None
 
@@ -61,12 +61,12 @@ class Drawn:
         return self.some(lambda value: value.dtype == np.float32) or "x"
 
     def integers(self) -> str:
-        """Return the name of a number or a short list."""
+        """Return the name of an integer or a short list of integers."""
         small = self.some(lambda v: v.dtype == np.int64 and v.ndim <= 1 and v.size <= 8)
         return small or self.constant(self.choose.randint(1, 3))
 
     def listed(self) -> str:
-        """Return the name of a short list."""
+        """Return the name of a short list of integers."""
         found = self.some(lambda v: v.dtype == np.int64 and v.ndim == 1 and 0 < v.size <= 6)
         return found or self.constant([2, 3])
 
@@ -113,7 +113,7 @@ class Drawn:
 
 
 def _is_safe(node: NodeProto, values: dict[str, Array]) -> bool:
-    """Whether a result is not too large; numpy crashes on negative repeats."""
+    """Whether the reference can run a node: no huge results or negative repeats (numpy crashes)."""
     if node.op_type not in ("ConstantOfShape", "Expand", "Pad", "Range", "Tile"):
         return True
     sizes = values[node.input[1 if len(node.input) > 1 else 0]].astype(np.float64)
@@ -121,7 +121,7 @@ def _is_safe(node: NodeProto, values: dict[str, Array]) -> bool:
 
 
 def _is_valid(node: NodeProto, values: dict[str, Array], made: list[Array]) -> bool:
-    """Whether a node is valid where the reference accepts more than the specification."""
+    """Whether a node is valid; the reference runs some nodes that the specification forbids."""
     if node.op_type in ("Conv", "MaxPool"):
         return all(value.size for value in made)
     if node.op_type == "Split" and len(node.input) == 2:
@@ -146,7 +146,7 @@ def _size_along_axis(node: NodeProto, values: dict[str, Array], default: int) ->
 
 
 def _run(node: NodeProto, values: dict[str, Array]) -> list[Array]:
-    """Return the outputs of a node."""
+    """Compute the outputs of a node with onnx's reference."""
     captured = [name for a in node.attribute for each in a.g.node for name in each.input]
     given = {name: values[name] for name in (*node.input, *captured) if name in values}
     infos = [

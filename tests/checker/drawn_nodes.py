@@ -19,8 +19,8 @@ class Draft:
 
     Attributes:
         choose: draws numbers.
-        inputs: element type and shape, or the array of a constant.
-        attributes: by name.
+        inputs: (element type, shape), the array of a constant, or None for an omitted input.
+        attributes: the values of the attributes by name.
         outputs: the number of outputs.
         domain: the domain of the operator.
     """

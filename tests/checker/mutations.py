@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to break one rule of a valid model."""
+"""Mutations of valid models; each breaks one rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Mutation = Callable[[ModelProto], bool]
 
 
 def _node(model: ModelProto, *operators: str) -> NodeProto | None:
-    """Return the first node with inputs or with one of these operators."""
+    """Return the first standard node that has one of these operators, or inputs and outputs."""
     for node in model.graph.node:
         if node.domain in ("", "ai.onnx") and (
             node.op_type in operators or (not operators and node.input and node.output)

@@ -13,7 +13,7 @@ from onnx import (
 )
 
 CALLED = "onnxtext_called"
-"""The function of `in_function`; the other names below surround the moved graph."""
+"""The name of the function to which `in_function` moves the graph."""
 
 
 def _around(model: ModelProto) -> ModelProto:

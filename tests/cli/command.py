@@ -41,7 +41,7 @@ NO_MODEL = b"\x0b\x0b\x0b"
 
 @cache
 def binary(text: str = TEXT) -> bytes:
-    """The model of the text above."""
+    """Return the binary model of a text, by default of `TEXT`."""
     return onnxtext.to_binary(text)
 
 
@@ -54,7 +54,7 @@ class Result:
     err: str
 
     def findings(self) -> list[dict[str, Any]]:
-        """Standard error of `--output-format json`."""
+        """Return the findings that `--output-format json` wrote to standard error."""
         found: list[dict[str, Any]] = json.loads(self.err)
         return found
 
@@ -103,14 +103,15 @@ def _read_at_start(env: dict[str, str]) -> dict[str, str]:
 
 
 class _Server:
-    """A process of `command_server.py`, which forks one process a command."""
+    """A process that runs `command_server.py`, which forks a process for each command."""
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         env = environment()
         self.variables = _read_at_start(env)
         program = Path(__file__).with_name("command_server.py")
-        # It ends with the socket. Pipes, because Python opens terminals and files differently.
+        # The process ends when the socket is closed. Its streams are pipes, because Python opens
+        # terminals and files differently.
         self._process = subprocess.Popen(
             [sys.executable, program, str(theirs.fileno())],
             stdin=subprocess.PIPE,
@@ -125,7 +126,7 @@ class _Server:
     def run(
         self, arguments: tuple[str | Path, ...], cwd: Path, stdin: bytes, env: dict[str, str]
     ) -> Result:
-        """Run one command: one at a time."""
+        """Run a command; wait first for the commands of other threads."""
         request = {
             "arguments": list(map(str, arguments)),
             "cwd": str(cwd),
@@ -158,7 +159,7 @@ class _Server:
 
 @cache
 def _server(pid: int) -> _Server:
-    """Return the server of this process: a forked one needs its own."""
+    """Return the server of the process `pid`; a forked process needs its own."""
     return _Server()
 
 

@@ -6,8 +6,8 @@
 SOCKET is the file descriptor of a socket. A request is a JSON object with the file descriptors of
 the standard streams; the responses are the process id, then the wait status.
 
-Everything else is as in a new process `python -m onnxtext`. It has no module of others that the
-command line imports late (numpy, onnx): what it does depends on which are there.
+The forked process behaves like a new process `python -m onnxtext`. Packages that the command line
+imports late (numpy, onnx) are not imported, because commands test whether they are loaded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 NOT_IMPORTED = ("onnxtext.lsp", "onnxtext.engines", "onnxtext.__main__")
-"""Packages that import much and that few commands need, and the program itself."""
+"""Modules that are not imported in advance: few commands need them, or they run the program."""
 
 
 def import_commands() -> None:
@@ -60,7 +60,7 @@ def serve(connection: socket.socket) -> None:
 
 
 def become(request: dict[str, object], streams: list[int]) -> None:
-    """Give this process its streams, directory, environment and arguments."""
+    """Set the streams, directory, environment and arguments of this process to those requested."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

@@ -18,7 +18,7 @@ def model(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
-    """The same as a text, in a directory of its own."""
+    """The same model as a text, in a directory of its own."""
     path = tmp_path / "texts" / "m.onnxtxt"
     path.parent.mkdir()
     path.write_text(TEXT)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a command once for each of its file operations, with that operation failing or killing it.
+"""Run a command once for each of its file operations; that operation fails or kills the command.
 
-A process of its own, started by `test_faults.py`: it imports everything once, and forks a child for
-each run. `python -m tests.cli.faults DIRECTORY KIND,... ARGUMENT...`; DIRECTORY holds the files
-that each run starts with. What the runs have left is written as JSON.
+    python -m tests.cli.faults DIRECTORY KIND,... ARGUMENT...
+
+DIRECTORY has the files that each run starts with, KIND is the name of an error or signal. The
+results of all runs are printed as JSON. `test_faults.py` starts this program, which imports
+everything once and forks a child for each run.
 """
 
 from __future__ import annotations
@@ -24,11 +26,11 @@ EVENTS = (
     "open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "os.chown", "os.utime", "os.scandir",
     "os.listdir", "mmap.__new__", "fsync", "opened",
 )  # fmt: skip
-"""Audit events of operations that can fail; two functions without events are replaced."""
+"""Events of file operations that can fail; `fsync` and `opened` are added to Python's own."""
 
 
 def fault(kind: str) -> None:
-    """A fault: an error instead of a file operation, or a signal right before the operation."""
+    """Raise an error instead of a file operation, or send a signal right before it."""
     number = getattr(errno, kind, None)
     if number is not None:
         raise OSError(number, os.strerror(number))
@@ -115,7 +117,7 @@ def run_command() -> None:
 
 
 def sweep(source: Path, kinds: list[str], arguments: list[str]) -> list[dict[str, Any]]:
-    """Return all runs, the first without a fault; incomplete runs are repeated."""
+    """Return all runs; the first has no fault, and a run that leaves other files is repeated."""
     directory = source.parent / "work"
 
     def fresh() -> None:

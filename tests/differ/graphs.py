@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs to compare, made of nodes."""
+"""Create models to compare from lists of nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FLOATS = TensorType("float", ("N",))
 def model(
     nodes: Sequence[Node], inputs: Sequence[str] = ("x",), outputs: Sequence[str] = ("y",)
 ) -> Model:
-    """A model of some nodes."""
+    """Return a model of some nodes."""
     graph = Graph(
         "g",
         [ValueInfo(name, FLOATS) for name in inputs],
@@ -48,7 +48,7 @@ def axis(value: int) -> tuple[Attribute, ...]:
 
 
 def chain(count: int, prefix: str = "v", operator: str = "Relu") -> list[Node]:
-    """A chain of equal nodes."""
+    """Return a chain of equal nodes."""
     names = ["x", *[f"{prefix}{index}" for index in range(1, count)], "y"]
     return [Node(operator, (names[i],), (names[i + 1],)) for i in range(count)]
 
@@ -57,7 +57,7 @@ OPERATORS = ("Add", "Mul", "Relu", "Tanh", "Concat", "Neg")
 
 
 def mesh(count: int, seed: int) -> list[Node]:
-    """A random graph without cycles; nearly all nodes differ in an attribute."""
+    """Return the nodes of a random graph without cycles; `Concat` nodes have a random axis."""
     source = random.Random(seed)
     values = ["x"]
     nodes = []
@@ -73,7 +73,7 @@ def mesh(count: int, seed: int) -> list[Node]:
 
 
 def renamed(nodes: Sequence[Node], rename: Callable[[str], str]) -> list[Node]:
-    """The same nodes with other names of values; `x` and `y` are the interface."""
+    """Return the nodes with renamed values; the graph's input `x` and output `y` are kept."""
 
     def get(name: str) -> str:
         return name if name in ("", "x", "y") else rename(name)

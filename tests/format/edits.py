@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits by hand, and random sentences of the grammar, for the laws of the formatter."""
+"""Draw edits like those of people, and sentences of the grammar, to test the formatter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import Rule
 
 Gap = Callable[[random.Random, str], str]
-"""What becomes of the blanks and comments between two tokens."""
+"""Returns changed blanks and comments between two tokens."""
 
 _COMMENTS = (
     "# note", "#", "##", '# "', '# """', "# a, b = [1", "# \\", "# fmt: skip", "# fmt: off",
@@ -88,7 +88,7 @@ def edited(rng: random.Random, text: str) -> str:
     """Return a text after some random edits; the text may be invalid."""
     tokens, trivia = split(text)
     kind_of_edit = rng.random()
-    if kind_of_edit < 0.08:  # one habit everywhere
+    if kind_of_edit < 0.08:  # the same change everywhere
         change = rng.choice(TRIVIA_EDITS)
         trivia = [change(rng, span) for span in trivia]
     else:
@@ -161,7 +161,7 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
 
 @cache
 def _rules() -> tuple[dict[str, list[Rule]], dict[str, str], dict[str, int]]:
-    """The grammar's rules by what they make, the literal tokens, and how deep each rule goes."""
+    """Return the grammar's rules by symbol, the literal tokens, and each symbol's least depth."""
     tables = load_tables()
     rules: dict[str, list[Rule]] = {}
     for rule in tables.rules:

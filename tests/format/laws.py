@@ -37,7 +37,7 @@ def assert_format_laws(text: str) -> str:
     bare = text.removeprefix("\ufeff")
     with room_for_nesting():
         assert onnxtext.parse(formatted) == onnxtext.parse(text)
-        # The short way and the long one lead to the same text.
+        # Formatting only changed parts gives the same text as formatting in full.
         assert write_document(bare) == formatted
         assert write_document(formatted) == formatted
     assert not formatted.startswith("\n")

@@ -38,7 +38,7 @@ WRAPPERS = {
     "section": "g () => () {{}}\n{}",
     "decorator": "g () => () {{ {} y = Op () }}",
 }
-"""What makes the text of a whole model of a part."""
+"""Templates that make the text of a whole model from that of a part, by the kind of part."""
 
 LARGEST = 30_000
 """The longest text, in characters, that is edited."""
@@ -54,7 +54,7 @@ def wrapped(kind: str, text: str) -> str:
 
 @cache
 def written_texts() -> list[str]:
-    """Texts that people have written."""
+    """Return texts that people have written."""
     from tests.test_spec import TEXTS, Block  # reads the document when it is imported
 
     def whole(block: Block) -> str:
@@ -63,8 +63,8 @@ def written_texts() -> list[str]:
     texts = [
         path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
     ]
-    # A message as a record has no place in a model, except in the list of nodes.
-    # A schema is no part of a model.
+    # Leave out messages that are written as records, which only lists of nodes can contain, and
+    # schemas, which are no part of a model.
     texts += [
         whole(b) for b in TEXTS
         if b.kind in ("model", "nodes") or (b.kind != "schema" and not b.text.startswith("{"))
@@ -76,7 +76,7 @@ def written_texts() -> list[str]:
 
 @cache
 def small_models(largest: int = 20_000) -> list[bytes]:
-    """The small models of the onnx wheel and of the shared data."""
+    """Return the small models of the onnx wheel and of the shared data."""
     files = [onnx_directory() / name for name in wheel_models()]
     found = [path.read_bytes() for path in files if path.stat().st_size <= largest]
     shared = map(shared_model, shared_models())

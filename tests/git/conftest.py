@@ -17,7 +17,7 @@ def git() -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    """A repository in which nothing is installed."""
+    """A repository without configuration of onnxtext."""
     return create(tmp_path)
 
 

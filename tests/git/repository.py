@@ -32,16 +32,16 @@ net (float[N, 4] x) => (float[N, 4] y) {
 
 
 STORED = NOTE + TEXT.encode()
-"""What the filter stores for its model."""
+"""The bytes that the filter stores in git for the model of `TEXT`."""
 
 
 def binary(text: str = TEXT) -> bytes:
-    """The model of a text."""
+    """Return the binary model of a text."""
     return onnxtext.to_binary(text)
 
 
 def edited(*changes: tuple[str, str]) -> bytes:
-    """The model of the text above after some replacements."""
+    """Return the binary model of `TEXT` after some replacements."""
     text = TEXT
     for old, new in changes:
         assert old in text
@@ -101,8 +101,8 @@ class Repository:
     def write(self, name: str, content: bytes | str) -> Path:
         """Write a file of the working tree.
 
-        Its time is in the past, and no other file's: of files as young as its index git compares
-        the content, and it sees no change within a second.
+        Each file gets its own modification time, in the past: git compares the content of files
+        that are as new as its index, and misses changes that leave the time unchanged.
         """
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def create(directory: Path, *options: str) -> Repository:
-    """A new repository in a directory with a blank in its name."""
+    """Create a repository in a directory with a blank in its name."""
     home = directory / "home"
     home.mkdir(exist_ok=True)
     repository = Repository(directory / "my repository", home)

@@ -49,7 +49,7 @@ async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[LanguageClient]]]:
-    """Creates clients that support one position encoding only."""
+    """Return a function that starts a client with only one position encoding, such as `utf-8`."""
     started: list[LanguageClient] = []
 
     async def start(unit: str) -> LanguageClient:

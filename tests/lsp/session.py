@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client side of a session, as far as the tests need it."""
+"""Edit a document and send requests to a language server, like an editor."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Session:
 
     @property
     def document(self) -> t.TextDocumentIdentifier:
-        """The document in parameters."""
+        """The document as a parameter of requests."""
         return t.TextDocumentIdentifier(self.uri)
 
     def position(self, offset: int) -> t.Position:
-        """Return the position of an offset, computed naively."""
+        """Return the LSP position of an offset in the text, computed naively."""
         before = self.text[:offset]
         line = before.count("\n")
         column = before[before.rfind("\n") + 1 :]
@@ -63,7 +63,7 @@ class Session:
         return end
 
     def at(self, needle: str, *, nth: int = 0) -> t.Position:
-        """Return the position of the mark `|` in a part of the text."""
+        """Return the position of `needle` in the text, or of the mark `|` in it."""
         shift = needle.index(MARK) if MARK in needle else 0
         bare = needle.replace(MARK, "", 1)
         at = -1
@@ -80,7 +80,7 @@ class Session:
         return kind(text_document=self.document, position=self.at(needle, nth=nth), **more)
 
     def edit(self, start: int, end: int, new: str) -> None:
-        """Change the text like typing."""
+        """Replace the text between two offsets, as typing does."""
         self.number += 1
         range = t.Range(self.position(start), self.position(end))
         change = t.TextDocumentContentChangePartial(range, new)
@@ -122,7 +122,7 @@ class Session:
             published: Any = await asyncio.wait_for(
                 self.client.wait_for_notification("textDocument/publishDiagnostics"), 10
             )
-            # Others may be for a closed document.
+            # Ignore diagnostics of closed documents and older versions.
             if published.uri == self.uri and published.version == self.number:
                 return list(published.diagnostics)
 
@@ -130,7 +130,7 @@ class Session:
 def plain(answer: Any) -> Any:
     """Return the answer of a custom request as dictionaries and lists.
 
-    pygls makes tuples with names of objects, where the names allow it.
+    pygls converts objects to named tuples if their keys are valid field names.
     """
     if isinstance(answer, dict) or hasattr(answer, "_asdict"):
         items = answer if isinstance(answer, dict) else answer._asdict()

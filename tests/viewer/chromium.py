@@ -31,7 +31,7 @@ class Failed(Exception):
 
 
 class Browser:
-    """A browser with pages; it records what goes wrong in them.
+    """A browser with pages, which records their problems.
 
     Attributes:
         problems: messages of the console, exceptions, and requests for anything but a page.
@@ -139,7 +139,7 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def click(self, x: float, y: float) -> None:
-        """Click at a place."""
+        """Click at a position in the page, in CSS pixels."""
         common = {"x": x, "y": y, "button": "left", "clickCount": 1}
         self.call("Input.dispatchMouseEvent", type="mousePressed", **common)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", **common)
@@ -178,7 +178,7 @@ def browser(profile: Path) -> Iterator[Browser]:
     theirs, ours = os.pipe(), os.pipe()
 
     def descriptors() -> None:
-        # They may be 3 and 4 themselves.
+        # Move them first: their numbers may be 3 and 4 already.
         commands, answers = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (theirs[0], ours[1])]
         os.dup2(commands, 3)
         os.dup2(answers, 4)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random wire inputs: messages over the descriptors, and real models, encoded in every way.
+"""Draw wire inputs: random messages and real models, encoded in every way that protobuf allows.
 
-Each input has a random set of quirks, such as over-long varints or fields in several pieces. So
-some inputs combine two quirks that inputs with all of them would hide.
+Each input has a random set of quirks, such as over-long varints or fields in several pieces. With
+all quirks at once, inputs would hide errors that need only two of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUIRKS = (
     "nan",  # NaNs with payloads
 )
 DAMAGE = "damage"
-"""Bytes changed, inserted, removed or cut off: most of such inputs are no messages."""
+"""A quirk: bytes are changed, inserted, removed or cut off. Most such inputs are no messages."""
 
 _TEXTS = (
     b"", b"x", b"y", b"w", b"Add", b"If", b"a/b:0", b"float", b"seq", b"nan", b"1x", b"a b", b'"',
@@ -61,15 +61,15 @@ _USUAL = {
     "TypeProto.Tensor": (1, 1, 2),
     "FunctionProto": (1, 7, 4, 5),
 }
-"""The fields that are drawn more often, so that what is drawn looks like a model at all."""
+"""The numbers of fields that are drawn more often, so that inputs resemble models."""
 
 
 class Inputs:
     """Draws wire inputs.
 
     Attributes:
-        quirks: those of the inputs that are drawn now.
-        rate: how often a quirk shows where it can.
+        quirks: the quirks of the input that is being drawn.
+        rate: the probability of such a quirk where it is possible.
     """
 
     def __init__(self, rng: random.Random, quirks: Sequence[str] = ()) -> None:
@@ -78,10 +78,10 @@ class Inputs:
         self.rate = 0.1
 
     def draw(self, models: Sequence[bytes] = ()) -> bytes:
-        """One input, with quirks of its own.
+        """Return an input with a random set of quirks.
 
         Args:
-            models: messages to encode otherwise; most inputs are made of nothing.
+            models: messages to encode in another way; most inputs are random messages instead.
         """
         rng = self.rng
         share = rng.choice((0.0, 0.1, 0.2, 0.5))
@@ -157,7 +157,7 @@ class Inputs:
                 values.reverse()
         packed = field.packed
         if field.repeated and field.wire_type != LENGTH and self._has("packing"):
-            if rng.random() < 0.3 and len(values) > 1:  # some so, some otherwise
+            if rng.random() < 0.3 and len(values) > 1:  # encode one part packed, the other not
                 at = rng.randrange(len(values) + 1)
                 return [*self.field(field, values[:at]), *self.field(field, values[at:])]
             packed = not packed
@@ -186,7 +186,7 @@ class Inputs:
     # ---- Values -----------------------------------------------------------------------------
 
     def _value(self, field: FieldSpec, depth: int) -> bytes:
-        """A value of a field, without key and length."""
+        """Return a random value of a field, without key and length."""
         rng = self.rng
         match field.kind:
             case "message":
@@ -221,12 +221,12 @@ class Inputs:
         return self._longer(varint(value), 10) if self._has("long_value") else varint(value)
 
     def key(self, number: int, wire_type: int) -> bytes:
-        """A field's key."""
+        """Return the key of a field, perhaps in more bytes than necessary."""
         key = varint(number << 3 | wire_type)
         return self._longer(key, 5) if self._has("long_key") else key
 
     def delimited(self, number: int, data: bytes) -> bytes:
-        """A length-delimited field."""
+        """Return a length-delimited field."""
         size = varint(len(data))
         if self._has("long_size"):
             size = self._longer(size, 5)
@@ -240,10 +240,10 @@ class Inputs:
             return data
         return data[:-1] + bytes((data[-1] | 128,)) + b"\x80" * (more - 1) + b"\x00"
 
-    # ---- What is no field of the schema -------------------------------------------------------
+    # ---- Fields that the schema lacks ---------------------------------------------------------
 
     def unknown_field(self, depth: int = 0) -> bytes:
-        """An unknown field."""
+        """Return an unknown field."""
         rng = self.rng
         number = rng.choice((19, 100, 999, 5000, 18999, 536870911, *([0, 1] if depth else [])))
         return self._of_another_type(number, depth)
@@ -267,7 +267,7 @@ class Inputs:
         return self.key(number, GROUP) + inside + self.key(number, END_GROUP)
 
     def damaged(self, data: bytes) -> bytes:
-        """Some bytes changed, inserted, removed, doubled or cut off."""
+        """Return data with some bytes changed, inserted, removed, doubled or cut off."""
         rng = self.rng
         made = bytearray(data)
         for _ in range(rng.choice((1, 1, 1, 2, 4))):
@@ -290,7 +290,7 @@ class Inputs:
 
 
 def _unpacked(field: FieldSpec, payload: bytes) -> list[bytes]:
-    """The values of a packed list."""
+    """Return the values of a packed list."""
     if field.wire_type != VARINT:
         width = 4 if field.wire_type == FIXED32 else 8
         return [payload[at : at + width] for at in range(0, len(payload), width)]
