@@ -241,14 +241,14 @@ def extension_problems(root: Path) -> list[str]:
     with (root / EXTENSION).with_name("package.json").open(encoding="utf-8") as file:
         own = json.load(file)["version"]
     if own != version:
-        return [f"vscode-extension/package.json has the version {own}, the package {version}"]
+        return [f"vscode-extension/package.json has version {own}, the package has {version}"]
     try:
         with zipfile.ZipFile(root / EXTENSION) as archive:
             packed = json.loads(archive.read("extension/package.json"))["version"]
     except (OSError, KeyError, zipfile.BadZipFile):
-        return [f"there is no package {EXTENSION}: `.ci/extension` builds it"]
+        return [f"{EXTENSION} is missing or invalid: build it with `.ci/extension`"]
     if packed != version:
-        return [f"{EXTENSION} has the version {packed}: `.ci/extension` builds it anew"]
+        return [f"{EXTENSION} has version {packed}: rebuild it with `.ci/extension`"]
     return []
 
 
@@ -301,7 +301,10 @@ def set_up(extra: str) -> Path:
     asked = os.environ.get("ONNXTEXT_CORE")
     script = "from onnxtext.core import core; raise SystemExit(core() != 'native')"
     if asked != "python" and subprocess.call([str(python), "-c", script]):
-        print("Without a C compiler and Python's headers, onnxtext runs in pure Python: slower.")
+        print(
+            "onnxtext runs in pure Python, which is slower: for the native core, install a C "
+            "compiler and Python's headers"
+        )
     return python
 
 
@@ -350,7 +353,7 @@ def run(*command: str | Path, check: bool = False, **environment: str) -> int:
     except KeyboardInterrupt:
         status = 130
     if status and check:
-        cannot(f"this failed: {shown(words)}")
+        cannot(f"command failed: {shown(words)}")
     return status
 
 

@@ -72,8 +72,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATTERN",
         help="only these peers, such as 'onnxtext*'; no ratios without onnx",
     )
-    add("--large", action="store_true", help="also the large workloads")
-    add("--quick", action="store_true", help="small workloads only, each once")
+    add("--large", action="store_true", help="include the large workloads")
+    add("--quick", action="store_true", help="only the small workloads, one run each")
     add("--repeat", metavar="N", type=int, default=3, help="the best of N processes (default: 3)")
     add(
         "--timeout",

@@ -308,9 +308,13 @@ def main() -> None:
     parser.add_argument("--features", nargs="*", default=list(FEATURES))
     parser.add_argument("--places", nargs="*", default=["start", "middle", "end"])
     parser.add_argument("--typed", nargs="*", default=list(TYPED))
-    parser.add_argument("--diagnostics", action="store_true", help="only those, of single keys")
+    parser.add_argument(
+        "--diagnostics", action="store_true", help="measure only diagnostics, for single keys"
+    )
     parser.add_argument("--variant", choices=VARIANTS, help="a valid model of this kind")
-    parser.add_argument("--mistakes", type=int, default=0, help="mistakes in the text beforehand")
+    parser.add_argument(
+        "--mistakes", type=int, default=0, help="number of syntax errors in the text"
+    )
     arguments = parser.parse_args()
     make = VARIANTS.get(arguments.variant)
     text = onnxtext.from_binary(

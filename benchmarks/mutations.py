@@ -179,7 +179,7 @@ def contradicted(model: onnx.ModelProto) -> str | None:
             if tensor.elem_type != made[0] or (
                 tensor.HasField("shape") and not _fits(tensor.shape, made[1], symbols)
             ):
-                return f"{value.name} is declared otherwise than computed: {made}"
+                return f"the declared type of {value.name} differs from the computed one: {made}"
     return ""
 
 

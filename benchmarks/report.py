@@ -86,11 +86,14 @@ def _compared(old: Row | None, new: Row) -> list[str]:
     if old is None:
         return [name, "is new"]
     if new.failed is not None:
-        return [name, f"failed{' then, too' if old.failed else ''}: {new.failed}"]
+        return [name, f"failed{' again' if old.failed else ''}: {new.failed}"]
     if old.failed is not None:
         return [name, f"no longer fails: {old.failed}"]
     if new.model != old.model:
-        return [name, "is of another model: the benchmarks, or numpy, onnx or protobuf changed"]
+        return [
+            name,
+            "was measured on another model: the benchmarks, numpy, onnx or protobuf changed",
+        ]
     return [name, *(_change(getattr(old, one), getattr(new, one)) for one in MEASURES)]
 
 

@@ -83,7 +83,7 @@ def measure(work: Path, rounds: int) -> dict[str, Run]:
             else:
                 best[name] = Run(known.seconds, max(made.peak, known.peak))
         if not filecmp.cmp(source, back, shallow=False):
-            raise SystemExit("the bytes that came back are others")
+            raise SystemExit("the round trip changed the bytes")
     return best
 
 
