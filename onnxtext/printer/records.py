@@ -46,12 +46,12 @@ def value_text(value: FieldValue, indent: str, reserved: int = LEAST_RESERVE) ->
         reserved: the columns to leave free for the key and the comma beside it.
     """
     match value:
+        case bytes():
+            return string_value(value.decode("utf-8", "surrogateescape"), indent)
         case Number(text) | Word(text):
             return text
         case Fixed(number, bits):
             return f"{number}i{bits}"
-        case bytes():
-            return string_value(value.decode("utf-8", "surrogateescape"), indent)
         case Record():
             return record_text(value, indent, reserved)
     items = [value_text(item, indent + STEP) for item in value]
@@ -66,7 +66,8 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
         return f"@{decorator.name}({value_text(decorator.arguments[0].value, indent)})"
     budget = WIDTH - 20 - len(indent) - len(decorator.name)
     if decorator.name in ORDERS:
-        items = [_order_argument(field, indent + STEP) for field in decorator.arguments]
+        inner = indent + STEP
+        items = [_order_argument(field, inner) for field in decorator.arguments]
         return f"@{decorator.name}{filled(items, '()', indent, budget - 1)}"
     items = [_argument_text(decorator, field, indent + STEP) for field in decorator.arguments]
     return f"@{decorator.name}{bracketed(items, '()', indent, budget)}"
@@ -74,6 +75,8 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
 
 def _order_argument(field: Field, indent: str) -> str:
     """Print an argument of `@value_info(…)` or `@initializers(…)`; its names fill the lines."""
+    if field.key is None:
+        return value_text(field.value, indent)
     if not isinstance(field.key, str) or not isinstance(field.value, tuple):
         return field_text(field, indent)
     head = f"{word(field.key)}: "
