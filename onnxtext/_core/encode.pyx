@@ -91,13 +91,13 @@ cdef class Encoder(ValueEncoder):
         cdef Py_ssize_t start = out.size, inside, before
         cdef list data
         cdef Decorations added = None
+        cdef bint is_ordered
         inputs = graph_part(graph, OF_GRAPH.inputs, "inputs")
         values = graph_part(graph, OF_GRAPH.values, "values")
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
+        is_ordered = has_orders(decorators)
         if decorators and (self.depth or self.is_model):
             added = self._decorations(graph)
-            if added is not None and not has_orders(decorators):
-                decorators = ()
         if self.depth == DEEPEST:
             raise RecursionError("graphs are nested too deeply")
         self.depth += 1
@@ -107,7 +107,7 @@ cdef class Encoder(ValueEncoder):
         for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
             self._node(GRAPH_NODE, node)
         out.text(GRAPH_NAME, graph_part(graph, OF_GRAPH.name, "name"))
-        if decorators:
+        if is_ordered:
             data = [(is_input, [value]) for value, is_input in self.lowering.initializers(graph)]
         else:
             data = [
@@ -122,9 +122,9 @@ cdef class Encoder(ValueEncoder):
             self._value(GRAPH_INPUT, value)
         for value in graph_part(graph, OF_GRAPH.outputs, "outputs"):
             self._value(GRAPH_OUTPUT, value)
-        if decorators and self._ordered(graph):
+        if is_ordered and self._ordered(graph):
             pass
-        elif self.values_in_python or decorators:
+        elif self.values_in_python or is_ordered:
             for value in self.lowering.listed_infos(graph):
                 self._value(GRAPH_VALUE_INFO, value)
         else:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from onnxtext.ast.records import Decorator, Field, Record, Word
+from onnxtext.core import core, core_module
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.generic_records import (
     RecordError,
@@ -49,7 +50,7 @@ class FieldTable:
     """The fields of an encoded message.
 
     Attributes:
-        known: by field number, the encoded items of each field in order, as views.
+        known: by field number, the encoded items of each field in order, as views of one or more.
         unknown: the encoded unknown fields, which follow the known ones.
     """
 
@@ -59,12 +60,12 @@ class FieldTable:
         self.unknown: list[bytes] = []
         view = memoryview(data)
         last = 0
-        for field in read_fields(data, 0, len(data)):
-            if field.number < last:  # known fields are in ascending order; the unknown ones follow
-                self.unknown.append(bytes(view[field.start :]))
+        for number, start, end in field_runs(data):
+            if number < last:  # known fields are in ascending order; the unknown ones follow
+                self.unknown.append(bytes(view[start:]))
                 break
-            last = field.number
-            self.known.setdefault(last, []).append(view[field.start : field.end])
+            last = number
+            self.known[number] = [view[start:end]]
 
     def encode(self) -> bytes:
         """Return the message, with known fields in ascending order."""
@@ -129,6 +130,19 @@ class FieldTable:
             raise RecordError("`@unset` takes field names")
         field = find_field(message_spec(self.message), argument.value.text)
         self.known.pop(field.number, None)
+
+
+def field_runs(data: bytes) -> list[tuple[int, int, int]]:
+    """Return (field number, start, end) of each run of fields with the same number."""
+    if core() == "native":
+        found: list[tuple[int, int, int]] | None = core_module("field_runs").field_runs(data)
+        if found is not None:
+            return found
+    runs: list[tuple[int, int, int]] = []
+    for field in read_fields(data, 0, len(data)):
+        start = runs.pop()[1] if runs and runs[-1][0] == field.number else field.start
+        runs.append((field.number, start, field.end))
+    return runs
 
 
 def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> bytes:
