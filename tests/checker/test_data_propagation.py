@@ -128,7 +128,7 @@ CONTRIB = {
 
 
 @pytest.mark.parametrize("node", CONTRIB)
-def test_operators_of_onnxruntime(node: str) -> None:
+def test_shapes_of_onnxruntime_operators_are_inferred(node: str) -> None:
     source = text(
         f"r = {node.replace('ms.', 'com.microsoft.')}\ny = Relu (r)",
         inputs=f"{INPUTS}, float[64] bias, uint8[32, 2, 16] packed",

@@ -74,15 +74,15 @@ def sweep(count: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [974492749, 7984267])
-def test_graphs_that_were_wrong_once(seed: int) -> None:
+def test_shapes_that_were_wrong_once_are_correct(seed: int) -> None:
     """Sizes of `Reshape` that are 0, always or for small inputs."""
     judged(seed, 14)
 
 
-def test_drawn_graphs() -> None:
+def test_shapes_of_drawn_graphs_are_correct() -> None:
     sweep(60)
 
 
 @pytest.mark.slow
-def test_many_drawn_graphs() -> None:
+def test_shapes_of_many_drawn_graphs_are_correct() -> None:
     sweep(1000)

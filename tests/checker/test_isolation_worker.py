@@ -268,7 +268,7 @@ def windows(fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @POSIX
 @pytest.mark.parametrize("name", ["gathernd-segfault", "layernorm-segfault"])
-def test_crashes_without_what_windows_lacks(windows: None, name: str) -> None:
+def test_crashes_are_reported_on_windows_too(windows: None, name: str) -> None:
     found = {item.code: item.message for item in onnxtext.check(bomb(name))}
     assert "shape-mismatch" in found
     assert "it crashes" in found[CODE]
@@ -287,7 +287,7 @@ def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @POSIX
-def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_hold_on_windows_too(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     data = onnxtext.to_binary(bomb("einsum-loop"))
     monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", lambda pid: 1 << 40)
     worker = Worker()

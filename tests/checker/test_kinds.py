@@ -175,7 +175,9 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_types_by_kind_equal_those_of_a_walk(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_types_by_kind_equal_types_node_by_node(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
     monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
@@ -196,7 +198,7 @@ def _versions() -> list[onnx.defs.OpSchema]:
 
 
 @pytest.mark.parametrize("schema", _versions(), ids=lambda s: f"{s.name}-{s.since_version}")
-def test_onnx_infers_the_type_of_the_input(schema: onnx.defs.OpSchema) -> None:
+def test_onnx_infers_the_input_type_for_operators_that_keep_it(schema: onnx.defs.OpSchema) -> None:
     (types,) = [t for t in schema.type_constraints if t.type_param_str == schema.inputs[0].type_str]
     element = 9 if "tensor(bool)" in types.allowed_type_strs else 1
     element = element if element == 9 or "tensor(float)" in types.allowed_type_strs else 7
@@ -293,7 +295,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
         ("reshaped", (True, True)),
     ],
 )
-def test_which_models_use_the_fast_path(
+def test_only_suitable_models_use_the_fast_path(
     variant: str, fits: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
@@ -328,7 +330,7 @@ def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[
     return made
 
 
-def test_symbols_that_only_outputs_have(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_symbols_of_declared_outputs_are_used_by_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     by_kind, by_node = _both_walks(onnxtext.to_binary(RENAMED), monkeypatch)
     assert by_kind == by_node
     assert by_kind[0]["y"] == "float[n, 1]"

@@ -58,7 +58,7 @@ def listed(text: str) -> list[Node]:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_all_kinds_of_lists(name: str) -> None:
+def test_all_kinds_of_lists_are_read_from_blobs(name: str) -> None:
     node = helper.make_node("Op", ["x"], ["y"], **{name: LISTS[name]})
     data = helper.make_model(helper.make_graph([node], "g", [], [])).SerializeToString()
     short = onnxtext.from_binary(data, inline_limit=32)

@@ -47,7 +47,7 @@ def test_the_example_breaks_the_rule_and_no_other(slug: str, directory: Path) ->
 
 
 @pytest.mark.parametrize("slug", rules())
-def test_the_fixed_example_breaks_none(slug: str, directory: Path) -> None:
+def test_the_fixed_example_breaks_no_rule(slug: str, directory: Path) -> None:
     found = onnxtext.check(example(slug, "Fixed"), base_dir=directory, select=select(slug))
     assert not found
 

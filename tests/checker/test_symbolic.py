@@ -171,7 +171,7 @@ def test_a_label_shows_why_two_symbols_are_equal() -> None:
     assert [label.message for label in finding.labels].count("these sizes are equal") == 1
 
 
-def test_one_finding_for_a_symbol() -> None:
+def test_a_contradictory_symbol_is_one_finding() -> None:
     nodes = "\n".join(f"u{i} = Add (n, {size})" for i, size in enumerate(["five", "six"] * 9))
     assert [item.code for item in onnxtext.check(symbolic(f"{FOUR}\n{nodes}"))] == [
         "dim-variable-conflict"

@@ -26,7 +26,7 @@ def plain(text: str) -> str:
     return text
 
 
-def test_every_command_and_option_is_on_it() -> None:
+def test_the_page_has_every_command_and_option() -> None:
     shown = plain(PAGE)
     paths = [path for _, path in commands()]
     assert paths[0] == "onnxtext"
@@ -69,7 +69,7 @@ def test_the_formatter_has_no_warnings() -> None:
             assert " ".join(line.split()) in " ".join(words)
 
 
-def test_the_page_of_the_site() -> None:
+def test_the_page_of_the_site_has_every_help_text() -> None:
     page = markdown()
     for context, path in commands():
         assert f"# {path}\n\n```text\nUsage: {path} " in page
@@ -77,7 +77,7 @@ def test_the_page_of_the_site() -> None:
         assert context.get_help() in page
 
 
-def test_it_is_printed_by_the_module() -> None:
+def test_the_module_prints_the_page() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "onnxtext.cli.manual"], capture_output=True, text=True, check=True
     )

@@ -68,7 +68,7 @@ def test_every_page_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("code", WITH_SESSION)
-def test_session(code: str, tmp_path: Path) -> None:
+def test_commands_of_a_page_print_its_golden_file(code: str, tmp_path: Path) -> None:
     for example in ("classifier", "extensions"):
         shutil.copy(REPOSITORY / "examples" / f"{example}.onnxtxt", tmp_path)
     found = sessions(code)

@@ -122,7 +122,7 @@ def test_single_commands_work_without_the_process(filtered: Repository) -> None:
     assert filtered.read("m.onnx") == binary()
 
 
-def test_a_clone_with_the_filter_everywhere(filtered: Repository) -> None:
+def test_a_clone_with_the_global_filter_has_the_models(filtered: Repository) -> None:
     filtered.onnxtext("git", "install", "--global", "--mode", "filter")
     filtered.commit("models", m=binary(), n=edited(("Tanh", "Relu")))
     filtered.write("sub/deep er/ünï.onnx", binary())
@@ -311,7 +311,7 @@ def test_renormalize_repairs_an_unfiltered_file(filtered: Repository) -> None:
     assert filtered.onnxtext("git", "verify").status == 0
 
 
-def test_stash(filtered: Repository) -> None:
+def test_stash_restores_the_models(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
     changed = edited(("Tanh", "Relu"))
     filtered.write("m.onnx", changed)
@@ -345,7 +345,9 @@ def test_blame_is_by_statement(filtered: Repository) -> None:
 
 
 @pytest.mark.parametrize("options", [["--depth", "1"], ["--filter=blob:none"]])
-def test_shallow_and_partial_clones(filtered: Repository, options: list[str]) -> None:
+def test_shallow_and_partial_clones_have_the_models(
+    filtered: Repository, options: list[str]
+) -> None:
     filtered.git("config", "uploadpack.allowFilter", "true")
     filtered.git("config", "uploadpack.allowAnySHA1InWant", "true")
     filtered.onnxtext("git", "install", "--global", "--mode", "filter")

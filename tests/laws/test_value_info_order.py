@@ -102,7 +102,7 @@ def ambiguous() -> onnx.ModelProto:
 
 @example(ambiguous(), "auto")
 @given(listed(odd=True), st.sampled_from(["auto", "section", "inline"]))
-def test_any_list_is_kept(model: onnx.ModelProto, metadata: Any) -> None:
+def test_any_list_of_value_infos_is_kept(model: onnx.ModelProto, metadata: Any) -> None:
     kept(model, metadata)
 
 
@@ -157,7 +157,7 @@ def declared_twice(graph: Graph | Function) -> list[str]:
         ('"w", "t", "v"', "w t v"),
     ],
 )
-def test_orders(order: str, infos: str) -> None:
+def test_each_order_gives_its_value_infos(order: str, infos: str) -> None:
     head = f"@value_info({order})"
     text = (
         f"<\n  onnxtext: 1,\n>\n{head}\ng (float x) => (float y) <\n"
@@ -179,7 +179,7 @@ def test_orders(order: str, infos: str) -> None:
         ('"z", "w", "x", "v"', "z w x v"),
     ],
 )
-def test_orders_of_initializers(order: str, names: str) -> None:
+def test_each_order_gives_its_initializers(order: str, names: str) -> None:
     text = (
         f"<\n  onnxtext: 1,\n>\n@initializers({order})\ng (\n  float x = 1,\n  float y,\n"
         "  float z = 2,\n) => () <\n  float v = 3,\n  float w = 4,\n> {}\n"
@@ -210,7 +210,7 @@ order {
 """
 
 
-def test_the_section() -> None:
+def test_the_section_equals_the_decorators() -> None:
     """It means the same as the decorators before the graph."""
     before = ORDERED.partition("\norder")[0].replace(
         "g (", '@initializers("w", "x")\n@value_info("t", initializers)\ng ('
@@ -234,7 +234,7 @@ def test_the_section() -> None:
 
 
 @pytest.mark.parametrize("metadata", ["auto", "section", "inline"])
-def test_long_orders_stand_at_the_end(metadata: Any) -> None:
+def test_long_orders_are_printed_at_the_end(metadata: Any) -> None:
     names = [f"a_rather_long_name_{number}" for number in range(50)]
     graph = onnx.GraphProto(name="g")
     for name in names:
@@ -258,7 +258,7 @@ def test_long_orders_stand_at_the_end(metadata: Any) -> None:
         ("order {} order {}", "there are two `order` sections"),
     ],
 )
-def test_errors_of_the_section(section: str, message: str) -> None:
+def test_errors_in_the_section_are_reported(section: str, message: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(f"<onnxtext: 1> g () => () <float w = 1> {{}} {section}")
     assert message in str(caught.value)
@@ -282,7 +282,7 @@ def test_unknown_names_are_ignored(order: str) -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize("path", exports(), ids=lambda path: path.name)
-def test_the_second_screen_has_nodes(path: Any) -> None:
+def test_nodes_begin_on_the_first_lines(path: Any) -> None:
     text = onnxtext.from_binary(path.read_bytes())
     tree = onnxtext.parse(text)
     assert isinstance(tree, Model)
@@ -298,7 +298,7 @@ def test_the_second_screen_has_nodes(path: Any) -> None:
         ("", "write @value_info(initializers)"),
     ],
 )
-def test_errors(order: str, message: str) -> None:
+def test_errors_in_the_decorator_are_reported(order: str, message: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(f"@value_info({order}) g () => () <float w = 1> {{}}")
     assert message in str(caught.value)

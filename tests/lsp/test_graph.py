@@ -166,7 +166,7 @@ def test_every_node_lies_in_one_group_and_no_edge_is_lost(number: int) -> None:
     assert resolved(everything) == wanted
 
 
-def test_scopes_of_exporters() -> None:
+def test_scopes_follow_exporter_names() -> None:
     def paths(body: str) -> list[str]:
         scope = drawing_of(model(body)).index.scopes[0]
         return ["/".join(path) for path in scope_paths(scope, ())[0]]
@@ -264,7 +264,7 @@ def test_many_inputs_and_outputs_are_groups() -> None:
     assert len(main["items"]) == 3
 
 
-def test_details_of_a_node() -> None:
+def test_details_describe_a_node() -> None:
     head = "g (float[N, 2] x) => (float[N, 2] y) <\n  float[2, 2] w = [1, 0, 0, 5],\n>"
     drawing = drawing_of(model('  ["/a/b/Gemm"] y = Gemm <alpha = 2.0> (x, w)', head))
     found = details(drawing, "g0n0")
@@ -284,7 +284,7 @@ def test_details_of_a_node() -> None:
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_the_requests(client: LanguageClient, tmp_path: Path) -> None:
+async def test_graph_requests_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
     at = session.at('layers.40/self_attn/Softmax"]')
     position = {"line": at.line, "character": at.character}
@@ -392,7 +392,7 @@ def test_a_comparison_with_itself_changes_nothing(number: int) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_comparisons_over_the_wire(client: LanguageClient, tmp_path: Path) -> None:
+async def test_comparison_requests_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@t"]
     path, other = tmp_path / "m.onnxtxt", tmp_path / "other.onnx"
     path.write_text(BEFORE, "utf-8")

@@ -207,7 +207,7 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
         assert len(found[0]) == 7
 
 
-def test_common_start() -> None:
+def test_common_start_counts_equal_items() -> None:
     generator = random.Random(0)
     for _ in range(200):
         one = [generator.randrange(2) for _ in range(generator.randrange(12))]

@@ -29,12 +29,12 @@ def merge_random_edits(count: int, seed: int) -> None:
 
 
 @pytest.mark.data
-def test_a_sample() -> None:
+def test_edits_of_different_layers_merge() -> None:
     merge_random_edits(16, seed=1)
 
 
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [8, 100, 200])
-def test_two_hundred(seed: int) -> None:
+def test_two_hundred_edits_of_different_layers_merge(seed: int) -> None:
     merge_random_edits(200, seed)

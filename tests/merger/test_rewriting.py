@@ -103,7 +103,7 @@ def commented(draw: random.Random, text: str) -> str:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
-def test_drawn_edits(path: Path, edit: Edit) -> None:
+def test_drawn_edits_keep_comments(path: Path, edit: Edit) -> None:
     draw = seeded()
     text = commented(draw, path.read_text())
     tree = onnxtext.parse(text)
@@ -185,7 +185,7 @@ def test_comments_between_changed_tokens_are_above_the_statement() -> None:
     assert "\n  # alpha\n  [lab] d = Foo (c)   # foo\n" in made
 
 
-def test_any_token_of_a_statement_with_comments() -> None:
+def test_any_part_of_a_statement_with_comments_can_change() -> None:
     """Whatever is replaced, added or removed, the text becomes the edited model."""
     text = (REPOSITORY / "examples" / "decision_trees.onnxtxt").read_text()
     before = onnxtext.parse(text).graph.nodes[0]
@@ -207,6 +207,6 @@ def test_comments_above_a_removed_statement_stay() -> None:
     assert made == TEXT.replace("  a = Relu(x) # behind\n", "")
 
 
-def test_invalid_texts() -> None:
+def test_invalid_texts_are_errors() -> None:
     with pytest.raises(onnxtext.OnnxTextError, match="here:1:"):
         onnxtext.rewrite("g (", onnxtext.parse(TEXT), name="here")

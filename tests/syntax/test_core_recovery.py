@@ -62,7 +62,7 @@ def test_same_tree_as_python_after_an_error() -> None:
         assert assert_same_in_both(wrong)
 
 
-def test_a_line_without_a_token() -> None:
+def test_a_line_without_a_token_is_an_error() -> None:
     root, found = parse_partial(Source(')}\n<n:"\n#",-'), "function_fragment")
     assert root is None or found
     assert found

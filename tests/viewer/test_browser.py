@@ -110,7 +110,7 @@ def test_a_name_leads_to_its_definition_and_back(page: Browser, tmp_path: Path) 
     page.wait(f"here() === {definition}")
 
 
-def test_folds(page: Browser, tmp_path: Path) -> None:
+def test_folds_open_and_close(page: Browser, tmp_path: Path) -> None:
     show(page, tmp_path, TEXT)
     start, inside = line_of(TEXT, "then_branch"), line_of(TEXT, "Relu")
     page.click_on(f"rowOf({start}).querySelector('.fold')")
@@ -133,7 +133,7 @@ def test_folds(page: Browser, tmp_path: Path) -> None:
     page.wait(f"!!rowOf({inside})")
 
 
-def test_searches(page: Browser, tmp_path: Path) -> None:
+def test_searching_selects_each_match(page: Browser, tmp_path: Path) -> None:
     show(page, tmp_path, TEXT)
     page.key("/")
     page.wait("document.activeElement.className === 'find'")
@@ -152,7 +152,7 @@ def test_searches(page: Browser, tmp_path: Path) -> None:
     page.wait("document.querySelector('.node.match .title')?.textContent === 'Relu'")
 
 
-def test_differences(page: Browser, tmp_path: Path) -> None:
+def test_differences_are_marked(page: Browser, tmp_path: Path) -> None:
     new = TEXT.replace("p = Relu (h)", "t = Tanh (h)\n      p = Relu (t)").replace(
         "  h =", "  # new\n  h ="
     )
@@ -181,7 +181,7 @@ def test_differences(page: Browser, tmp_path: Path) -> None:
     assert page.run("document.querySelector('.changed-word').textContent")
 
 
-def test_removed_nodes(page: Browser, tmp_path: Path) -> None:
+def test_removed_nodes_lead_to_their_old_line(page: Browser, tmp_path: Path) -> None:
     new = TEXT.replace("  h = MatMul (x, W) # a comment\n", "").replace("(h)", "(x)")
     show(page, tmp_path, TEXT, new)
     page.click_on("node('MatMul').querySelector('.title')")
@@ -207,7 +207,7 @@ HOSTILE = [
 ]
 
 
-def test_nothing_of_a_model_runs(page: Browser, tmp_path: Path) -> None:
+def test_names_and_texts_cannot_run_scripts(page: Browser, tmp_path: Path) -> None:
     """Names, strings, types, comments, metadata and file names with markup and controls."""
     from onnx import TensorProto, helper
 

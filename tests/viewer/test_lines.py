@@ -58,7 +58,7 @@ def test_short_texts_are_whole(path: Path) -> None:
 
 @settings(max_examples=30)
 @given(pieces.map("".join))
-def test_places_are_those_of_the_text(text: str) -> None:
+def test_offsets_map_to_the_shown_characters(text: str) -> None:
     made = colored(text)
     check_widths(made)
     assert len("\n".join(made.lines)) <= len(text)

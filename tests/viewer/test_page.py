@@ -337,7 +337,7 @@ def test_broken_texts_are_not_compared() -> None:
 @pytest.mark.parametrize(
     "path", sorted((REPOSITORY / "examples").glob("*.onnxtxt")), ids=lambda p: p.stem
 )
-def test_examples(path: Path) -> None:
+def test_each_example_can_be_shown(path: Path) -> None:
     """Each example can be shown, as text and as binary model."""
     found = held(onnxtext.view(path, statistics=False))
     assert not [row for row in found["text"]["findings"] if row[1] == "error"]
