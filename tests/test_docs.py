@@ -295,6 +295,10 @@ def test_paths_exist(page: str) -> None:
     inside = rf"`((?:{'|'.join(packages)})/[\w./-]*)`"
     found |= {f"onnxtext/{name}" for name in re.findall(inside, prose(page))}
     assert found or page == "SECURITY.md"
+    files = {path.name for path in REPOSITORY.glob("*.py")}
+    for folder in ("onnxtext", "tests", "benchmarks"):
+        files |= {path.name for path in (REPOSITORY / folder).rglob("*.py")}
+    assert set(re.findall(r"`(\w+\.py)`", prose(page))) <= files
     for name in found - {"onnxtext/diagnostics/pages/CODE.md"}:
         place = REPOSITORY / name
         assert place.exists() or place.with_suffix(".py").exists(), name

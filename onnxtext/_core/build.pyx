@@ -9,10 +9,11 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint32_t
 
+from onnxtext._core.attribute_numbers cimport read_number
 from onnxtext._core.grammar cimport (
     DEFER, KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
 )
-from onnxtext._core.literals cimport Layout, is_external_number, read_literal, read_number
+from onnxtext._core.literals cimport Layout, is_external_number, read_literal
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED,
     OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO,

@@ -8,6 +8,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MOST_DIMS = 8
+    UNINTERRUPTED = 1 << 18  # the elements that are read between two tests for Ctrl-C
 
 cdef class Layout:
     """The storage layout of a tensor type."""
@@ -21,8 +22,15 @@ cdef class Layout:
     cdef Py_ssize_t count
     cdef Py_ssize_t[8] dims
 
+
+cdef struct Reader:
+    const char* at
+    char* out
+    int patience
+    bint in_braces
+
 cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size)
-cdef object read_number(const char* text, Py_ssize_t size, char kind)
+cdef bint read_element(Layout layout, Reader* reader) except -1
 
 
 cdef inline bint is_external_number(text):
@@ -36,3 +44,13 @@ cdef inline bint is_external_number(text):
         if not c"0" <= digits[at] <= c"9":
             return False
     return size > 0 and (size == 1 or digits[0] != c"0")
+
+
+cdef inline const char* after_blanks(const char* at) noexcept:
+    while at[0] == c" " or c"\t" <= at[0] <= c"\r":
+        at += 1
+    return at
+
+
+cdef inline bint is_digit(char character) noexcept:
+    return c"0" <= character <= c"9"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parse literals of plain numbers to bytes.
+"""Parse literals of plain numbers and words to bytes.
 
-Other literals (words, hexadecimals, comments, a wrong number of elements, out-of-range numbers,
-numbers that would be rounded twice) give None; `onnxtext.tensor.parse_literals` reads them.
+Other literals (hexadecimals, comments, a wrong number of elements, out-of-range numbers, numbers
+that would be rounded twice) give None; `onnxtext.tensor.parse_literals` reads them.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
@@ -20,7 +20,6 @@ cdef extern from "Python.h":
 
 cdef enum:
     FEW_ELEMENTS = 1 << 16  # the maximum allocation before the elements are counted
-    UNINTERRUPTED = 1 << 18
     MOST_EXPANDED = 1 << 16  # bytes; larger splats are not expanded
 
 cdef double[23] POWERS
@@ -64,17 +63,6 @@ cdef class Layout:
             self.kind = ord(kind[0])
 
 
-cdef Layout INT64 = Layout(None, "int", 64, 0, None, ())
-cdef Layout FLOAT32 = Layout(None, "float", 32, 23, None, ())
-
-
-cdef struct Reader:
-    const char* at
-    char* out
-    int patience
-    bint in_braces
-
-
 cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
     """Return the elements of a literal, little-endian; None if it is not plain.
 
@@ -110,71 +98,6 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
     if reader.at != text + size:
         return None
     return packed(made, layout.bits, layout.step) if layout.step else made
-
-
-cdef object read_number(const char* text, Py_ssize_t size, char kind):
-    """Return a number in an attribute, or a flat list: integers, or the bytes of float32.
-
-    Args:
-        text: the literal, terminated by a zero byte.
-        size: its size.
-        kind: `i` or `f`; 0 if the first number decides.
-
-    Returns:
-        An integer, a tuple of integers or bytes; None if the literal is not plain.
-    """
-    cdef Reader reader
-    cdef Layout layout
-    cdef bint is_list = text[0] == c"["
-    cdef const char* at = after_blanks(text + is_list)
-    cdef const char* end = text + size - is_list
-    cdef const char* next = at
-    cdef Py_ssize_t count = 1, index
-    cdef int64_t integer
-    cdef bytes made
-    if end <= at:
-        return None
-    if not kind:
-        next += next[0] == c"-"
-        while is_digit(next[0]):
-            next += 1
-        next = after_blanks(next)
-        kind = c"i" if next == end or next[0] == c"," else c"f"
-    for index in range(size if is_list else 0):
-        count += text[index] == c","
-    layout = INT64 if kind == c"i" else FLOAT32
-    made = PyBytes_FromStringAndSize(NULL, count * layout.width)
-    reader.at = at
-    reader.out = PyBytes_AS_STRING(made)
-    reader.patience = UNINTERRUPTED
-    for index in range(count):
-        if index:
-            if reader.at[0] != c",":
-                return None
-            reader.at = after_blanks(reader.at + 1)
-        if not read_element(layout, &reader):
-            return None
-        if is_list:
-            reader.at = after_blanks(reader.at)
-    if reader.at != end or (is_list and end[0] != c"]"):
-        return None
-    if kind == c"f":
-        return made
-    integers = []
-    for index in range(count):
-        memcpy(&integer, PyBytes_AS_STRING(made) + 8 * index, 8)
-        integers.append(integer)
-    return tuple(integers) if is_list else integers[0]
-
-
-cdef inline const char* after_blanks(const char* at) noexcept:
-    while at[0] == c" " or c"\t" <= at[0] <= c"\r":
-        at += 1
-    return at
-
-
-cdef inline bint is_digit(char character) noexcept:
-    return c"0" <= character <= c"9"
 
 
 cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) except -1:
@@ -284,6 +207,8 @@ cdef bint read_float(Layout layout, Reader* reader) except -1:
     cdef double number
     cdef float single
     cdef uint64_t bits
+    if not is_digit(start[start[0] == c"-"]):
+        return read_special(layout, reader)
     if not read_double(&reader.at, &number):
         return False
     memcpy(&bits, &number, 8)
@@ -299,6 +224,19 @@ cdef bint read_float(Layout layout, Reader* reader) except -1:
     while is_digit(start[0]) or start[0] == c"-":
         start += 1  # an integer is a bit pattern here
     return start != reader.at and write_narrow(layout, bits, reader.out)
+
+
+cdef bint read_special(Layout layout, Reader* reader) noexcept:
+    """Read `inf`, `nan` or one of them after a minus, if the type has at least 16 bits."""
+    cdef bint minus = reader.at[0] == c"-"
+    cdef bint is_nan = strncmp(reader.at + minus, "nan", 3) == 0
+    cdef uint64_t code = (1ULL << (layout.bits - 1)) - (1ULL << layout.fraction)
+    if layout.bits < 16 or not (is_nan or strncmp(reader.at + minus, "inf", 3) == 0):
+        return False
+    code |= <uint64_t>is_nan << (layout.fraction - 1) | <uint64_t>minus << (layout.bits - 1)
+    write_integer(reader.out, code, layout.width)
+    reader.at += 3 + minus
+    return True
 
 
 cdef inline bint is_infinite(double number) noexcept:

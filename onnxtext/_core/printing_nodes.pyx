@@ -304,6 +304,13 @@ cdef class NodePrinter(ValuePrinter):
             out.add(b" = @", 4)
             out.word(value.name)
             return True
+        if (cls is tuple and not value) or (cls is Floats and not value.data):
+            if attribute.type is None:
+                return False
+            out.add(b": ", 2)
+            out.text(KINDS[attribute.type])
+            out.add(b" = []", 5)
+            return True
         if cls is TypedBlob and attribute.type is not None:
             out.add(b": ", 2)
             out.text(KINDS[attribute.type])
@@ -359,9 +366,11 @@ cdef class NodePrinter(ValuePrinter):
         if cls in TYPES:
             return not value.decorators
         if cls is Floats:
-            return value.data.__class__ is bytes and len(value.data) >= 4
-        if cls is not tuple or not value:
+            return value.data.__class__ is bytes and len(value.data) % 4 == 0
+        if cls is not tuple:
             return False
+        if not value:
+            return True
         cls = value[0].__class__
         if cls is int:
             return True

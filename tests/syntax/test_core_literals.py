@@ -51,7 +51,9 @@ DECIMALS = [
     ),
     *("1.0625", "1.1875", "2.125", "0.100000001490116119384765625", "1e", "1.5.5", "1e+-5", "nan"),
 ]
+SPECIAL = ["inf", "-inf", "nan", "-nan", "+inf", "Inf", "infinity", "nan(0x7f800001)", "nan()"]
 OTHERS = [
+    *SPECIAL,
     "true",
     "false",
     "True",
@@ -98,3 +100,13 @@ def test_both_cores_read_the_same_initializers(items: list[str]) -> None:
 @given(st.text('ab\\"\n\u00e9', max_size=8))
 def test_both_cores_read_the_same_backslashes(text: str) -> None:
     assert_same_in_both(f'g () => () {{ x = A <b = "{text}"> () }}')
+
+
+@pytest.mark.thorough
+@given(st.lists(st.sampled_from([*INTEGERS, *DECIMALS, *OTHERS]), min_size=1, max_size=4))
+@example(["nan", "-inf", "1.5"])
+@example(["9223372036854775807", "-9223372036854775808"])
+def test_attributes(items: list[str]) -> None:
+    for kind in ("", ": int", ": float", ": ints", ": floats"):
+        value = f"[{', '.join(items)}]" if kind.endswith("s") or len(items) > 1 else items[0]
+        assert_same_in_both(f"g () => () {{ x = A <b{kind} = {value}> () }}")
