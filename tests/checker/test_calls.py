@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attribute types through calls: the finding is at the call, and a label at the body."""
+"""Attribute types across calls: the finding points to the call, and a label to the body."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_an_attribute_passes_through_calls(given: str, wanted: str, depth: int) 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_the_finding_is_at_the_call_that_changes_the_type(level: int) -> None:
-    """A chain of calls, one of which declares another type for the reference."""
+    """In a chain of calls, one call declares another type for the referenced attribute."""
     types = ["int" if i <= level else "float" for i in range(3)]
     chain = [
         "F0 <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }",

@@ -68,7 +68,7 @@ def models() -> list[bytes]:
 
 
 def node_cases() -> list[bytes]:
-    """Return models of onnx's backend tests with graphs in attributes or several nodes."""
+    """Return models of onnx's backend tests that have nested graphs or several nodes."""
     from onnx.backend.test.case.node import collect_testcases
 
     # onnx collects the cases once for each process, so collect them for all operators.
@@ -117,7 +117,7 @@ def graphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
 
 
 def damage(rng: random.Random, model: onnx.ModelProto) -> set[str]:
-    """Damage a model in ways that `--fix` repairs; return their names."""
+    """Damage a model in ways that `--fix` repairs; return the names of these kinds of damage."""
     kinds = set()
     for _ in range(rng.choice((1, 2, 4))):
         graph: Any = rng.choice(graphs(model.graph))

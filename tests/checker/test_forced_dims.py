@@ -149,7 +149,7 @@ def test_equal_symbols_because_of_a_constant_are_warnings() -> None:
 
 
 def test_fixes_with_allowzero_write_minus_one() -> None:
-    """With `allowzero`, 0 in a shape is a size; otherwise it stands for that of the input."""
+    """With `allowzero`, 0 in a shape is the size 0; otherwise it copies the size of the input."""
     source = text(
         "y = Reshape <allowzero = 1> (x, s)",
         inputs="float[batch, 16] x",
@@ -236,7 +236,7 @@ def made_dynamic(name: str) -> bytes:
 def test_forced_sizes_of_exports_made_dynamic_are_found() -> None:
     """The dynamo exporter reshapes to a constant; the TorchScript exporter flattens.
 
-    `cnn_ts_dynamic_batch` computes a batch of two: onnxruntime was asked.
+    onnxruntime runs `cnn_ts_dynamic_batch` with a batch of two.
     """
     assert SHARED is not None
     (finding,) = forced(made_dynamic("cnn_dyn.onnx"))
@@ -251,7 +251,7 @@ def test_forced_sizes_of_exports_made_dynamic_are_found() -> None:
 @pytest.mark.slow
 @pytest.mark.data
 def test_findings_of_models_made_dynamic_agree_with_onnxruntime() -> None:
-    """Most models that fail in onnxruntime have findings; others only ones on declared sizes."""
+    """Most models that fail in onnxruntime have findings; others, only about declared sizes."""
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     assert SHARED is not None
     told, failed = 0, 0

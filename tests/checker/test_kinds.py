@@ -96,7 +96,7 @@ def test_one_different_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_one_different_constant_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The small values of inputs belong to the kind of a node."""
+    """Nodes are of one kind only if the small constants in their inputs are equal."""
     model = onnx.ModelProto.FromString(VARIANTS["reshaped"](COUNT))
     make = onnx.helper.make_tensor
     model.graph.initializer.append(make("four", 1, [4], [1.0] * 4))
@@ -315,7 +315,7 @@ g (float[n, 4] x, float[4, 1] w) => (float[m, 1] y, float[rows, 4] z) {
 
 
 def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[str, str]]]:
-    """Return the written types of all scopes, by kind if that is possible, and node by node."""
+    """Return the types of all scopes as text, inferred by kind if possible, and node by node."""
     made = []
     for least in (1, 1 << 30):
         monkeypatch.setattr(kinds, "_LEAST_NODES", least)

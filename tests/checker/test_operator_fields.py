@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators require of scales, zero points, lists in attributes and optional inputs."""
+"""Requirements of operators on scales, zero points, lists in attributes and optional inputs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 
 
 
 def tree(**changed: str | None) -> str:
-    """Return a tree with other fields; None removes one."""
+    """Return a tree ensemble with some fields replaced; None removes a field."""
     fields = ", ".join(f"{key} = {value}" for key, value in {**TREE, **changed}.items() if value)
     return f"y = ai.onnx.ml.TreeEnsembleRegressor <{fields}> (x)"
 
@@ -187,7 +187,7 @@ def model(node: str) -> str:
 
 
 def found(source: str | bytes) -> list[Diagnostic]:
-    """Return the errors and warnings, except that the output has no type."""
+    """Return errors and warnings, without the one about the missing type of the output."""
     kept = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
     return [item for item in kept if item.severity in ("error", "warning")]
 
@@ -220,7 +220,7 @@ def test_resize_before_version_13_needs_either_scales_or_sizes(node: str) -> Non
 
 
 def test_the_rank_of_updates_tells_how_far_indices_select() -> None:
-    """Each index selects in so many dimensions as the updates lack."""
+    """An index selects in `rank(x) + rank(indices) - 1 - rank(updates)` dimensions."""
     source = text("y = ScatterND (x, indices, u)", outputs="y",
                   inputs="float[4, 4, 4] x, int64[3, M] indices, float[3, 4] u")  # fmt: skip
     (finding,) = [item for item in onnxtext.check(source) if item.code == "dim-forced"]

@@ -70,7 +70,7 @@ fun (a) => (b) { b = Concat <axis = 1> (a, a) }
 
 
 def told(model: ast.Model, name: str, graph: str | None = None) -> str:
-    """Return the explanation of a value, with the operators as places."""
+    """Return the explanation of a value; operator names stand in for locations."""
     stories, scopes = of(model)
     for view in scopes:
         if name in view.scope.position and graph in (None, view.scope.name):
@@ -163,7 +163,7 @@ def steps(step: Step) -> Iterator[Step]:
 
 
 def check_stories(data: bytes, rng: random.Random, most: int) -> None:
-    """Check laws of the explanations of some values of a model."""
+    """Check the laws of explanations for some values of a model."""
     stories, found = of(lift_model(data))
     chosen = [(view, name) for view in found for name in view.scope.position]
     for view, name in rng.sample(chosen, min(most, len(chosen))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule has a page; its example breaks only that rule, and its fixed example no rule."""
+"""Every rule has a page; its example breaks only that rule, its fixed example breaks none."""
 
 from __future__ import annotations
 

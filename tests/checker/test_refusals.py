@@ -136,7 +136,7 @@ def compare(text: str) -> bool:
     """Assert that `check` reports each code with which `to_binary` rejects a text.
 
     Returns:
-        Whether it refuses it although it can be parsed.
+        Whether `to_binary` rejects the text although it can be parsed.
     """
     codes = rejections(text)
     if codes and not is_fragment(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators require of shapes; onnxruntime is the judge of drawn nodes and of mutants."""
+"""Requirements of operators on shapes, compared with onnxruntime for drawn nodes and mutants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ float[1] scale = [0, ...],
 """  # fmt: skip
 INPUTS = "float[4, 6] x, float[1, 4, 8, 8] image, float[5, 2, 7] steps, float[B, 6] b"
 WRONG = {
-    # What follows from computed shapes, whoever finds it.
+    # Consequences of computed shapes; onnx or onnxtext words the message.
     "s = Shape (x)\nt = Reshape (x, s)\ny = MatMul (t, rows)": "",
     "s = Shape (x)\nt = Reshape (x, s)\ny = Reshape (t, five_any)": "",
     "s = Shape (x)\nt = Reshape (x, s)\ny = Expand (t, two_three)": "",

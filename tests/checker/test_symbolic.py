@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions: contradictions are reported with two places, others not at all."""
+"""Symbolic dimensions: each contradiction has two labels, consistent sizes have no finding."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def symbolic(nodes: str) -> str:
     )
 
 
-# What makes N 4; and what makes it 5.
+# Nodes that force N to be 4, and nodes that force it to be 5.
 FOUR = "u = MatMul (n, rows_4)"
 FIVE = "v = MatMul (n, rows_5)"
 

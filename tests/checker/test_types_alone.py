@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inference does not depend on the values of inputs and of single floats, where we assume so."""
+"""onnx's inference ignores values of inputs and single floats, where onnxtext assumes so."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def values(line: str, shell: str = "fish") -> list[str]:
     return [str(item.value) for item in completions(line, shell)]
 
 
-# ---- What is offered ----------------------------------------------------------------------------
+# ---- Completions --------------------------------------------------------------------------------
 
 
 def test_commands_and_options_are_completed() -> None:
@@ -316,7 +316,7 @@ LINES = {
 
 
 def drawn_lines(count: int = 8) -> dict[str, str]:
-    """Return lines with the start of an option that no other begins with, of any command."""
+    """Draw commands; map each with an unambiguous start of an option to the completed line."""
     number = fresh_seed()
     print(f"seed {number}")
     found = {}

@@ -181,7 +181,7 @@ def test_missing_permissions_are_errors(tmp_path: Path, model: Path) -> None:
     ]
     assert target.read_text() == "old"
     assert names(tmp_path) == ["hidden.onnx", "m.onnx", "m.onnxtxt"]
-    # What may not be read may be replaced all the same.
+    # An unreadable file can still be replaced.
     target.chmod(0)
     assert run_patched(WITHOUT_PRIVILEGES, "from-binary", model).status == 2
     assert run_patched(WITHOUT_PRIVILEGES, "from-binary", model, "--force").status == 0

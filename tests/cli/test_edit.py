@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext edit` as a process: files, forms, what is shown and refused."""
+"""`onnxtext edit` as a process: inputs, outputs, messages and errors."""
 
 from __future__ import annotations
 

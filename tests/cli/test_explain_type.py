@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext explain-type` as a process: which value is meant, and the forms of the answer."""
+"""`onnxtext explain-type` as a process: choice of the value, and output formats."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_externalize_moves_weights_to_a_data_file(tmp_path: Path, mode: Any) -> 
         assert offset + length <= len(data)
         offsets.add(offset)
     assert len(offsets) >= 4
-    # onnx reads it, and finds what was there.
+    # onnx reads the file and finds the original data.
     assert loaded(tmp_path / "m.onnx") == model()
     onnx.checker.check_model(tmp_path / "m.onnx")
 
@@ -91,12 +91,12 @@ def test_externalize_moves_weights_to_a_data_file(tmp_path: Path, mode: Any) -> 
 def test_external_references_round_trip(text: Path, tmp_path: Path) -> None:
     assert run("to-binary", text, "--externalize").status == 0
     binary = tmp_path / "m.onnx"
-    # A reference is kept as one, byte for byte.
+    # By default, references to external data are kept byte for byte.
     kept = tmp_path / "kept.onnxtxt"
     assert run("from-binary", binary, "-o", kept).status == 0
     assert '= external("m.onnx.data", 0, ' in kept.read_text()
     assert run("to-binary", kept, "-o", "-").out == binary.read_bytes()
-    # On request it is not, from either side.
+    # `--embed-external` embeds the data, in both directions.
     whole = tmp_path / "whole.onnxtxt"
     assert run("from-binary", binary, "--embed-external", "-o", whole).status == 0
     assert "external" not in whole.read_text()
@@ -157,7 +157,7 @@ def test_hostile_external_data_is_rejected(tmp_path: Path, entries: dict[str, st
     (inside / "w.bin").write_bytes(b"12345678")
     text = inside / "m.onnxtxt"
     text.write_text(external(**entries))
-    assert run("to-binary", text, "-o", "-").status == 0  # references are not looked at
+    assert run("to-binary", text, "-o", "-").status == 0  # referenced files are not read
     result = run("to-binary", text, "--embed-external", "-o", "-", "--output-format", "json")
     assert (result.status, result.out) == (1, b"")
     assert result.findings()[0]["code"].startswith("external-data-")

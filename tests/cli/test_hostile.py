@@ -21,7 +21,7 @@ MOST_SECONDS = 4.0
 
 BODY = "g () => () {"
 
-# Frame, what is repeated in it, the verb that takes longest, and what is told.
+# Frame, repeated unit, slowest verb, and expected message.
 SHAPES = {
     "commas": ("%s", "a,", "check", "syntax-error"),
     "header": ("<%s", "k:1, ", "check", "syntax-error"),

@@ -87,7 +87,7 @@ def test_a_progress_bar_is_shown_on_a_terminal(models: Path) -> None:
     assert "1/5" in seen
     assert "[0].onnx" in seen
     assert seen.index("1/5") < seen.index("not-a-model")
-    # At the end the bar is gone: its line is erased, and the cursor is to be seen again.
+    # At the end, the line of the bar is erased and the cursor is shown again.
     assert "\x1b[2K" in seen
     assert seen.rindex("\x1b[?25h") > seen.rindex("/5")
     assert seen.rstrip().endswith("1 of 5 files could not be converted")

@@ -95,7 +95,7 @@ def test_existing_files_are_kept(files: Path) -> None:
     assert merge(files, *versions, "--force") == (0, b"", "")
     assert (files / "ours.onnxtxt").read_text() == MERGED
     assert names(files) == before
-    assert merge(files, *versions) == (0, b"", "")  # it holds that already
+    assert merge(files, *versions) == (0, b"", "")  # the file already has this content
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def on_a_terminal(*arguments: str | Path) -> str:
     try:
         while part := os.read(shown, 1 << 16):
             parts.append(part)
-    except OSError:  # how Linux says that nobody holds the terminal any more
+    except OSError:  # Linux raises this when no process has the terminal open
         pass
     os.close(shown)
     assert process.wait(120) == 0

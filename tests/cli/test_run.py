@@ -190,7 +190,7 @@ def test_a_run_over_its_limits_is_an_error(files: Path) -> None:
 
 
 def _runs(group: int) -> bool:
-    """Whether a process of a group runs, or has not been waited for."""
+    """Return whether a process group has a process, running or not yet waited for."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -218,7 +218,7 @@ def test_signals_end_the_engine(files: Path, number: signal.Signals) -> None:
         assert time.monotonic() < end
         time.sleep(0.02)
     time.sleep(0.3)
-    os.kill(running.pid, number)  # not the engine, as from another program
+    os.kill(running.pid, number)  # signals only the command, not its engine
     out, err = running.communicate(timeout=60)
     assert running.returncode == 128 + number
     assert (out, err.strip()) == (b"", b"")

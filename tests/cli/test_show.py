@@ -189,7 +189,7 @@ def on_terminal(*arguments: str | Path, keys: bytes = b"", **changes: str) -> Re
         while piece := os.read(leader, 1 << 16):
             made += piece
     except OSError:
-        pass  # Linux: nobody has the terminal open any longer
+        pass  # Linux raises this when no process has the terminal open
     os.close(leader)
     assert process.stderr is not None
     with process.stderr:

@@ -51,7 +51,7 @@ def terminal(command: list[str], typed: bytes = b"") -> tuple[int, str]:
     try:
         while chunk := os.read(ours, 4096):
             seen += chunk
-    except OSError:  # on Linux this is how a terminal ends
+    except OSError:  # Linux raises this when no process has the terminal open
         pass
     os.close(ours)
     return process.wait(timeout=60), seen.decode()

@@ -99,7 +99,7 @@ def test_a_corrupt_model_is_an_error(place: Path) -> None:
 
 
 def browser(place: Path) -> Path:
-    """Return a program that stands for the browser and records the addresses to open."""
+    """Return a program that replaces the browser and records the addresses to open."""
     program = place / "browser"
     program.write_text(f'#!{sys.executable}\nimport sys\nopen("opened", "w").write(sys.argv[1])\n')
     program.chmod(0o755)

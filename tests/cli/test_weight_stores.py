@@ -76,7 +76,7 @@ def test_every_mode_is_lossless(binary: Path, mode: str) -> None:
     beside = {"auto": "m.weights", "store": "m.weights", "safetensors": "m.safetensors"}
     expected = sorted({"m.onnx", "m.onnxtxt", beside.get(mode, "m.onnx")})
     assert names(binary.parent) == expected
-    # Once more: nothing is written, and nothing is refused.
+    # A second conversion succeeds and writes nothing.
     before = {path: path.stat().st_ino for path in binary.parent.rglob("*")}
     assert run("from-binary", binary, "--weights", mode).status == 0
     assert {path: path.stat().st_ino for path in binary.parent.rglob("*")} == before
@@ -209,7 +209,7 @@ def test_a_damaged_blob_is_an_error(binary: Path, damage: str) -> None:
     assert finding["code"] == "weights-damaged"
     for part in ("layer.1", digest, str(path)):
         assert part in finding["message"]
-    # Converting again mends it.
+    # Converting again repairs the blob.
     assert run("from-binary", binary, "--weights", "store").status == 0
     assert path.read_bytes() == good
 
@@ -321,7 +321,7 @@ def test_a_killed_conversion_leaves_the_old_text(tmp_path: Path) -> None:
         if text.read_text() != "before":
             break
         assert (len(blobs) == 7) or process.returncode == -signal.SIGKILL
-    assert len(found) > 2  # it was indeed killed at several stages
+    assert len(found) > 2  # the conversion was killed at several stages
     (tmp_path / "new.onnxtxt").unlink(missing_ok=True)
     assert run("from-binary", binary, "--force", "--weights", "store").status == 0
     assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
@@ -381,7 +381,7 @@ def test_a_full_disk_leaves_the_old_text(tmp_path: Path) -> None:
     stored(store)
 
 
-# ---- Care ------------------------------------------------------------------------------------
+# ---- Garbage collection ----------------------------------------------------------------------
 
 
 def aged(store: Path) -> None:
@@ -418,13 +418,13 @@ def test_gc_keeps_referenced_blobs(tmp_path: Path) -> None:
     unused = "0" * 64
     (store / unused).write_bytes(b"")
     assert run("weights", "gc", "--delete", store).status == 0
-    assert unused in names(store)  # it is young
+    assert unused in names(store)  # too new to be deleted
     aged(store)
     assert unused in run("weights", "gc", store).out.decode()
     assert unused in names(store)  # not without --delete
     assert run("weights", "gc", "--delete", store).status == 0
     assert names(store) == sorted(set(before) - {".onnxtext-0123456789ab"})
-    # One more text keeps what it names, wherever it is below, whatever it is called.
+    # Any file below the directory keeps the blobs that it names, whatever its own name.
     lines = text.read_text().splitlines(keepends=True)
     text.write_text("".join([line for line in lines if "layer.2" not in line]))
     below = store.parent / "notes" / "old"

@@ -63,7 +63,7 @@ NODES = [
 def test_foreign_nodes_are_reported_and_fixed(
     wrong: str, code: str, where: str, right: str, end: str
 ) -> None:
-    """Two mistakes in two lines: both are reported, and no valid text is."""
+    """Both mistakes in two lines are reported, and nothing else."""
 
     def text_of(first: str, second: str) -> str:
         lines = f"{HEADER}{HEAD}  a = {first}\n  b = Relu (x)\n  y = {second}\n}}\n"

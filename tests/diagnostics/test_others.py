@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model, and the renderings for programs."""
+"""The diagnostic model, and its machine-readable renderings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What we write as SARIF keeps the official schema: of every code, every command, any finding."""
+"""SARIF output satisfies the official schema for every code, every command and any finding."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_file_names_that_are_not_unicode_are_escaped(tmp_path: Path) -> None:
     name = os.fsdecode(b"a \xff.onnxtxt")
     try:
         (tmp_path / name).write_text(BAD_TEXT)
-    except OSError:  # macOS has none
+    except OSError:  # macOS has no such file names
         return
     (found,) = results(run("check", "--output-format", "sarif", name, cwd=tmp_path).err)
     assert "a%20%FF.onnxtxt" in json.dumps(found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codes about files: the commands on their pages are run, and what is said is kept word for word.
+"""Codes about files: the commands on their pages are run, and print what the golden files have.
 
 `python3 dev.py bless tests/diagnostics` writes the golden files anew.
 """

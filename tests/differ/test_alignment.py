@@ -53,7 +53,7 @@ def test_a_changed_operator_is_found_among_renamed_values() -> None:
 
 
 def test_a_node_is_inserted_and_values_are_renumbered() -> None:
-    """As exporters do it: behind the new node every name belongs to another value."""
+    """Exporters renumber: every name after the new node denotes another value than before."""
     nodes = mesh(60, 2)
     at = 20
     value = nodes[at].outputs[0]
@@ -125,7 +125,7 @@ def test_an_input_is_renamed() -> None:
     assert [(r.kind, r.old, r.new, r.category) for r in made.renames] == [
         ("input", "x", "z", "model")
     ]
-    assert made.verdict == "differ"  # names of the interface are no internal ones
+    assert made.verdict == "differ"  # names of inputs and outputs are not internal
     assert made.without(["names"]).verdict == "differ"
 
 

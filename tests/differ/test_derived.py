@@ -113,7 +113,7 @@ def test_other_values_of_another_type_have_no_difference() -> None:
 
 
 def quantized(array: Array, axis: int | None) -> tuple[Array, Array, Array, float]:
-    """Codes, scales, zero points, and the largest error."""
+    """Return codes, scales, zero points, and the largest error."""
     over = tuple(i for i in range(array.ndim) if i != axis) if axis is not None else None
     low, high = array.min(over, keepdims=True), array.max(over, keepdims=True)
     scale = ((high - low) / 255).astype(np.float32)
@@ -128,7 +128,7 @@ def quantized(array: Array, axis: int | None) -> tuple[Array, Array, Array, floa
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("name", ["w", "w_quantized"])
 def test_weights_quantized_by_the_graph_are_recognized(axis: int | None, name: str) -> None:
-    """`DequantizeLinear` has the scale and the axis; both axes are as long."""
+    """`DequantizeLinear` gives the scale and the axis; both axes have the same length."""
     array = normal(8, 8) * np.arange(1, 9, dtype=np.float32)
     codes, scale, zero, error = quantized(array, axis)
     node = helper.make_node("DequantizeLinear", [name, "s", "z"], ["d"], axis=axis or 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """No quadratic time: graphs that are hard to match are compared in seconds.
 
-The limits are generous, for machines that are busy; what was measured is a tenth of them.
+The limits are ten times the measured times, because machines may be busy.
 """
 
 from __future__ import annotations

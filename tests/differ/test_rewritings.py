@@ -71,7 +71,7 @@ def test_rendering_every_difference_makes_no_groups() -> None:
 
 
 def test_shared_constants_do_not_join_rewritings() -> None:
-    """A constant with many uses is no reason to take its users for one rewriting."""
+    """The nodes that use a common constant are not grouped as one rewriting."""
     old = [Node("Constant", (), ("c",))]
     old += [Node("Mul", (f"x{i}", "c"), (f"y{i}",)) for i in range(50)]
     new = [Node("Scale", (f"x{i}",), (f"y{i}",)) for i in range(50)]

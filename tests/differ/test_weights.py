@@ -39,7 +39,7 @@ def measured(element: str, old: bytes, new: bytes, count: int) -> WeightChange |
 
 
 def plainly(old: NDArray[np.generic], new: NDArray[np.generic]) -> tuple[int, float, float]:
-    """The same figures, element by element."""
+    """Return the expected figures, computed element by element."""
     distances = []
     changed = 0
     for one, other in zip(old.tolist(), new.tolist(), strict=True):
@@ -104,7 +104,7 @@ def test_nans_and_infinities_are_counted() -> None:
     new = np.array([np.nan, np.nan, np.inf, -np.inf, -0.0, 5], np.float32)
     made = measured("float", old.tobytes(), new.tobytes(), 6)
     assert made is not None
-    assert made.changed == 3  # -0.0 too: its bits are others
+    assert made.changed == 3  # -0.0 too: its bits differ from 0.0
     assert (made.old_nans, made.new_nans) == (1, 2)
     assert made.max_abs == float("inf")
 

@@ -359,7 +359,7 @@ def test_removed_values_leave_nothing_behind() -> None:
     model.graph.quantization_annotation.add(tensor_name="e")
     made = edited(editing.remove, onnxtext.dumps(model), node="drop")
     assert not onnxtext.loads(made).graph.quantization_annotation
-    # The output declares its own type: that of the node that defines it now would stand against it.
+    # The output declares its type; the type of the node that now defines it would contradict it.
     made = edited(editing.remove, TEXT.replace("s = Sum", "float[7] s = Sum"), node="y")
     assert "\n  y = Sum (e, d)\n" in made
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of edits on real models: any verb, any names, texts with comments and binary models.
 
-A text and its binary model are edited alike or refused alike; nothing but what an edit is about
-changes; comments stay; renaming back gives the same model again.
+A text and its binary model are edited alike or rejected alike; an edit changes only its target;
+comments stay; renaming back restores the model.
 """
 
 from __future__ import annotations

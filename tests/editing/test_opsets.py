@@ -163,7 +163,7 @@ def test_converting_to_the_same_version_changes_nothing() -> None:
 
 @cache
 def backend_cases() -> list[Any]:
-    """The cases with a warning for each overflow that they are about."""
+    """Return the backend cases; making the cases about overflow causes numpy warnings."""
     return list(benchmark.backend_cases())
 
 
@@ -229,7 +229,7 @@ def key(schema: defs.OpSchema) -> tuple[str, str, int]:
 
 
 def test_every_step_is_covered() -> None:
-    """Whatever a reviewed version changes besides types has a rule or an entry in a table."""
+    """Each change of a reviewed version, except of types, has a rule or an entry in a table."""
     open_ones = []
     for old, new in steps():
         step = key(new)

@@ -156,7 +156,7 @@ def test_impossible_dimensions_are_errors(dims: Any, symbol: str, said: str) -> 
         symbolic(model("y = Relu (x)"), *dims, symbol=symbol)
 
 
-# ---- onnxruntime as the judge ---------------------------------------------------------------
+# ---- Comparison with onnxruntime ------------------------------------------------------------
 
 
 def session(data: bytes) -> Any:

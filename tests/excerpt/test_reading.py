@@ -141,7 +141,7 @@ def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject)
     makers = {node.outputs[0]: node for node in graph.nodes}
 
     def leads(name: str, goal: str) -> bool:
-        """Whether the computation of a value uses another one, or is it."""
+        """Return whether the value `name` is `goal` or is computed from it."""
         return name == goal or any(leads(used, goal) for used in inputs(name))
 
     def inputs(name: str) -> tuple[str, ...]:

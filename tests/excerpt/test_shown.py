@@ -53,7 +53,7 @@ class Page(HTMLParser):
 
 
 def assert_alike(shown: onnxtext.Shown) -> Page:
-    """All forms have the same text, but for controls that could harm terminals and pages."""
+    """All forms have the same text, except for control characters that are escaped."""
     html = shown._repr_html_()
     page = Page(html)
     text = escaped(str(shown)).rstrip("\n")

@@ -60,7 +60,7 @@ def official_models() -> Iterator[tuple[str, str]]:
         }[entry["kind"]]
         try:
             onnxtext.parse(wrapped)
-        except OnnxTextError:  # what we refuse is listed in tests/laws/test_official.py
+        except OnnxTextError:  # tests/laws/test_official.py lists the texts that onnxtext rejects
             continue
         yield entry["file"], wrapped
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L3 for any text: those that people and tools write, edited at random, and random sentences.
+"""L3 for any text: real texts with random edits, and random sentences of the grammar.
 
 The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` sets it.
 """

@@ -74,7 +74,7 @@ def test_unusual_spellings_are_formatted(seed: int) -> None:
     source = f"g (float x) => (float y) <{listed}> {{\n{body}\n}}\n"
     try:
         onnxtext.parse(source)
-    except OnnxTextError:  # a number that is none here
+    except OnnxTextError:  # the drawn number is invalid for this type
         return
     assert_format_laws(source)
 

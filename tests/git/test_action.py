@@ -28,7 +28,7 @@ BAD = (
 
 
 class Run:
-    """Runs the steps of the action as GitHub does, as far as its expressions go."""
+    """Runs the steps of the action like GitHub; supports the expressions that the action uses."""
 
     def __init__(self, repository: Repository, base: str = "", **inputs: str) -> None:
         self.repository = repository
@@ -43,7 +43,7 @@ class Run:
             "github.token": "secret",
             "steps.diff.outputs.file": "",
         }
-        # Bash has the very onnxtext that is tested, under the name that people have it.
+        # Bash finds the tested onnxtext under its usual name.
         tools = repository.home / "tools"
         tools.mkdir(exist_ok=True)
         for name, words in (("onnxtext", "-m onnxtext"), ("python", "")):
@@ -244,7 +244,7 @@ def test_pre_commit_hooks_find_errors(repository: Repository) -> None:
         assert repository.onnxtext(*words[1:], *good).status == 0
         before = repository.read("bad.onnxtxt")
         result = repository.onnxtext(*words[1:], *bad, check=False)
-        # pre-commit takes a changed file for a failure, as an exit status.
+        # pre-commit treats a changed file as a failure, like an exit status.
         assert result.status != 0 or repository.read("bad.onnxtxt") != before
 
 
@@ -273,7 +273,7 @@ def test_hostile_repositories_run_no_commands(repository: Repository) -> None:
         for line in commands(result.err):
             assert re.match(r"::(error|warning|notice) title=onnxtext \(", line), line
     assert "mask" in run.results["Formatting"].text
-    # Each of these files is looked at, none is taken for an option.
+    # Each of these names is read as a file, none as an option.
     wrong = run.results["Rules"].err
     assert len(re.findall(r"file=[^,:]*onnxtxt[,:]", wrong)) >= 8
     install = next(step for step in ACTION["runs"]["steps"] if step["name"] == "Install onnxtext")

@@ -124,7 +124,7 @@ def test_shared_attributes_are_written_and_moved(repository: Repository) -> None
     assert b"*.py text\n# onnxtext" in repository.read(".gitattributes")
     assert not info(repository).exists()
     assert repository.onnxtext("git", "status").status == 0
-    # The place is remembered, from wherever in the tree; moving takes the lines along.
+    # Subdirectories use the same attributes file; choosing another file moves the lines there.
     below = Repository(repository.path / "sub", repository.home)
     below.path.mkdir()
     below.onnxtext("git", "install", "--mode", "source")
@@ -245,7 +245,7 @@ def test_status_names_commands_that_do_not_run(repository: Repository) -> None:
     assert result.status == 1
     assert "filter: incomplete" in result.text
     assert "NO  filter.onnxtext.process: cannot be run: /nowhere/bin/python" in result.text
-    repository.onnxtext("git", "install", "--mode", "filter")  # mends it
+    repository.onnxtext("git", "install", "--mode", "filter")  # repairs it
     assert repository.onnxtext("git", "status").status == 0
 
 

@@ -115,7 +115,7 @@ def test_the_same_node_is_a_conflict_that_can_be_resolved(team: Team) -> None:
     assert "  d = Identity (c)" in lines
     assert "  z = Log (x)" in lines
     assert team.repository.git("status", "--porcelain").text == f"UU {team.name}\n"
-    # Taking one side of it resolves it.
+    # Choosing one side resolves the conflict.
     resolved = "\n".join([*lines[:begin], "  b = Elu (a)", *lines[end + 1 :]]) + "\n"
     note = NOTE.decode() if team.mode == "filter" else ""
     assert resolved == note + text(("b = Tanh (a)", "b = Elu (a)"), NEG, INSERT)

@@ -60,7 +60,7 @@ def test_a_text_of_a_user_with_the_comment_is_stored_unchanged(text: bytes) -> N
 
 
 def test_a_text_that_only_lacks_the_comment_gets_it() -> None:
-    """Otherwise its model would be a change after a checkout."""
+    """Otherwise git would report the model as changed after a checkout."""
     assert stored(TEXT.encode()) == STORED
     for other in (b"\xef\xbb\xbf" + TEXT.encode(), b"# mine\n" + TEXT.encode()):
         assert stored(other) == other

@@ -130,7 +130,7 @@ DIGITS = st.text("01", min_size=1, max_size=4)
 
 @given(st.lists(DIGITS), DIGITS)
 def test_a_digest_prefix_finds_its_resource(names: list[str], digest: str) -> None:
-    """One is a prefix of the other."""
+    """A digest finds each resource whose name is a prefix of it or begins with it."""
     blobs = Blobs(dict.fromkeys(names, b""))
     matching = {n for n in names if n.startswith(digest) or digest.startswith(n)}
     assert blobs.knows(digest) == bool(matching)

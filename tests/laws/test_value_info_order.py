@@ -33,7 +33,7 @@ def declare(value: onnx.ValueInfoProto, name: str, size: int | None) -> None:
 
 @st.composite
 def listed(draw: st.DrawFn, *, odd: bool) -> onnx.ModelProto:
-    """A model whose `value_info` repeats some of its values, in an order of exporters or any."""
+    """Draw a model whose `value_info` lists some of its values, in an order of exporters or any."""
     graph = onnx.GraphProto(name="g")
     known: dict[str, list[tuple[str, int | None]]] = {}
     for part, most in (("w", 4), ("x", 3), ("y", 3), ("t", 4)):
@@ -125,11 +125,11 @@ def test_nothing_is_declared_twice_in_real_models() -> None:
 
 
 def declared_twice(graph: Graph | Function) -> list[str]:
-    """Return the values with two declarations that say the same.
+    """Return the names of values that the text declares twice with the same type and decorators.
 
     Inputs and outputs of a graph may be the same value, an output may be an initializer, and a
-    node's output may have its type in the list of outputs and before itself: the model says it
-    in two places, and the text too. A repeated entry of `value_info` is a statement of its own.
+    node's output may have its type in the list of outputs and before the node: then the model
+    has two entries, and so has the text. A repeated entry of `value_info` is a separate statement.
     """
     found: dict[str, list[object]] = {}
     for value in (*graph.inputs, *graph.values):
@@ -211,7 +211,7 @@ order {
 
 
 def test_the_section_equals_the_decorators() -> None:
-    """It means the same as the decorators before the graph."""
+    """The `order` section means the same as the decorators before the graph."""
     before = ORDERED.partition("\norder")[0].replace(
         "g (", '@initializers("w", "x")\n@value_info("t", initializers)\ng ('
     )
@@ -268,7 +268,7 @@ def test_errors_in_the_section_are_reported(section: str, message: str) -> None:
     "order", ['"z", initializers', 'initializers, "z", "z"', 'initializers, without: ["z"]']
 )
 def test_unknown_names_are_ignored(order: str) -> None:
-    """So a node can be removed; `check` warns, and its repairs leave a valid text."""
+    """A node can be removed from the text: `check` warns, and its repairs leave a valid text."""
     text = f"@value_info({order}) g () => () <float w = 1, float u> {{}}"
     found = onnx.load_model_from_string(onnxtext.to_binary(text)).graph.value_info
     assert [info.name for info in found] == ["w", "u"]

@@ -184,7 +184,7 @@ def test_scopes_follow_exporter_names() -> None:
     names = "['', 'b.0', 'b.0.o', 'linear_3']"
     body = f'  @meta("pkg.torch.onnx.name_scopes": "{names}")\n  y = Relu (x)'
     assert paths(body) == ["b.0/o/linear_3"]
-    # What depends on constants only goes to its users.
+    # Nodes that depend only on constants belong to the scope of their users.
     adopted = (
         '  w = Constant <value_float = 1.0> ()\n  v = Identity (w)\n  ["/a/Add"] y = Add (x, v)'
     )
@@ -410,7 +410,7 @@ async def test_comparison_requests_are_answered(client: LanguageClient, tmp_path
 
     assert await changes(against="git:HEAD") == ("HEAD", {"added", "removed", "changed"})
     assert await changes(against=other.as_uri()) == ("other.onnx", set())
-    # The text has a mistake, and is mended.
+    # The text gets an error and is repaired.
     session.replace("Sign (e)", "Sign ((e)")
     said, found = await changes(against="git:HEAD")
     assert said is not None

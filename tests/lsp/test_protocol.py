@@ -310,7 +310,7 @@ def test_a_large_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         await wire.settle()
         assert wire.code(first) is None
         document = wire.server.documents[URI]
-        document.version.cost = 10.0  # as for a slow text
+        document.version.cost = 10.0  # as if the text took long to parse
         versions = []
         for number in range(10):
             wire.send(method="textDocument/didChange", params=change(number + 2, " "))

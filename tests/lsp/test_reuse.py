@@ -200,7 +200,7 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
     for newline in ("\n", "\r\n"):
         text = newline.join(lines)
         found = []
-        for more in ("", newline + '"""a"""'):  # with it the whole text is read
+        for more in ("", newline + '"""a"""'):  # a text block makes the server scan the whole text
             document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
             found.append([link.range for link in document_links.document_links(document)])
         assert found[0] == found[1]

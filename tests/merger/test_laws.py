@@ -336,7 +336,7 @@ def test_deeply_nested_texts_are_merged() -> None:
 @pytest.mark.parametrize("file", sorted((REPOSITORY / "examples").glob("*.onnxtxt")))
 def test_formatting_and_editing_merge(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
-    # As people write who know no formatter.
+    # Like a text that was written by hand.
     base = re.sub(r"(?m)^  (\w+) = (\w+) \((\w+)(.*)\)$", r"   \1  =\2(\3\4 )", text)
     base = base.replace(",\n>", "\n>").replace("  onnxtext: 1,\n", "onnxtext:1,\n")
     theirs = re.sub(r"opset_import: \[(\d+)", "opset_import: [19", base)

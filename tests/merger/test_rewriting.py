@@ -23,7 +23,7 @@ Edit = Callable[[random.Random, ast.Model], object]
 
 
 def some_nodes(draw: random.Random, model: ast.Model) -> list[ast.Node]:
-    """Return the nodes of a graph or function that has some."""
+    """Return the nodes of a random graph or function; an empty list if none has nodes."""
     return draw.choice([graph.nodes for graph in ast.walk_graphs(model) if graph.nodes] or [[]])
 
 
@@ -111,7 +111,7 @@ def test_drawn_edits_keep_comments(path: Path, edit: Edit) -> None:
     made = onnxtext.rewrite(text, tree)
     assert onnxtext.parse(made) == tree
     lost = Counter(comments_of(text)) - Counter(comments_of(made))
-    # Only what stands behind something that is removed may go with it.
+    # Only a comment behind a removed item may be removed too.
     assert not [comment for comment in lost if comment.startswith("# above")]
     if edit not in (remove_node, change_values):
         assert not lost

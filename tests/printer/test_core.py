@@ -330,7 +330,7 @@ def test_control_c_interrupts_a_long_conversion() -> None:
 @pytest.mark.parametrize("decorator", ["set", "unset", "doc"])
 @pytest.mark.parametrize("indent", range(0, 60, 4))
 def test_decorators_in_an_empty_buffer_print_the_same(decorator: str, indent: int) -> None:
-    """The core looked for a line break before its buffer: shorter texts than the indentation."""
+    """Regression: the core read before its buffer if the text was shorter than the indentation."""
     arguments = (Field(None, Word("type")),) if decorator == "unset" else ()
     if decorator == "set":
         arguments = (Field("type", Record(())),)

@@ -113,7 +113,7 @@ g (seq(float[N]) x, @type.denotation("I") seq(float) s) => (optional(seq(int64[?
 
 
 def outcome(data: bytes) -> Any:
-    """Return the model or the error; small tensors are moved too."""
+    """Return the model or the error; small tensors too are moved to blobs."""
     try:
         return lift_placed(data, inline_limit=2)
     except LiftError as error:
@@ -218,7 +218,7 @@ KINDS = st.sampled_from(
 def test_types_of_outputs_give_the_same_tree(
     outputs: list[list[str]], infos: list[tuple[str, str]], data: st.DataObject
 ) -> None:
-    """Mostly one entry for each output, in order or not; then a few that are odd."""
+    """`value_info` has mostly one entry for each output, in any order, and a few odd entries."""
     entries = [(data.draw(KINDS), name) for names in outputs for name in names]
     entries += infos if data.draw(st.booleans()) else []
     if data.draw(st.booleans()):

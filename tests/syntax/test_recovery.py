@@ -234,7 +234,7 @@ def test_five_errors_in_many_nodes_are_found_fast() -> None:
     model, found = parse_partial(Source(HEAD + "\n".join(lines) + "\n}\n"), "model")
     assert lines_of(found) == [number + 3 for number in at]
     assert len(model.graph.nodes) >= 19_995
-    assert time.process_time() - started < 5 * clean + 0.5  # not twenty times as much
+    assert time.process_time() - started < 5 * clean + 0.5  # not 20 times as long
 
 
 # ---- Hostile texts ------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def test_every_code_round_trips_in_bulk(element: ElementType, row: int) -> None:
     assert parse_raw(element, f"[{','.join(rows)}]", [codes.size]) == data
     nested = f"[[{'],['.join(rows)}]]"
     assert parse_raw(element, nested, [codes.size // row, row]) == data
-    finite = codes[np.isfinite(values_of(element.name))]  # no 0x…, so the fast road
+    finite = codes[np.isfinite(values_of(element.name))]  # no 0x…: takes the fast path
     rows = format_rows(element, raw_of(element, finite), row, finite.size)
     assert parse_raw(element, f"[{','.join(rows)}]", [finite.size]) == raw_of(element, finite)
 

@@ -79,7 +79,7 @@ def test_a_line_selects_its_node_and_a_node_its_line(page: Browser, tmp_path: Pa
         page.click_on(f"node('{title}').querySelector('.title')")
         page.wait(f"here() === {line_of(TEXT, part)}")
         assert page.run("selected()") == title
-    # The keys of both sides.
+    # The arrow keys work in the text and in the graph.
     page.run("document.querySelector('.scroller').focus()")
     page.click_on(f"rowOf({line_of(TEXT, 'h =')}).querySelector('.operator')")
     page.key("ArrowDown")
@@ -116,7 +116,7 @@ def test_folds_open_and_close(page: Browser, tmp_path: Path) -> None:
     page.click_on(f"rowOf({start}).querySelector('.fold')")
     page.wait(f"!rowOf({inside})")
     assert page.run(f"rowOf({start}).querySelector('.folded').textContent") == "… 1 line"
-    # What leads inside opens it.
+    # Selecting a node inside the fold opens it.
     page.click_on("node('Relu').querySelector('.title')")
     page.wait(f"here() === {inside}")
     page.run("document.querySelector('[title=\"Fold everything\"]').click()")
@@ -260,7 +260,7 @@ def large(count: int) -> str:
 def test_5000_nodes_are_usable(page: Browser, tmp_path: Path) -> None:
     text = large(5000)
     show(page, tmp_path, text)
-    # Only what is in sight are elements.
+    # Only visible rows are elements.
     assert page.run("document.querySelectorAll('.row').length") < 200
     assert page.run("document.querySelectorAll('*').length") < 12_000
     assert page.run("document.querySelector('.sheet').offsetHeight") >= 5000 * 20

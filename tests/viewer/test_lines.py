@@ -74,7 +74,7 @@ def test_offsets_map_to_the_shown_characters(text: str) -> None:
         shown = made.lines[line].encode("utf-16-le", "surrogatepass")[2 * column :]
         if text[offset] not in "\r\n":
             assert shown.decode("utf-16-le", "surrogatepass").startswith(text[offset])
-        # What stands on a line is on the line with its number, unless the line began in a cut.
+        # An offset keeps its line number, unless a part before it is cut.
         if not made.cuts:
             assert (line, column) == lines.place(offset)
     for number in range(lines.count):

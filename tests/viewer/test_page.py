@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages hold what editors show, nothing of a model as markup, and no large weights."""
+"""Pages contain what editors show, escape all text of a model, and omit large weights."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_a_long_text_that_is_cut_inside_a_character() -> None:
 
 
 def test_valid_models_are_not_misidentified() -> None:
-    """`recognize` only explains failures; but its reasons should not fit models either."""
+    """`recognize` is called only for invalid files, but must not recognize valid models either."""
     assert recognize(BINARY) is None
     assert recognize(b"") is None
     assert recognize(b"\x08\x0a") is None
@@ -201,7 +201,7 @@ def test_other_messages_are_recognized(kind: str) -> None:
 
 
 def test_only_some_messages_are_readable_as_models() -> None:
-    """Protobuf reads some of the messages above as models, but not all of them."""
+    """Protobuf reads some of the messages in `others` as models, but not all of them."""
     fits = []
     for data in others().values():
         try:
