@@ -57,7 +57,7 @@ def texts() -> dict[str, list[str]]:
 
 
 @pytest.mark.skipif(SHARED is None, reason="no shared data: exports")
-def test_the_lines_are_printed_in_this_order() -> None:
+def test_the_tools_print_the_shown_lines() -> None:
     printed = texts()
     assert sections().keys() == printed.keys()
     for title, shown in sections().items():

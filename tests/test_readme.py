@@ -75,7 +75,7 @@ def test_the_text_on_one_screen_has_its_meaning() -> None:
     assert list(choice.attribute[1].g.node[0].input) == ["h", "", "encoder/max:0"]
 
 
-def test_the_python_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     for page in (README, "docs/python.md"):
         code = "\n".join(blocks(page, "python"))
@@ -176,7 +176,7 @@ def test_the_decorators_of_the_tour_have_their_meaning() -> None:
 # ---- Findings -----------------------------------------------------------------------------------
 
 
-def test_the_shown_finding(tmp_path: Path) -> None:
+def test_the_shown_syntax_error_is_current(tmp_path: Path) -> None:
     finding, _ = (text for text in blocks(COMMANDS, "text") if text.startswith("error"))
     (line,) = re.findall(r"With `(.*)` in line 3", read(COMMANDS))
     path = tmp_path / "model.onnxtxt"
@@ -185,7 +185,7 @@ def test_the_shown_finding(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, finding)
 
 
-def test_the_shown_finding_of_the_checker(tmp_path: Path) -> None:
+def test_the_shown_finding_of_the_checker_is_current(tmp_path: Path) -> None:
     _, finding = (text for text in blocks(COMMANDS, "text") if text.startswith("error"))
     assert blocks(README, "text") == [finding]
     lines = dict(re.findall(r"^(\d) \| (.*)$", finding, re.MULTILINE))

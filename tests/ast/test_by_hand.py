@@ -123,7 +123,7 @@ Scale <factor> (a) => (b) {
 """
 
 
-def test_build_print_parse_lower() -> None:
+def test_a_tree_built_by_hand_prints_parses_and_lowers() -> None:
     model = build()
     assert print_model(model) == TEXT
     assert onnxtext.parse(TEXT) == model

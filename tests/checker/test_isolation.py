@@ -120,7 +120,7 @@ def test_negative_dimensions_are_not_passed_to_inference() -> None:
         ("to-binary", "einsum-loop"),
     ],
 )
-def test_commands_survive(command: str, name: str, tmp_path: Path) -> None:
+def test_commands_survive_crashes_of_inference(command: str, name: str, tmp_path: Path) -> None:
     file = tmp_path / "m.onnxtxt"
     file.write_text(bomb(name))
     done = run(command, str(file))

@@ -83,7 +83,7 @@ def test_findings_have_their_places() -> None:
     assert f":{line + 1}:" in str(found)
 
 
-def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lists_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolved_fields, "_MOST_BYTES", 20_000)
     monkeypatch.setattr(resolved_fields, "_LONGEST_LIST", 5_000)
     nodes = [

@@ -41,7 +41,7 @@ def test_the_page_has_every_command_and_option() -> None:
     assert "--clientProcessId" not in shown  # hidden
 
 
-def test_only_known_requests_begin_lines() -> None:
+def test_lines_begin_with_known_requests_only() -> None:
     """A line of text that begins with a period or an apostrophe would be a request."""
     requests = re.findall(r"^['.](\w*)", PAGE, re.MULTILINE)
     assert set(requests) == {"TH", "nh", "SH", "SS", "B", "PP", "TP", "nf", "fi"}
@@ -50,7 +50,7 @@ def test_only_known_requests_begin_lines() -> None:
     assert "\n\n" not in PAGE
 
 
-def test_the_formatter_has_no_warnings() -> None:
+def test_groff_renders_the_page_without_warnings() -> None:
     formatter = shutil.which("groff")
     if formatter is None:
         return  # the tests above know the structure

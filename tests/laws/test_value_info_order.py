@@ -107,13 +107,13 @@ def test_any_list_of_value_infos_is_kept(model: onnx.ModelProto, metadata: Any) 
 
 
 @given(listed(odd=False))
-def test_nothing_is_declared_twice(model: onnx.ModelProto) -> None:
+def test_no_value_is_declared_twice(model: onnx.ModelProto) -> None:
     assert declared_twice(kept(model, "auto")) == []
 
 
 @pytest.mark.data
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_nothing_is_declared_twice_in_real_models() -> None:
+def test_no_value_of_real_models_is_declared_twice() -> None:
     files = [(onnx_directory() / file).read_bytes() for file in wheel_models()]
     files += [shared_model(file) for file in shared_models()]
     files += [path.read_bytes() for path in exports()]

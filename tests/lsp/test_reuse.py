@@ -93,7 +93,7 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
     assert plain > 200
 
 
-def test_the_statements_of_exporters_are_plain() -> None:
+def test_printed_exports_have_only_plain_statements() -> None:
     """Statements that the printer wraps are not parsed again."""
     text = onnxtext.from_binary(next(transformer(200)))
     statements = opened(text).version.index.statements

@@ -106,7 +106,7 @@ def test_both_cores_read_the_same_backslashes(text: str) -> None:
 @given(st.lists(st.sampled_from([*INTEGERS, *DECIMALS, *OTHERS]), min_size=1, max_size=4))
 @example(["nan", "-inf", "1.5"])
 @example(["9223372036854775807", "-9223372036854775808"])
-def test_attributes(items: list[str]) -> None:
+def test_both_cores_read_the_same_attributes(items: list[str]) -> None:
     for kind in ("", ": int", ": float", ": ints", ": floats"):
         value = f"[{', '.join(items)}]" if kind.endswith("s") or len(items) > 1 else items[0]
         assert_same_in_both(f"g () => () {{ x = A <b{kind} = {value}> () }}")
