@@ -89,7 +89,7 @@ def test_the_same_models_are_made_every_time() -> None:
     assert list(MAKERS["sample"]()) == list(MAKERS["sample"]())
 
 
-def test_weights_through_a_store(tmp_path: Path) -> None:
+def test_the_benchmark_of_weights_runs(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.weights", "--bytes", "3000000", "--rounds", "1"]
     done = subprocess.run(
         [*command, "--directory", tmp_path],

@@ -46,7 +46,7 @@ def written(path: Path, data: bytes) -> Path:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form(form: str, tmp_path: Path) -> None:
+def test_every_form_of_a_model_is_accepted(form: str, tmp_path: Path) -> None:
     old, same, new = [
         FORMS[form](text, tmp_path / name)
         for name, text in (("old", OLD), ("same", OLD), ("new", NEW))
@@ -74,7 +74,7 @@ def test_forms_can_be_mixed(tmp_path: Path) -> None:
     assert not any(onnxtext.diff(one, other) for one in made for other in made)
 
 
-def test_functions() -> None:
+def test_functions_are_compared() -> None:
     text = '<domain: "d", opset_import: ["": 21]> f (x) => (y) { y = Relu (x) }'
     old = onnxtext.loads(text, onnx.FunctionProto)
     new = onnxtext.loads(text.replace("Relu", "Tanh"), onnx.FunctionProto)
@@ -82,7 +82,7 @@ def test_functions() -> None:
     assert not onnxtext.diff(old, old)
 
 
-def test_onnxscript() -> None:
+def test_onnxscript_functions_are_accepted() -> None:
     from tests.onnxscript_function import double
 
     text = onnxtext.dumps(double)
@@ -92,13 +92,13 @@ def test_onnxscript() -> None:
     assert not [item for item in onnxtext.check(double) if item.severity == "error"]
 
 
-def test_parts_of_onnx_ir() -> None:
+def test_parts_of_onnx_ir_are_printed() -> None:
     model = ir_model(OLD)
     assert onnxtext.dumps(model.graph[0]).splitlines()[-1] == "y = Relu (x)"
     assert onnxtext.dumps(model.graph.inputs[0]) == "float[N] x\n"
 
 
-def test_ignored_differences() -> None:
+def test_differences_can_be_ignored() -> None:
     labelled = OLD.replace("y = Relu", "[label] y = Relu")
     assert onnxtext.diff(OLD, labelled)
     assert not onnxtext.diff(OLD, labelled, ignore=["names"])
@@ -106,21 +106,23 @@ def test_ignored_differences() -> None:
         onnxtext.diff(OLD, OLD, ignore=["nothing"])  # type: ignore[list-item]
 
 
-def test_conflicts() -> None:
+def test_conflicts_have_the_given_labels() -> None:
     made = onnxtext.merge(OLD, NEW, OLD.replace("Relu", "Sin"), labels=("old", "mine", "yours"))
     assert made.conflicts == 1
     assert "<<<<<<< mine" in str(made)
     assert ">>>>>>> yours" in str(made)
 
 
-def test_no_common_ancestor() -> None:
+def test_merge_accepts_an_empty_ancestor() -> None:
     assert onnxtext.merge(b"", OLD, OLD).content == OLD.encode()
 
 
 @pytest.mark.parametrize(
     "function", [onnxtext.diff, onnxtext.merge, onnxtext.verify, onnxtext.check]
 )
-def test_what_is_no_model(function: Callable[..., Any], tmp_path: Path) -> None:
+def test_arguments_that_are_no_models_are_type_errors(
+    function: Callable[..., Any], tmp_path: Path
+) -> None:
     count = {"diff": 2, "merge": 3}.get(function.__name__, 1)
     with pytest.raises(TypeError, match=r"pass pathlib.Path\('m.onnx'\) to read the file"):
         function(*["m.onnx"] * count)
@@ -132,7 +134,7 @@ def test_what_is_no_model(function: Callable[..., Any], tmp_path: Path) -> None:
         function(*[tmp_path / "none.onnx"] * count)
 
 
-def test_invalid_models() -> None:
+def test_invalid_models_are_errors() -> None:
     for wrong in ("g (", b"\x08\x0b\x00\xff", "<onnxtext: 1> g () => () { y = Relu (x }"):
         with pytest.raises(onnxtext.OnnxTextError):
             onnxtext.diff(wrong, OLD)

@@ -57,7 +57,7 @@ def texts() -> dict[str, list[str]]:
 
 
 @pytest.mark.skipif(SHARED is None, reason="no shared data: exports")
-def test_the_lines_are_printed_in_this_order() -> None:
+def test_the_tools_print_the_shown_lines() -> None:
     printed = texts()
     assert sections().keys() == printed.keys()
     for title, shown in sections().items():
@@ -72,7 +72,7 @@ def test_the_lines_are_printed_in_this_order() -> None:
 
 
 @pytest.mark.skipif(SHARED is None, reason="no shared data: exports")
-def test_the_sizes() -> None:
+def test_the_page_shows_the_sizes() -> None:
     rows = {"The official syntax": "`onnx.printer`", "Protobuf text": "protobuf text"}
     for title, lines in texts().items():
         name = rows.get(title, title)
@@ -82,7 +82,7 @@ def test_the_sizes() -> None:
 
 
 @pytest.mark.skipif(SHARED is None, reason="no shared data: exports")
-def test_what_restores_the_file() -> None:
+def test_only_the_official_syntax_loses_the_model() -> None:
     data = exported()
     model = onnx.ModelProto.FromString(data)
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
@@ -93,7 +93,7 @@ def test_what_restores_the_file() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(SHARED is None, reason="no shared data: exports")
-def test_the_same_edit_with_each(tmp_path: Path) -> None:
+def test_every_tool_makes_the_same_edit(tmp_path: Path) -> None:
     """All edits compute the same; the first two change nothing but the edited nodes."""
     data = exported()
     (tmp_path / "cnn.onnx").write_bytes(data)

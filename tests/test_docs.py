@@ -123,7 +123,7 @@ def test_every_block_of_commands_is_executed() -> None:
                 assert line.startswith(known), line
 
 
-def test_the_first_two_commands(shell: tuple[Path, dict[str, str]]) -> None:
+def test_the_first_two_commands_run(shell: tuple[Path, dict[str, str]]) -> None:
     first, _, *rest = blocks("README.md", "sh")
     assert not rest
     shows, tests = first.splitlines()
@@ -135,7 +135,7 @@ def test_the_first_two_commands(shell: tuple[Path, dict[str, str]]) -> None:
 
 
 @pytest.mark.thorough
-def test_the_commands_for_pip(shell: tuple[Path, dict[str, str]]) -> None:
+def test_the_commands_for_pip_run(shell: tuple[Path, dict[str, str]]) -> None:
     _, block = blocks("README.md", "sh")
     make, install, verify, tests = block.splitlines()
     # These two need a network: dev.py does the same, and .ci/run runs it.
@@ -148,7 +148,7 @@ def test_the_commands_for_pip(shell: tuple[Path, dict[str, str]]) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(blocks("CONTRIBUTING.md", "sh"))))
-def test_the_commands_for_contributors(shell: tuple[Path, dict[str, str]], number: int) -> None:
+def test_the_commands_for_contributors_run(shell: tuple[Path, dict[str, str]], number: int) -> None:
     copy, _ = shell
     if not (copy / ".git").exists():
         execute("git init -q . && git add -A .", *shell)
@@ -156,7 +156,7 @@ def test_the_commands_for_contributors(shell: tuple[Path, dict[str, str]], numbe
 
 
 @pytest.mark.thorough
-def test_the_commands_for_git(tmp_path: Path, shell: tuple[Path, dict[str, str]]) -> None:
+def test_the_commands_for_git_run(tmp_path: Path, shell: tuple[Path, dict[str, str]]) -> None:
     (block,) = blocks("docs/commands.md", "sh")
     for line in block.splitlines():
         place = tmp_path / line.partition("#")[0].split()[-1]
@@ -167,7 +167,7 @@ def test_the_commands_for_git(tmp_path: Path, shell: tuple[Path, dict[str, str]]
 
 
 @pytest.mark.thorough
-def test_the_commands_about_weights(tmp_path: Path, shell: tuple[Path, dict[str, str]]) -> None:
+def test_the_commands_about_weights_run(tmp_path: Path, shell: tuple[Path, dict[str, str]]) -> None:
     array = np.random.default_rng(1).standard_normal(400_000, dtype=np.float32)
     for name in ("model", "a", "b"):
         made = oh.make_model(oh.make_graph([], "g", [], [], [nh.from_array(array, name)]))
@@ -210,7 +210,7 @@ def test_the_help_lists_every_command() -> None:
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["lint", "x"], ["release", "x"], ["setup", "x"]])
-def test_wrong_usage(words: list[str]) -> None:
+def test_wrong_usage_of_dev_py_is_status_2(words: list[str]) -> None:
     done = run_dev(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert "dev.py: " in done.stderr
@@ -226,7 +226,7 @@ def test_golden_files_are_written_by_their_tests_alone() -> None:
         assert dev.golden_tests(words) == words
 
 
-def test_it_needs_only_the_standard_library() -> None:
+def test_dev_py_needs_only_the_standard_library() -> None:
     code = "import dev, sys; print([n for n in sys.modules if n.split('.')[0] == 'onnxtext'])"
     done = subprocess.run(
         [sys.executable, "-S", "-c", code], cwd=REPOSITORY, capture_output=True, text=True,
@@ -272,7 +272,7 @@ def anchors(page: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links(page: str) -> None:
+def test_links_lead_to_pages_and_headings(page: str) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         if re.match(r"https?:", target):
             continue

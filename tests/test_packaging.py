@@ -163,7 +163,7 @@ def test_an_outdated_core_does_not_run(wheel: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
-def test_installation_without_a_compiler(
+def test_without_a_compiler_the_wheel_is_pure_python(
     hook: str, checkout: Path, wheel: Path, tmp_path: Path
 ) -> None:
     missing = {"CC": "/there/is/no/compiler", "ONNXTEXT_CORE": ""}

@@ -169,7 +169,7 @@ TEXTS: dict[type[Any], str] = {
 MODEL = TEXTS[onnx.ModelProto]
 
 
-def test_names() -> None:
+def test_the_public_names_are_frozen() -> None:
     assert sorted(onnxtext.__all__) == NAMES
     assert sorted(dir(onnxtext)) == NAMES
     for name in NAMES:
@@ -183,7 +183,7 @@ def unquoted(signature: str) -> str:
     return signature.replace("'", "").replace('"', "")
 
 
-def test_signatures() -> None:
+def test_the_signatures_are_frozen() -> None:
     functions = {name for name in NAMES if inspect.isfunction(getattr(onnxtext, name))}
     assert functions == set(SIGNATURES)
     for name, signature in SIGNATURES.items():
@@ -193,7 +193,7 @@ def test_signatures() -> None:
         assert function.__name__ == name
 
 
-def test_diagnostics() -> None:
+def test_the_fields_of_diagnostics_are_frozen() -> None:
     assert {field.name: field.type for field in dataclasses.fields(Diagnostic)} == DIAGNOSTIC
     required = [f.name for f in dataclasses.fields(Diagnostic) if f.default is dataclasses.MISSING]
     assert required == ["code", "message"]
@@ -205,7 +205,7 @@ def test_diagnostics() -> None:
         Diagnostic("a-code", "a message").code = "other"  # type: ignore[misc]
 
 
-def test_errors_and_warnings() -> None:
+def test_errors_carry_their_diagnostics() -> None:
     assert issubclass(OnnxTextError, ValueError)
     assert issubclass(OnnxTextWarning, UserWarning)
     finding = Diagnostic("a-code", "a message")
@@ -214,7 +214,7 @@ def test_errors_and_warnings() -> None:
     assert str(error) == f"{finding}\n{finding}"
 
 
-def test_ast_names() -> None:
+def test_the_names_of_the_ast_are_frozen() -> None:
     assert sorted(onnxtext.ast.__all__) == AST_NAMES
     for name in AST_NAMES:
         assert getattr(onnxtext.ast, name) is not None
@@ -231,7 +231,7 @@ def test_import_is_cheap() -> None:
 
 
 @pytest.mark.parametrize("message_type", TEXTS, ids=lambda kind: kind.__name__)
-def test_loads_and_dumps(message_type: type[Any]) -> None:
+def test_loads_and_dumps_round_trip(message_type: type[Any]) -> None:
     made = onnxtext.loads(TEXTS[message_type], message_type)
     assert type(made) is message_type
     node = made if message_type is onnx.NodeProto else getattr(made, "graph", made).node[0]
@@ -248,14 +248,14 @@ def test_models_are_the_default() -> None:
     assert onnxtext.from_binary(onnxtext.to_binary(MODEL)) == onnxtext.dumps(model)
 
 
-def test_parse() -> None:
+def test_parse_returns_a_model() -> None:
     model = onnxtext.parse(MODEL)
     assert isinstance(model, onnxtext.ast.Model)
     assert model == onnxtext.parse(onnxtext.dumps(onnxtext.loads(MODEL)))
 
 
 @pytest.mark.parametrize("as_text", [False, True])
-def test_load_and_dump(tmp_path: Path, as_text: bool) -> None:
+def test_load_and_dump_round_trip(tmp_path: Path, as_text: bool) -> None:
     path = tmp_path / "modèle.onnxtxt"
     place = str(path) if as_text else path
     model = onnxtext.loads(MODEL)

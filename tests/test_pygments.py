@@ -31,7 +31,7 @@ def kinds(text: str) -> dict[str, _TokenType]:
     return {piece: kind for _, kind, piece in OnnxTextLexer().get_tokens_unprocessed(text)}
 
 
-def test_lookup_by_name_and_by_file() -> None:
+def test_the_lexer_is_found_by_name_and_by_file() -> None:
     for lexer in (get_lexer_by_name("onnxtxt"), get_lexer_for_filename("model.onnxtxt")):
         assert isinstance(lexer, OnnxTextLexer)
 
@@ -57,7 +57,7 @@ def test_every_terminal_has_a_type() -> None:
 
 
 @pytest.mark.parametrize("path", [*EXAMPLES, LANGUAGE], ids=lambda path: path.stem)
-def test_examples(path: Path) -> None:
+def test_examples_have_no_error_tokens(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     pieces = list(OnnxTextLexer().get_tokens_unprocessed(text))
     assert "".join(piece for _, _, piece in pieces) == text
@@ -96,7 +96,7 @@ def test_hostile_texts_take_linear_time(unit: str) -> None:
     assert time.perf_counter() - start < 10
 
 
-def test_kinds() -> None:
+def test_tokens_have_the_expected_kinds() -> None:
     found = kinds(
         '<opset_import: ["ai.onnx.ml": 5]>\n'
         "graph_name (float[N, 3] x) => (y) <float[2] w = [1.5, -2]> { # why\n"

@@ -61,7 +61,7 @@ def test_before_and_after_are_the_same_node() -> None:
     assert text_format.Parse(before, onnx.GraphProto()).node == [model.graph.node[1]]
 
 
-def test_the_language_on_one_screen() -> None:
+def test_the_text_on_one_screen_has_its_meaning() -> None:
     model = onnxtext.loads(SNIPPETS[README]["tour"][1])
     onnx.checker.check_model(model, full_check=False)
     fc, choice = model.graph.node
@@ -75,7 +75,7 @@ def test_the_language_on_one_screen() -> None:
     assert list(choice.attribute[1].g.node[0].input) == ["h", "", "encoder/max:0"]
 
 
-def test_the_python_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     for page in (README, "docs/python.md"):
         code = "\n".join(blocks(page, "python"))
@@ -99,7 +99,7 @@ def test_snippets_are_in_the_canonical_layout(page: str, name: str) -> None:
     assert canonical(text, kind) == bare
 
 
-def test_a_real_model_before_and_after() -> None:
+def test_the_real_model_before_and_after_is_current() -> None:
     data = (onnx_directory() / BINARY).read_bytes()
     page = read(LANGUAGE)
     assert f"`{BINARY}`" in page
@@ -125,13 +125,13 @@ def nodes(name: str) -> list[onnx.NodeProto]:
     return list(model.graph.node)
 
 
-def test_the_graph_of_the_tour() -> None:
+def test_the_graph_of_the_tour_is_valid() -> None:
     model = onnxtext.loads(TOUR["graph"][1])
     onnx.checker.check_model(model, full_check=True)
     assert [info.name for info in model.graph.value_info] == ["h"]
 
 
-def test_the_tensors_of_the_tour() -> None:
+def test_the_tensors_of_the_tour_have_their_meaning() -> None:
     graph = onnxtext.loads(VERSION + TOUR["tensors"][1]).graph
     tensors = {tensor.name: tensor for tensor in graph.initializer}
     assert list(tensors["typed"].float_data) == [1, 2, 3, 4]
@@ -145,7 +145,7 @@ def test_the_tensors_of_the_tour() -> None:
     assert tensors["broken"].raw_data == b"\x00"
 
 
-def test_the_strings_of_the_tour() -> None:
+def test_the_strings_of_the_tour_have_their_meaning() -> None:
     (node,) = nodes("strings")
     values = {
         attribute.name: attribute.s.decode("utf-8", "replace") for attribute in node.attribute
@@ -157,13 +157,13 @@ def test_the_strings_of_the_tour() -> None:
     }
 
 
-def test_the_presence_of_the_tour() -> None:
+def test_the_presence_of_the_tour_has_its_meaning() -> None:
     fields = ("domain", "name", "overload")
     stored = [[field for field in fields if node.HasField(field)] for node in nodes("presence")]
     assert stored == [[], ["domain"], ["name"], ["overload"]]
 
 
-def test_everything_of_the_tour() -> None:
+def test_the_decorators_of_the_tour_have_their_meaning() -> None:
     q, k, v, odd = nodes("everything")
     assert q.doc_string == "Query projection."
     assert q.metadata_props[0].key == "namespace"
@@ -176,7 +176,7 @@ def test_everything_of_the_tour() -> None:
 # ---- Findings -----------------------------------------------------------------------------------
 
 
-def test_the_shown_finding(tmp_path: Path) -> None:
+def test_the_shown_syntax_error_is_current(tmp_path: Path) -> None:
     finding, _ = (text for text in blocks(COMMANDS, "text") if text.startswith("error"))
     (line,) = re.findall(r"With `(.*)` in line 3", read(COMMANDS))
     path = tmp_path / "model.onnxtxt"
@@ -185,7 +185,7 @@ def test_the_shown_finding(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, finding)
 
 
-def test_the_shown_finding_of_the_checker(tmp_path: Path) -> None:
+def test_the_shown_finding_of_the_checker_is_current(tmp_path: Path) -> None:
     _, finding = (text for text in blocks(COMMANDS, "text") if text.startswith("error"))
     assert blocks(README, "text") == [finding]
     lines = dict(re.findall(r"^(\d) \| (.*)$", finding, re.MULTILINE))
@@ -210,7 +210,7 @@ def test_files_that_the_laws_name_exist() -> None:
         assert (REPOSITORY / place).is_file(), name
 
 
-def test_figures() -> None:
+def test_figures_are_current() -> None:
     assert f"the {len(wheel_models())} models of the onnx wheel" in read(LAWS)
     assert f"applies {len(rules())} rules" in read(README)
     examples = len(list((REPOSITORY / "examples").glob("*.onnxtxt")))
@@ -219,6 +219,6 @@ def test_figures() -> None:
 
 
 @pytest.mark.data
-def test_figures_of_the_shared_data() -> None:
+def test_figures_of_the_shared_data_are_current() -> None:
     assert f"{len(shared_models())} models from public repositories" in read(LAWS)
     assert f"{len(index('official_texts')):,} texts with their official outcomes" in read(LAWS)

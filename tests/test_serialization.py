@@ -37,7 +37,7 @@ def test_save_and_load(file: str, suffix: str, tmp_path: Path, registered: None)
 
 
 @pytest.mark.parametrize("file", shared_models()[::20])
-def test_shared_models(file: str, tmp_path: Path, registered: None) -> None:
+def test_shared_models_are_saved_and_loaded(file: str, tmp_path: Path, registered: None) -> None:
     model = onnx.ModelProto.FromString(shared_model(file))
     onnx.save(model, tmp_path / "m.onnxtxt")
     assert onnx.load(tmp_path / "m.onnxtxt", load_external_data=False) == model
@@ -92,7 +92,7 @@ def test_the_content_decides_what_is_loaded(name: str, tmp_path: Path) -> None:
     assert onnxtext.load(str(path)) == model
 
 
-def test_damaged_and_empty_models(tmp_path: Path) -> None:
+def test_damaged_models_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(onnxtext.to_binary(MODEL)[:-3])
     with pytest.raises(OnnxTextError, match=r"m\.onnx.*byte"):

@@ -20,7 +20,7 @@ def test_searching_by_quote_equals_find(wanted: str, parts: list[str], start: in
 
 
 @pytest.mark.parametrize("end", ["", '"""', 'file"'])
-def test_many_quotes(end: str) -> None:
+def test_searching_among_many_quotes_equals_find(end: str) -> None:
     text = 'a" ' * 3000 + end
     for wanted in ('"""', 'file"'):
         assert find_by_quote(text, wanted) == text.find(wanted)

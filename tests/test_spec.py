@@ -260,7 +260,7 @@ def test_blocks_survive_printing_and_parsing(block: Block) -> None:
     again = read(block.kind, text)
     assert again == made
     assert show(again) == text
-    if block.kind == "schema":  # of no message
+    if block.kind == "schema":  # schema files are not lowered
         return
     if block.kind != "model":
         assert lower(again, block.kind) == lower(made, block.kind)
@@ -321,7 +321,7 @@ def meaning(message: Any) -> str:
 
 
 @of_wrong
-def test_errors(block: Block) -> None:
+def test_blocks_of_errors_have_the_claimed_errors(block: Block) -> None:
     with pytest.raises(OnnxTextError) as caught:
         attempt(block.kind, block.text)
     (claim,) = block.followers
@@ -345,7 +345,7 @@ def attempt(kind: str, text: str) -> None:
 @pytest.mark.parametrize(
     "block", [block for block in BLOCKS if block.info[0] == "python"], ids=name_of
 )
-def test_python(block: Block) -> None:
+def test_python_blocks_run(block: Block) -> None:
     exec(compile(block.text, str(SPEC), "exec"), {})
 
 

@@ -123,7 +123,7 @@ Scale <factor> (a) => (b) {
 """
 
 
-def test_build_print_parse_lower() -> None:
+def test_a_tree_built_by_hand_prints_parses_and_lowers() -> None:
     model = build()
     assert print_model(model) == TEXT
     assert onnxtext.parse(TEXT) == model
@@ -132,7 +132,7 @@ def test_build_print_parse_lower() -> None:
     onnx.checker.check_model(onnx.ModelProto.FromString(data))
 
 
-def test_compare() -> None:
+def test_nodes_compare_by_value_and_floats_by_bits() -> None:
     left, right = build(), build()
     assert left == right
     right.graph.nodes[0].inputs = ("x", "v")
@@ -149,7 +149,7 @@ def test_offsets_do_not_affect_equality() -> None:
     assert build().graph.nodes[0].at == -1
 
 
-def test_walk() -> None:
+def test_walk_visits_nested_graphs_and_functions() -> None:
     model = build()
     assert [graph.name for graph in walk_graphs(model)] == ["main", "kept", "kept", "Scale"]
     assert sorted(node.op_type for node in walk_nodes(model)) == [
@@ -157,7 +157,7 @@ def test_walk() -> None:
     ]  # fmt: skip
 
 
-def test_fragments_print() -> None:
+def test_fragments_are_printed() -> None:
     assert print_type(BATCH) == "float[N, 2]"
     assert print_attribute(Attribute("a", AttributeType.INTS, (1, 2))) == "a = [1, 2]"
     assert print_attribute(Attribute("a", AttributeType.INTS, ())) == "a: ints = []"

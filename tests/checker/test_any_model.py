@@ -32,7 +32,7 @@ def assert_checkable(data: bytes) -> None:
 @quick
 @given(models())
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_any_model(data: bytes) -> None:
+def test_any_model_can_be_checked(data: bytes) -> None:
     assert_checkable(data)
 
 
@@ -40,12 +40,12 @@ def test_any_model(data: bytes) -> None:
 @long
 @given(models())
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_any_model_at_length(data: bytes) -> None:
+def test_any_model_can_be_checked_at_length(data: bytes) -> None:
     assert_checkable(data)
 
 
 @pytest.mark.parametrize("name", ["GraphProto", "FunctionProto", "NodeProto"])
-def test_any_fragment(name: str) -> None:
+def test_any_fragment_can_be_checked(name: str) -> None:
     @quick
     @given(message(message_spec(name)))
     def check_fragment(data: bytes) -> None:
@@ -55,7 +55,7 @@ def test_any_fragment(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_invalid_texts() -> None:
+def test_invalid_texts_can_be_checked() -> None:
     """Check texts of real models with lines moved, repeated or deleted, and names swapped."""
     chosen = random.Random(1)
     files = [f for f in wheel_models() if (onnx_directory() / f).stat().st_size < 5_000]
@@ -71,7 +71,7 @@ def test_invalid_texts() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_corrupt_binaries() -> None:
+def test_corrupt_binaries_can_be_checked() -> None:
     chosen = random.Random(2)
     files = [f for f in wheel_models() if (onnx_directory() / f).stat().st_size < 5_000]
     for file in files[::4]:

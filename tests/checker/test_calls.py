@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attribute types through calls: the finding is at the call, and a label at the body."""
+"""Attribute types across calls: the finding points to the call, and a label to the body."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_an_attribute_passes_through_calls(given: str, wanted: str, depth: int) 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_the_finding_is_at_the_call_that_changes_the_type(level: int) -> None:
-    """A chain of calls, one of which declares another type for the reference."""
+    """In a chain of calls, one call declares another type for the referenced attribute."""
     types = ["int" if i <= level else "float" for i in range(3)]
     chain = [
         "F0 <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }",
@@ -69,7 +69,7 @@ def test_the_finding_is_at_the_call_that_changes_the_type(level: int) -> None:
     assert primary == ("1" if level == 0 else "@k")
 
 
-def test_defaults() -> None:
+def test_defaults_of_a_wrong_type_are_errors() -> None:
     inner = "F <k> (a) => (b) { b = LeakyRelu <alpha: float = @k> (a) }"
     outer = "G <k: int = 1> (a) => (b) { b = l.F <k: int = @k> (a) }"
     assert codes(model("y = l.G (x)", inner, outer)) == {"function-call-attribute"}
@@ -80,7 +80,7 @@ def test_defaults() -> None:
     assert marked(source, finding) == ["@k", "k: int = 1"]
 
 
-def test_a_reference_in_a_nested_graph_of_a_body() -> None:
+def test_references_in_nested_graphs_of_a_body_are_checked() -> None:
     body = (
         "F <k> (a, c) => (b) { b = If (c) <then_branch = t () => (float[4] z)"
         " { z = LeakyRelu <alpha: float = @k> (a) }, else_branch = e () => (float[4] w)"
@@ -91,7 +91,7 @@ def test_a_reference_in_a_nested_graph_of_a_body() -> None:
     assert marked(source, finding) == ["1", "@k"]
 
 
-def test_two_types_of_one_parameter() -> None:
+def test_a_parameter_used_with_two_types_is_an_error() -> None:
     body = (
         "F <k> (a) => (b) { c = LeakyRelu <alpha: float = @k> (a)\n"
         " b = Softmax <axis: int = @k> (c) }"
@@ -111,7 +111,7 @@ def test_two_types_of_one_parameter() -> None:
         "b = Cast <to: int = @k> (a)",
     ],
 )
-def test_a_call_that_omits_a_required_argument(body: str, depth: int) -> None:
+def test_a_call_that_omits_a_required_argument_is_an_error(body: str, depth: int) -> None:
     chain = [f"F0 <k> (a) => (b) {{ {body} }}"]
     middle = "F{} <k> (a) => (b) {{ b = l.F{} <k: int = @k> (a) }}"
     chain += [middle.format(i, i - 1) for i in range(1, depth)]
@@ -128,7 +128,7 @@ def test_inputs_that_the_body_does_not_require_may_be_omitted() -> None:
     assert not codes(model("y = l.F (x)", body))
 
 
-def test_an_input_that_a_called_function_needs() -> None:
+def test_a_call_that_omits_a_required_input_is_an_error() -> None:
     inner = "F (a, b) => (c) { c = Add (a, b) }"
     outer = "G (a, b) => (c) { c = l.F (a, b) }"
     source = model("y = l.G (x)", inner, outer)

@@ -201,7 +201,7 @@ def _inferred(model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
 
 
 def _number(dim: int | str | None) -> int | None:
-    """Return the number that a symbolic dimension is."""
+    """Return the value of a symbolic dimension."""
     if dim is None:
         return None
     text = re.sub(r"d(\d+)", r"\1", str(dim))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes that a model computes are followed symbolically, as exporters write them."""
+"""Inference follows computed shapes (`Shape`, `Gather`, …) symbolically, as in exported models."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ CONTRIB = {
 
 
 @pytest.mark.parametrize("node", CONTRIB)
-def test_operators_of_onnxruntime(node: str) -> None:
+def test_shapes_of_onnxruntime_operators_are_inferred(node: str) -> None:
     source = text(
         f"r = {node.replace('ms.', 'com.microsoft.')}\ny = Relu (r)",
         inputs=f"{INPUTS}, float[64] bias, uint8[32, 2, 16] packed",
@@ -192,7 +192,7 @@ def test_a_branch_that_never_runs_has_no_findings() -> None:
 
 
 def nested_loops(depth: int) -> str:
-    """Return loops in loops, the innermost of which doubles a value."""
+    """Return nested loops; the innermost one doubles a value."""
     nodes = f"v{depth} = Concat <axis = 0> (c{depth - 1}, c{depth - 1})"
     for level in reversed(range(depth)):
         given = f"c{level - 1}" if level else "x"
@@ -205,7 +205,7 @@ def nested_loops(depth: int) -> str:
 
 
 def test_nested_loops_are_visited_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each level visits its body until the types stay the same, but not the levels in it."""
+    """Inference repeats the body of a loop until its types are stable, but not the loops in it."""
     visits = 0
     visit = ShapeInference._scope
 

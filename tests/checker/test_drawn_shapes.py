@@ -21,10 +21,10 @@ from tests.seeds import seeded
 
 
 def judged(seed: int, steps: int) -> tuple[int, int, int]:
-    """Compare a drawn graph with what it computes; return how many dimensions are known.
+    """Compare the inferred shapes and values of a drawn graph with the computed ones.
 
     Returns:
-        The number of dimensions, of known ones, and of known elements of small values.
+        The numbers of dimensions, of known dimensions, and of known elements of small values.
     """
     graph = drawn(random.Random(seed), steps)
     data = graph.model().SerializeToString()
@@ -74,15 +74,15 @@ def sweep(count: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [974492749, 7984267])
-def test_graphs_that_were_wrong_once(seed: int) -> None:
-    """Sizes of `Reshape` that are 0, always or for small inputs."""
+def test_shapes_that_were_wrong_once_are_correct(seed: int) -> None:
+    """The target shape of `Reshape` contains 0, always or for small inputs."""
     judged(seed, 14)
 
 
-def test_drawn_graphs() -> None:
+def test_shapes_of_drawn_graphs_are_correct() -> None:
     sweep(60)
 
 
 @pytest.mark.slow
-def test_many_drawn_graphs() -> None:
+def test_shapes_of_many_drawn_graphs_are_correct() -> None:
     sweep(1000)

@@ -160,7 +160,7 @@ def test_a_broken_value_is_found(slug: str, place: object) -> None:
 
 
 def with_values(place: Callable[[str], str], values: str) -> str:
-    """A graph in a place with a `<…>` list."""
+    """Return the valid example at a place, with a `<…>` list of values before its nodes."""
     made = place(OK)
     before = made[: made.index("y = Relu (x)")].rstrip()
     assert before.endswith("{")

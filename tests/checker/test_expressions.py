@@ -83,12 +83,12 @@ def sweep(count: int) -> None:
     assert spelled > 0.95 * known
 
 
-def test_calculating_with_symbols_and_with_numbers() -> None:
+def test_symbolic_results_equal_numeric_results() -> None:
     sweep(1500)
 
 
 @pytest.mark.slow
-def test_calculating_with_more_symbols() -> None:
+def test_many_symbolic_results_equal_numeric_results() -> None:
     sweep(100_000)
 
 
@@ -116,7 +116,7 @@ SPELLED = [
 
 
 @pytest.mark.parametrize(("size", "written"), SPELLED)
-def test_spellings(size: Extent, written: str) -> None:
+def test_expressions_are_printed_and_read_back(size: Extent, written: str) -> None:
     assert size is not None
     assert text(size) == written
     assert read(written) == size
@@ -160,7 +160,7 @@ def test_large_expressions_are_unknown() -> None:
 # ---- Bounds -------------------------------------------------------------------------------------
 
 
-def test_repeated_squares_end() -> None:
+def test_repeated_squares_become_unknown() -> None:
     """The thirtieth square of 3 would have a billion bits."""
     for first in (3, -3, sized("n")):
         size: Extent = first

@@ -55,7 +55,7 @@ def nested(kind: str, ir_version: int) -> str:
 
 @pytest.mark.parametrize("ir_version", [4, 8, 9, 10])
 @pytest.mark.parametrize("kind", ["input", "initializer", "node"])
-def test_names_that_shadow(kind: str, ir_version: int) -> None:
+def test_names_that_shadow_outer_values_are_found(kind: str, ir_version: int) -> None:
     found = [i for i in onnxtext.check(nested(kind, ir_version)) if i.code == "value-shadows-outer"]
     wanted = "error" if kind == "node" or ir_version >= 9 else "warning"
     assert [item.severity for item in found] == [wanted]
@@ -157,7 +157,7 @@ BRANCHES = (
         ),
     ],
 )
-def test_cycles_through_nested_graphs(nodes: str, code: str) -> None:
+def test_cycles_through_nested_graphs_are_found(nodes: str, code: str) -> None:
     source = text(nodes, inputs="float[4] x, bool c")
     (finding,) = errors(onnxtext.check(source))
     assert finding.code == code

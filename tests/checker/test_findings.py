@@ -135,7 +135,7 @@ def test_syntax_errors_are_findings() -> None:
     assert finding.severity == "error"
 
 
-def test_sources(tmp_path: Path) -> None:
+def test_check_reads_messages_and_paths(tmp_path: Path) -> None:
     wrong = text("y = Rellu (x)")
     model = onnxtext.loads(wrong)
     path = tmp_path / "model.onnx"
@@ -154,7 +154,7 @@ def test_sources(tmp_path: Path) -> None:
         onnxtext.check(tmp_path / "nowhere.onnx")
 
 
-def test_fragments() -> None:
+def test_fragment_messages_are_checked() -> None:
     node = helper.make_node("Rellu", ["x"], ["y"])
     assert codes(node) == {"op-unknown"}
     graph = helper.make_graph([node], "g", [], [])
@@ -176,7 +176,7 @@ def test_fragments() -> None:
     assert codes(alone) == {"op-unknown"}
 
 
-def test_select_and_ignore() -> None:
+def test_select_and_ignore_choose_rules() -> None:
     lint = text("z = Neg (x)\ny = Relu (x)")
     assert not codes(lint)
     assert codes(lint, select=["value-unused"]) == {"value-unused"}
@@ -334,7 +334,7 @@ def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:
 
 
 @pytest.mark.thorough
-def test_a_name_that_is_used_a_million_times() -> None:
+def test_a_name_used_a_million_times_is_one_finding() -> None:
     """A node with a million undefined inputs is one finding."""
     for name, uses, wanted in (("missing", 1_000_000, {"value-undefined"}), ("x", 100_000, set())):
         model = text(f"y = Sum ({', '.join([name] * uses)})")
@@ -349,7 +349,7 @@ def test_a_name_that_is_used_a_million_times() -> None:
 
 
 @pytest.mark.thorough
-def test_a_name_that_many_nodes_use() -> None:
+def test_an_undefined_name_of_many_nodes_is_found_fast() -> None:
     nodes = [helper.make_node("Neg", ["missing"], [f"n{i}"]) for i in range(100_000)]
     graph = helper.make_graph(nodes, "g", [], [])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
@@ -378,7 +378,7 @@ def test_many_symbols_take_linear_time() -> None:
         assert seconds < 30
 
 
-def test_a_large_function_that_is_called_often() -> None:
+def test_a_large_function_called_often_is_checked_fast() -> None:
     body = "\n".join(f"b{i + 1} = Neg (b{i})" for i in range(3_000))
     functions = f'<domain: "my", opset_import: ["": 21]> f (b0) => (b3000) {{ {body} }}\n'
     calls = "\n".join(f"v{i + 1} = my.f (v{i})" for i in range(1_000))

@@ -68,7 +68,7 @@ def models() -> list[bytes]:
 
 
 def node_cases() -> list[bytes]:
-    """Return models of onnx's backend tests with graphs in attributes or several nodes."""
+    """Return models of onnx's backend tests that have nested graphs or several nodes."""
     from onnx.backend.test.case.node import collect_testcases
 
     # onnx collects the cases once for each process, so collect them for all operators.
@@ -117,7 +117,7 @@ def graphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
 
 
 def damage(rng: random.Random, model: onnx.ModelProto) -> set[str]:
-    """Damage a model in ways that `--fix` repairs; return their names."""
+    """Damage a model in ways that `--fix` repairs; return the names of these kinds of damage."""
     kinds = set()
     for _ in range(rng.choice((1, 2, 4))):
         graph: Any = rng.choice(graphs(model.graph))
@@ -222,7 +222,7 @@ def test_random_damage_is_repaired_and_values_stay() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
-def test_much_random_damage(part: int) -> None:
+def test_much_random_damage_is_repaired_and_values_stay(part: int) -> None:
     sweep(400)
 
 
@@ -260,7 +260,7 @@ def test_nodes_with_an_ambiguous_name_are_not_sorted() -> None:
     assert fix_text(text.encode(), name="t.onnxtxt").done == ()
 
 
-def test_models_of_old_versions_import_nothing() -> None:
+def test_fix_adds_no_import_to_models_of_old_versions() -> None:
     """Without imports, a model of IR version 1 or 2 uses version 1 of the operators."""
     text = "<ir_version: 2>\ng (float[4] x) => (float[4] y) { y = Relu (x) }\n"
     assert not any("import" in line for line in fix_text(text.encode(), name="t.onnxtxt").done)

@@ -148,8 +148,8 @@ def test_equal_symbols_because_of_a_constant_are_warnings() -> None:
     assert "`b` must equal `a`: the declared types allow no other sizes" in finding.message
 
 
-def test_a_zero_is_no_fix_where_it_is_a_size() -> None:
-    """With `allowzero`, 0 in a shape is a size; otherwise it stands for that of the input."""
+def test_fixes_with_allowzero_write_minus_one() -> None:
+    """With `allowzero`, 0 in a shape is the size 0; otherwise it copies the size of the input."""
     source = text(
         "y = Reshape <allowzero = 1> (x, s)",
         inputs="float[batch, 16] x",
@@ -233,10 +233,10 @@ def made_dynamic(name: str) -> bytes:
 
 
 @pytest.mark.data
-def test_exports_made_dynamic() -> None:
+def test_forced_sizes_of_exports_made_dynamic_are_found() -> None:
     """The dynamo exporter reshapes to a constant; the TorchScript exporter flattens.
 
-    `cnn_ts_dynamic_batch` computes a batch of two: onnxruntime was asked.
+    onnxruntime runs `cnn_ts_dynamic_batch` with a batch of two.
     """
     assert SHARED is not None
     (finding,) = forced(made_dynamic("cnn_dyn.onnx"))
@@ -250,8 +250,8 @@ def test_exports_made_dynamic() -> None:
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_real_models_made_dynamic() -> None:
-    """Most models that fail in onnxruntime have findings; others only ones on declared sizes."""
+def test_findings_of_models_made_dynamic_agree_with_onnxruntime() -> None:
+    """Most models that fail in onnxruntime have findings; others, only about declared sizes."""
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     assert SHARED is not None
     told, failed = 0, 0
@@ -295,7 +295,7 @@ def with_attribute(value: str) -> str:
         ('"""\n    a\\nb\n    """', 0),
     ],
 )
-def test_strings_with_backslashes(value: str, count: int) -> None:
+def test_lost_backslashes_are_found_and_fixed(value: str, count: int) -> None:
     source = with_attribute(value)
     found = lost(source)
     assert sum(len(item.labels) for item in found) == count

@@ -48,7 +48,7 @@ def errors(source: Any) -> set[str]:
         ('y = Upsample <mode = "nearest"> (x, scales)', set()),
     ],
 )
-def test_a_graph(nodes: str, wanted: set[str]) -> None:
+def test_single_graphs_are_checked(nodes: str, wanted: set[str]) -> None:
     text = GRAPH.format(nodes=nodes)
     assert errors(text) == wanted
     assert errors(onnx.parser.parse_graph(text)) == wanted
@@ -76,7 +76,7 @@ def test_undefined_values_of_a_fragment_are_warnings() -> None:
         ("c = Cast <to = 9> (a)\nd = Neg (c)", {"type-mismatch"}),
     ],
 )
-def test_a_function(nodes: str, wanted: set[str]) -> None:
+def test_single_functions_are_checked(nodes: str, wanted: set[str]) -> None:
     text = FUNCTION.format(nodes=nodes)
     assert codes(text) == wanted
     assert codes(onnx.parser.parse_function(text)) == wanted
@@ -94,11 +94,11 @@ def test_a_function(nodes: str, wanted: set[str]) -> None:
         ("y = Relu (x", {"unclosed-bracket"}),
     ],
 )
-def test_nodes(nodes: str, wanted: set[str]) -> None:
+def test_single_nodes_are_checked(nodes: str, wanted: set[str]) -> None:
     assert codes(nodes) == wanted
 
 
-def test_messages_of_nodes() -> None:
+def test_node_messages_are_checked() -> None:
     assert not codes(helper.make_node("Relu", ["x"], ["y"]))
     assert codes(helper.make_node("Relu", ["x", "x"], ["y"])) == {"input-count"}
 

@@ -50,7 +50,7 @@ def bomb(name: str) -> str:
 
 
 def calls(count: int, body: str = "b = l.F{0} (a)\n  c = l.F{0} (b)") -> str:
-    """Return a model of functions, each of which calls the next function one twice."""
+    """Return a model with a chain of functions; each one calls the next one twice."""
     parts = [
         '<ir_version: 10, opset_import: [18, "l": 1]>\n'
         "g (float[2] x) => (float[2] y) { y = l.F0 (x) }\n"
@@ -101,7 +101,7 @@ def test_a_node_that_kills_inference_is_reported_and_the_rest_is_checked(name: s
 
 
 def test_negative_dimensions_are_not_passed_to_inference() -> None:
-    """onnx's inference of `Slice` aborts on them."""
+    """onnx's inference of `Slice` aborts for negative dimensions."""
     found = onnxtext.check(
         "<ir_version: 10, opset_import: [13]> g (float[-2147483648, 3] x) => (float[2] z) {"
         " s = Constant <value = int64[1] {0}> () e = Constant <value = int64[1] {1}> ()"
@@ -120,7 +120,7 @@ def test_negative_dimensions_are_not_passed_to_inference() -> None:
         ("to-binary", "einsum-loop"),
     ],
 )
-def test_commands_survive(command: str, name: str, tmp_path: Path) -> None:
+def test_commands_survive_crashes_of_inference(command: str, name: str, tmp_path: Path) -> None:
     file = tmp_path / "m.onnxtxt"
     file.write_text(bomb(name))
     done = run(command, str(file))

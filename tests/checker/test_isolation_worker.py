@@ -31,7 +31,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> pool.Pool:
-    """Keep no idle child."""
+    """Use an empty pool, so that no idle child of another test is reused."""
     fresh = pool.Pool()
     monkeypatch.setattr(pool, "POOL", fresh)
     return fresh
@@ -203,7 +203,7 @@ def test_a_forked_process_starts_its_own_child() -> None:
 def test_the_parent_limits_children_that_cannot_limit_themselves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As on macOS and Windows."""
+    """Children cannot limit their memory on macOS and Windows."""
     worker = Worker()
     worker.ask(5, 1 << 30, "model", b"")
     monkeypatch.setattr(worker_client, "_LIMITED", False)
@@ -229,7 +229,7 @@ def test_a_watch_kills_a_process_at_the_deadline() -> None:
 
 @POSIX
 def test_a_watched_wait_is_interrupted() -> None:
-    """As by Ctrl-C, which does not interrupt a read on Windows."""
+    """Ctrl-C must end the wait, although it does not interrupt a read on Windows."""
     worker = Worker()
     worker._receive(10)
 
@@ -258,7 +258,7 @@ del os.set_blocking, select.poll
 
 @pytest.fixture
 def windows(fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove everything that both processes lack on Windows."""
+    """Remove the functions that parent and child lack on Windows."""
     monkeypatch.setattr(spawn, "CODE", ON_WINDOWS + spawn.CODE)
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
     monkeypatch.setattr(worker_client, "_LIMITED", False)
@@ -268,7 +268,7 @@ def windows(fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @POSIX
 @pytest.mark.parametrize("name", ["gathernd-segfault", "layernorm-segfault"])
-def test_crashes_without_what_windows_lacks(windows: None, name: str) -> None:
+def test_crashes_are_reported_on_windows_too(windows: None, name: str) -> None:
     found = {item.code: item.message for item in onnxtext.check(bomb(name))}
     assert "shape-mismatch" in found
     assert "it crashes" in found[CODE]
@@ -287,7 +287,7 @@ def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @POSIX
-def test_limits_without_what_windows_lacks(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_hold_on_windows_too(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     data = onnxtext.to_binary(bomb("einsum-loop"))
     monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", lambda pid: 1 << 40)
     worker = Worker()
@@ -317,7 +317,7 @@ def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
 
 
 def test_a_damaged_answer_is_a_failure(fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process with corrupt memory may live on."""
+    """A child with corrupt memory may keep running and answer."""
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
     lies = "import worker_main; worker_main._answer = lambda *arguments: b'12345678'\n"
     monkeypatch.setattr(spawn, "CODE", spawn.CODE.replace("import worker_main\n", lies))

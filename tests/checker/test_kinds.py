@@ -96,7 +96,7 @@ def test_one_different_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_one_different_constant_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The small values of inputs belong to the kind of a node."""
+    """Nodes are of one kind only if the small constants in their inputs are equal."""
     model = onnx.ModelProto.FromString(VARIANTS["reshaped"](COUNT))
     make = onnx.helper.make_tensor
     model.graph.initializer.append(make("four", 1, [4], [1.0] * 4))
@@ -175,7 +175,9 @@ def _mutate(model: onnx.ModelProto, seed: int) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_types_by_kind_equal_those_of_a_walk(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_types_by_kind_equal_types_node_by_node(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
     monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
@@ -196,7 +198,7 @@ def _versions() -> list[onnx.defs.OpSchema]:
 
 
 @pytest.mark.parametrize("schema", _versions(), ids=lambda s: f"{s.name}-{s.since_version}")
-def test_onnx_infers_the_type_of_the_input(schema: onnx.defs.OpSchema) -> None:
+def test_onnx_infers_the_input_type_for_operators_that_keep_it(schema: onnx.defs.OpSchema) -> None:
     (types,) = [t for t in schema.type_constraints if t.type_param_str == schema.inputs[0].type_str]
     element = 9 if "tensor(bool)" in types.allowed_type_strs else 1
     element = element if element == 9 or "tensor(float)" in types.allowed_type_strs else 7
@@ -293,7 +295,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
         ("reshaped", (True, True)),
     ],
 )
-def test_which_models_use_the_fast_path(
+def test_only_suitable_models_use_the_fast_path(
     variant: str, fits: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
@@ -313,7 +315,7 @@ g (float[n, 4] x, float[4, 1] w) => (float[m, 1] y, float[rows, 4] z) {
 
 
 def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[str, str]]]:
-    """Return the written types of all scopes, by kind if that is possible, and node by node."""
+    """Return the types of all scopes as text, inferred by kind if possible, and node by node."""
     made = []
     for least in (1, 1 << 30):
         monkeypatch.setattr(kinds, "_LEAST_NODES", least)
@@ -328,7 +330,7 @@ def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[
     return made
 
 
-def test_symbols_that_only_outputs_have(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_symbols_of_declared_outputs_are_used_by_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     by_kind, by_node = _both_walks(onnxtext.to_binary(RENAMED), monkeypatch)
     assert by_kind == by_node
     assert by_kind[0]["y"] == "float[n, 1]"

@@ -35,7 +35,7 @@ def test_real_models_have_the_same_findings(file: str) -> None:
     data = shared_model(file)
     expected = findings(onnxtext.from_binary(data, weights="inline"))
     assert findings(onnxtext.from_binary(data, inline_limit=0)) == expected
-    # What is left out is not taken for absent.
+    # Elements that the text omits are not treated as missing.
     without = findings(onnxtext.from_binary(data, inline_limit=0, weights="none"))
     assert {code for code, _ in without} <= {code for code, _ in expected} | {"weights-left-out"}
 
@@ -58,7 +58,7 @@ def listed(text: str) -> list[Node]:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_all_kinds_of_lists(name: str) -> None:
+def test_all_kinds_of_lists_are_read_from_blobs(name: str) -> None:
     node = helper.make_node("Op", ["x"], ["y"], **{name: LISTS[name]})
     data = helper.make_model(helper.make_graph([node], "g", [], [])).SerializeToString()
     short = onnxtext.from_binary(data, inline_limit=32)
@@ -69,7 +69,7 @@ def test_all_kinds_of_lists(name: str) -> None:
 
 
 def test_findings_have_their_places() -> None:
-    """The statements of the text, not the copies with values."""
+    """Findings point to the statements of the text, not to copies that contain the values."""
     node = helper.make_node("Transpose", ["x"], ["y"], perm=LISTS["perm"])
     values = [helper.make_tensor_value_info(name, 1, [2] * 40) for name in "xy"]
     graph = helper.make_graph([node], "g", values[:1], values[1:])
@@ -83,7 +83,7 @@ def test_findings_have_their_places() -> None:
     assert f":{line + 1}:" in str(found)
 
 
-def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lists_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolved_fields, "_MOST_BYTES", 20_000)
     monkeypatch.setattr(resolved_fields, "_LONGEST_LIST", 5_000)
     nodes = [

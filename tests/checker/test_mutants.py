@@ -49,5 +49,5 @@ FEW = {"attribute_missing": 1, "tensor_of_nothing": 1}
 """Mutations that few models allow, and their minimum numbers."""
 
 
-def test_there_are_three_hundred() -> None:
+def test_at_least_three_hundred_mutants_are_tested() -> None:
     assert sum(FEW.get(name, EACH) for _, name in ALL) >= 300

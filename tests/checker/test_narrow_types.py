@@ -64,7 +64,7 @@ def found(data_type: str, field: str, entry: int, count: int, place: str) -> set
 
 @pytest.mark.parametrize("place", ["initializer", "attribute"])
 @pytest.mark.parametrize("data_type", ENTRIES)
-def test_entries_at_all_bounds(data_type: str, place: str) -> None:
+def test_entries_outside_the_bounds_are_found(data_type: str, place: str) -> None:
     field, elements, low, high = ENTRIES[data_type]
     for entry in NEAR:
         if RANGES[field][0] <= entry <= RANGES[field][1]:

@@ -59,7 +59,7 @@ def test_other_processes_import_onnx_normally() -> None:
     ("name", "version", "domain"),
     [("Relu", 14, ""), ("Relu", 5, ""), ("Upsample", 10, ""), ("Normalizer", 3, "ai.onnx.ml")],
 )
-def test_one_schema_is_that_of_the_version(name: str, version: int, domain: str) -> None:
+def test_find_returns_the_schema_of_the_version(name: str, version: int, domain: str) -> None:
     from onnx import defs
 
     from onnxtext.checker.context.signatures import Schemas

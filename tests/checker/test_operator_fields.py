@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators require of scales, zero points, lists in attributes and optional inputs."""
+"""Requirements of operators on scales, zero points, lists in attributes and optional inputs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 
 
 
 def tree(**changed: str | None) -> str:
-    """Return a tree with other fields; None removes one."""
+    """Return a tree ensemble with some fields replaced; None removes a field."""
     fields = ", ".join(f"{key} = {value}" for key, value in {**TREE, **changed}.items() if value)
     return f"y = ai.onnx.ml.TreeEnsembleRegressor <{fields}> (x)"
 
@@ -172,7 +172,7 @@ FINE = (
 """Nodes that are similar to the others, and right."""
 
 
-def test_only_1_keeps_dimensions() -> None:
+def test_keepdims_other_than_1_removes_dimensions() -> None:
     for keepdims in (0, 1, 2):
         kept = "1, " if keepdims == 1 else ""
         for result in (f"float[{kept}3] y = ReduceSum", f"int64[{kept}3] y = ArgMax"):
@@ -187,13 +187,13 @@ def model(node: str) -> str:
 
 
 def found(source: str | bytes) -> list[Diagnostic]:
-    """Return the errors and warnings, except that the output has no type."""
+    """Return errors and warnings, without the one about the missing type of the output."""
     kept = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
     return [item for item in kept if item.severity in ("error", "warning")]
 
 
 @pytest.mark.parametrize("node", [*ERRORS, *WARNINGS, *DOUBTFUL])
-def test_what_does_not_fit(node: str) -> None:
+def test_fields_that_do_not_fit_are_found(node: str) -> None:
     source = model(node)
     first = found(source)[0]
     assert {**ERRORS, **WARNINGS, **DOUBTFUL}[node] in first.message
@@ -206,12 +206,12 @@ def test_what_does_not_fit(node: str) -> None:
 
 
 @pytest.mark.parametrize("node", FINE)
-def test_what_fits(node: str) -> None:
+def test_fields_that_fit_have_no_findings(node: str) -> None:
     assert not found(model(node))
 
 
 @pytest.mark.parametrize("node", [node for node in ERRORS if "Resize" in node])
-def test_scales_and_sizes_before_version_13(node: str) -> None:
+def test_resize_before_version_13_needs_either_scales_or_sizes(node: str) -> None:
     """Before version 13, onnx's inference accepts nodes with both or neither."""
     source = model(node).replace('"": 18', '"": 12')
     (finding,) = found(source)
@@ -220,14 +220,14 @@ def test_scales_and_sizes_before_version_13(node: str) -> None:
 
 
 def test_the_rank_of_updates_tells_how_far_indices_select() -> None:
-    """Each index selects in so many dimensions as the updates lack."""
+    """An index selects in `rank(x) + rank(indices) - 1 - rank(updates)` dimensions."""
     source = text("y = ScatterND (x, indices, u)", outputs="y",
                   inputs="float[4, 4, 4] x, int64[3, M] indices, float[3, 4] u")  # fmt: skip
     (finding,) = [item for item in onnxtext.check(source) if item.code == "dim-forced"]
     assert "`M` must be 2" in finding.message
 
 
-def test_onnxruntime_agrees() -> None:
+def test_onnxruntime_agrees_with_the_findings() -> None:
     """onnxruntime rejects the models with an error or a warning, and runs the others."""
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     for node in (*ERRORS, *WARNINGS, *DOUBTFUL, *FINE):

@@ -70,7 +70,7 @@ fun (a) => (b) { b = Concat <axis = 1> (a, a) }
 
 
 def told(model: ast.Model, name: str, graph: str | None = None) -> str:
-    """Return the explanation of a value, with the operators as places."""
+    """Return the explanation of a value; operator names stand in for locations."""
     stories, scopes = of(model)
     for view in scopes:
         if name in view.scope.position and graph in (None, view.scope.name):
@@ -129,13 +129,13 @@ def _where(place: Place) -> str:
         ("b", ["`2*N`"]),
     ],
 )  # fmt: skip
-def test_stories(name: str, wanted: list[str]) -> None:
+def test_explanations_name_the_origin_of_each_size(name: str, wanted: list[str]) -> None:
     found = told(parse(TEXT), name)
     for part in wanted:
         assert part in found, found
 
 
-def test_cycles_and_long_chains_end() -> None:
+def test_explanations_of_cycles_and_long_chains_end() -> None:
     deep = "\n".join([f"  v{i + 1} = Relu (v{i})" for i in range(3000)])
     text = f"{HEAD}g (float[N] v0) => (float[N] y) {{\n{deep}\n  y = Neg (v3000)\n}}"
     stories, (view,) = of(parse(text))
@@ -146,7 +146,7 @@ def test_cycles_and_long_chains_end() -> None:
     assert len(list(lines(explanation, _where, None))) == 3002 + 5
 
 
-def test_declarations_that_nothing_confirms() -> None:
+def test_unconfirmed_declarations_are_explained() -> None:
     text = HEAD + "g (float[N] x) => (int64[1, K] y) { y = NonZero (x) }"
     found = told(parse(text), "y")
     assert "dimension 0: `1`, inferred" in found
@@ -163,7 +163,7 @@ def steps(step: Step) -> Iterator[Step]:
 
 
 def check_stories(data: bytes, rng: random.Random, most: int) -> None:
-    """Check laws of the explanations of some values of a model."""
+    """Check the laws of explanations for some values of a model."""
     stories, found = of(lift_model(data))
     chosen = [(view, name) for view in found for name in view.scope.position]
     for view, name in rng.sample(chosen, min(most, len(chosen))):
@@ -182,7 +182,7 @@ def check_stories(data: bytes, rng: random.Random, most: int) -> None:
 
 
 @pytest.mark.data
-def test_stories_of_real_models() -> None:
+def test_explanations_of_real_models_are_well_formed() -> None:
     rng = seeded()
     files = [name for name in shared_models() if "harvested" in name or "exported" in name]
     for file in rng.sample(files, 12):
@@ -193,5 +193,5 @@ def test_stories_of_real_models() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", shared_models())
-def test_stories_of_every_model(file: str) -> None:
+def test_explanations_of_every_model_are_well_formed(file: str) -> None:
     check_stories(shared_model(file), seeded(), 100)

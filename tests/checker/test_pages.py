@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule has a page; its example breaks only that rule, and its fixed example no rule."""
+"""Every rule has a page; its example breaks only that rule, its fixed example breaks none."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_example_breaks_the_rule_and_no_other(slug: str, directory: Path) ->
 
 
 @pytest.mark.parametrize("slug", rules())
-def test_the_fixed_example_breaks_none(slug: str, directory: Path) -> None:
+def test_the_fixed_example_breaks_no_rule(slug: str, directory: Path) -> None:
     found = onnxtext.check(example(slug, "Fixed"), base_dir=directory, select=select(slug))
     assert not found
 

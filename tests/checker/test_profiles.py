@@ -45,7 +45,7 @@ def test_the_rules_of_a_profile_are_lints() -> None:
     assert list(option.type.choices) == sorted(profiles())  # type: ignore[attr-defined]
 
 
-def test_a_profile_is_asked_for() -> None:
+def test_rules_of_a_profile_run_only_if_selected() -> None:
     assert codes() == set()
     assert not codes(select=["all"]) & STYLE
     found = codes(select=["style"])
@@ -57,7 +57,7 @@ def test_a_profile_is_asked_for() -> None:
         codes(select=["stile"])
 
 
-def test_the_command_line_and_the_settings(tmp_path: Path) -> None:
+def test_options_and_settings_select_a_profile(tmp_path: Path) -> None:
     (tmp_path / "m.onnxtxt").write_text(TEXT, encoding="utf-8")
     quiet = run("check", "--select", "all", "m.onnxtxt", cwd=tmp_path)
     assert (quiet.status, quiet.err) == (0, "")
@@ -109,7 +109,7 @@ def test_explain_names_the_profile() -> None:
     assert marked == STYLE
 
 
-def test_an_export_is_not_flooded() -> None:
+def test_select_all_reports_no_style_of_exported_names() -> None:
     """Every name has slashes, and every node PyTorch's metadata, as exporters write them."""
     nodes = []
     for number in range(50):
@@ -127,7 +127,7 @@ def test_an_export_is_not_flooded() -> None:
 
 
 @pytest.mark.skipif(SHARED is None, reason="no shared data: exports")
-def test_real_exports_are_not_flooded() -> None:
+def test_select_all_reports_nothing_in_real_exports() -> None:
     assert SHARED is not None
     for name in ("lm_ts", "lm_dyn", "cnn_ts", "cnn_dyn", "skl"):
         assert not onnxtext.check(SHARED / "exports" / f"{name}.onnx", select=["all"]), name

@@ -81,7 +81,7 @@ def test_texts_and_binaries_have_the_same_findings() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")  # numpy warns while onnx makes the cases
-def test_every_backend_case() -> None:
+def test_backend_cases_agree_with_the_official_checker() -> None:
     cases = backend_cases()
     assert len(cases) > 1000
     for name, data in cases:

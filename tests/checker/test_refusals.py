@@ -136,7 +136,7 @@ def compare(text: str) -> bool:
     """Assert that `check` reports each code with which `to_binary` rejects a text.
 
     Returns:
-        Whether it refuses it although it can be parsed.
+        Whether `to_binary` rejects the text although it can be parsed.
     """
     codes = rejections(text)
     if codes and not is_fragment(text):
@@ -175,7 +175,7 @@ def test_check_finds_what_to_binary_rejects_at_length() -> None:
 
 
 @pytest.mark.parametrize("version", [1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63)])
-def test_versions_outside_of_onnx_range(version: int) -> None:
+def test_versions_outside_of_onnx_range_hide_no_findings(version: int) -> None:
     text = MODEL.replace('"my": 1', f'"my": {version}').replace("Add (x, w)", "Add (x, nothing)")
     assert {"value-undefined"} <= {item.code for item in onnxtext.check(text)}
     text = MODEL.replace("ir_version: 11", f"ir_version: {version}").replace("(x, w)", "(x, q)")
@@ -201,7 +201,7 @@ def test_findings_of_other_rules_are_reported_too() -> None:
 
 
 @pytest.mark.parametrize("code", BLOBS)
-def test_pages(code: str) -> None:
+def test_examples_of_pages_are_rejected(code: str) -> None:
     assert rejections(blocks(code)["Example"]) == [code]
     assert not onnxtext.check(blocks(code)["Fixed"])
 

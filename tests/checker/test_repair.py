@@ -131,14 +131,14 @@ def test_suppressed_findings_are_not_repaired() -> None:
     assert fixed(model) == (model, ())
 
 
-def test_names_that_need_quotes() -> None:
+def test_inserted_names_are_quoted_if_needed() -> None:
     model = text('"the hidden" = Neg (x)\ny = Relu ("the hiden")')
     assert 'y = Relu ("the hidden")' in fixed(model)[0]
 
 
 @settings(max_examples=60)
 @given(st.permutations(list(range(8))), st.data())
-def test_sorting_any_order(order: list[int], data: st.DataObject) -> None:
+def test_nodes_in_any_order_are_sorted(order: list[int], data: st.DataObject) -> None:
     """Any acyclic graph in any order becomes an equivalent sorted one."""
     lines = []
     for index in order:

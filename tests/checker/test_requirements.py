@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators require of shapes; onnxruntime is the judge of drawn nodes and of mutants."""
+"""Requirements of operators on shapes, compared with onnxruntime for drawn nodes and mutants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ float[1] scale = [0, ...],
 """  # fmt: skip
 INPUTS = "float[4, 6] x, float[1, 4, 8, 8] image, float[5, 2, 7] steps, float[B, 6] b"
 WRONG = {
-    # What follows from computed shapes, whoever finds it.
+    # Consequences of computed shapes; onnx or onnxtext words the message.
     "s = Shape (x)\nt = Reshape (x, s)\ny = MatMul (t, rows)": "",
     "s = Shape (x)\nt = Reshape (x, s)\ny = Reshape (t, five_any)": "",
     "s = Shape (x)\nt = Reshape (x, s)\ny = Expand (t, two_three)": "",
@@ -57,7 +57,7 @@ def mismatches(source: str) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize("nodes", WRONG)
-def test_what_operators_require(nodes: str) -> None:
+def test_violated_shape_requirements_are_found(nodes: str) -> None:
     source = text(nodes, inputs=INPUTS, outputs="float[] y", values=VALUES + MORE)
     finding, *_ = mismatches(source)
     assert finding.severity == "error"
@@ -121,13 +121,13 @@ def sweep(count: int) -> None:
     assert missed <= 3 + refused // 20, (missed, refused)
 
 
-def test_drawn_nodes() -> None:
+def test_findings_of_drawn_nodes_agree_with_onnxruntime() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     sweep(240)  # about 45 are refused, 2 in 100 of them missed
 
 
 @pytest.mark.slow
-def test_many_drawn_nodes() -> None:
+def test_findings_of_many_drawn_nodes_agree_with_onnxruntime() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     sweep(4000)
 
@@ -146,7 +146,7 @@ def judge_mutants(models: list[mutations.Base], count: int, least: float) -> Non
     assert len(alarms) <= 2 + count // 100, (seed, [(one.base.name, one.what) for one in alarms])
 
 
-def test_mutants_that_onnxruntime_refuses() -> None:
+def test_mutants_that_onnxruntime_rejects_have_findings() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     root = onnx_directory()
     files = [root / file for file in wheel_models() if (root / file).stat().st_size < 20_000]
@@ -156,7 +156,7 @@ def test_mutants_that_onnxruntime_refuses() -> None:
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_mutants_of_real_models() -> None:
+def test_findings_of_mutated_real_models_agree_with_onnxruntime() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     assert SHARED is not None
     files = [*mutations.files(SHARED / "exports"), *mutations.files(SHARED / "models")]
@@ -214,7 +214,7 @@ def test_the_lists_of_a_tree_have_one_length() -> None:
     assert "`nodes_truenodeids` has 2 entries, but `nodes_treeids` has 3" in finding.message
 
 
-def test_windows_that_start_in_the_pads_do_not_count() -> None:
+def test_pooling_ignores_windows_that_start_in_the_pads() -> None:
     weights = numpy_helper.from_array(np.zeros((1, 1, 3), np.float32), "x")
     node = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[1], strides=[3], ceil_mode=1)
     output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)

@@ -22,18 +22,18 @@ WRONG = "y = Rellu (x)"
         "y = Rellu <\n  a = 1,\n> (x) # onnxtext: ignore[op-unknown]",
     ],
 )
-def test_suppressed(nodes: str) -> None:
+def test_comments_suppress_findings(nodes: str) -> None:
     assert not codes(text(nodes))
 
 
-def test_only_the_named_rule_and_only_there() -> None:
+def test_comments_suppress_only_the_named_rule_at_their_statement() -> None:
     other = f"{WRONG} # onnxtext: ignore[input-count]"
     assert codes(text(other)) == {"op-unknown", "unused-suppression"}
     elsewhere = f"a = Neg (x) # onnxtext: ignore[op-unknown]\n{WRONG}"
     assert codes(text(elsewhere)) == {"op-unknown", "unused-suppression"}
 
 
-def test_several_rules() -> None:
+def test_a_comment_suppresses_several_rules() -> None:
     nodes = "y = Softmax <axs = 0> (x, x) # onnxtext: ignore[attribute-unknown, input-count]"
     assert not codes(text(nodes))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions: contradictions are reported with two places, others not at all."""
+"""Symbolic dimensions: each contradiction has two labels, consistent sizes have no finding."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def symbolic(nodes: str) -> str:
     )
 
 
-# What makes N 4; and what makes it 5.
+# Nodes that force N to be 4, and nodes that force it to be 5.
 FOUR = "u = MatMul (n, rows_4)"
 FIVE = "v = MatMul (n, rows_5)"
 
@@ -171,7 +171,7 @@ def test_a_label_shows_why_two_symbols_are_equal() -> None:
     assert [label.message for label in finding.labels].count("these sizes are equal") == 1
 
 
-def test_one_finding_for_a_symbol() -> None:
+def test_a_contradictory_symbol_is_one_finding() -> None:
     nodes = "\n".join(f"u{i} = Add (n, {size})" for i, size in enumerate(["five", "six"] * 9))
     assert [item.code for item in onnxtext.check(symbolic(f"{FOUR}\n{nodes}"))] == [
         "dim-variable-conflict"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutations that keep a model valid: models that the official checker accepts have no errors.
 
-Exceptions are the sentences of the specification that the official checker does not look at.
+Exceptions are requirements of the specification that the official checker does not verify.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ RULES = [slug for slug in rules() if slug not in TEXTS_ONLY]
 
 @pytest.mark.parametrize("slug", RULES)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-def test_the_rule_is_broken_there_too(slug: str, place: Place, directory: Path) -> None:
+def test_moved_examples_break_the_same_rule(slug: str, place: Place, directory: Path) -> None:
     broken = place(load(example(slug, "Example"))).SerializeToString()
     key = slug, place.__name__
     assert not (key in OTHER and key in CANNOT)
@@ -138,6 +138,6 @@ def test_the_rule_is_broken_there_too(slug: str, place: Place, directory: Path) 
 
 
 @pytest.mark.parametrize(("slug", "place"), EXTRA)
-def test_other_ways_to_break_it_there(slug: str, place: str) -> None:
+def test_extra_examples_break_the_rule_in_their_graph(slug: str, place: str) -> None:
     assert codes(EXTRA[slug, place]) == {slug}
     assert codes(onnxtext.to_binary(EXTRA[slug, place])) == {slug}

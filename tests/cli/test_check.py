@@ -45,11 +45,13 @@ def files(tmp_path: Path) -> Path:
     ],
 )
 @pytest.mark.parametrize("suffix", [".onnx", ".onnxtxt"])
-def test_exit_status(files: Path, name: str, options: list[str], status: int, suffix: str) -> None:
+def test_the_exit_status_depends_on_findings_and_options(
+    files: Path, name: str, options: list[str], status: int, suffix: str
+) -> None:
     assert run("check", *options, f"{name}{suffix}", cwd=files).status == status
 
 
-def test_formats(files: Path) -> None:
+def test_each_output_format_shows_the_findings(files: Path) -> None:
     full = run("check", "wrong.onnxtxt", cwd=files)
     assert full.err.startswith(
         "error[op-unknown]: there is no operator `Rellu`\n --> wrong.onnxtxt:3:7\n"
@@ -68,7 +70,7 @@ def test_formats(files: Path) -> None:
     assert found.out == b""
 
 
-def test_standard_input(files: Path) -> None:
+def test_check_reads_standard_input(files: Path) -> None:
     assert run("check", "-", stdin=WRONG.encode()).status == 1
     assert run("check", "-", stdin=onnxtext.to_binary(GOOD)).status == 0
 
@@ -94,7 +96,7 @@ def test_the_number_of_findings_is_bounded(tmp_path: Path) -> None:
     assert run("check", "--max-findings", "0", str(path)).err.count("error[") == 200
 
 
-def test_fix(files: Path) -> None:
+def test_fix_repairs_the_file(files: Path) -> None:
     path = files / "unsorted.onnxtxt"
     assert run("check", "unsorted.onnxtxt", cwd=files).status == 1
     assert path.read_text() == UNSORTED
@@ -119,7 +121,7 @@ def settings(directory: Path, text: str) -> None:
     (directory / "pyproject.toml").write_text(text)
 
 
-def test_settings_of_a_project(files: Path) -> None:
+def test_settings_of_the_project_apply(files: Path) -> None:
     (files / "below").mkdir()
     (files / "wrong.onnxtxt").rename(files / "below" / "wrong.onnxtxt")
     settings(files, '[tool.onnxtext]\nignore = ["op-unknown"]\nselect = ["producer-missing"]\n')
@@ -144,7 +146,7 @@ def test_settings_of_a_project(files: Path) -> None:
         "[tool.onnxtext\n",
     ],
 )
-def test_invalid_settings(files: Path, text: str) -> None:
+def test_invalid_settings_are_errors(files: Path, text: str) -> None:
     settings(files, text)
     refused = run("check", "good.onnxtxt", cwd=files)
     assert refused.status == 2
@@ -202,7 +204,7 @@ MENDED = {
 
 
 @pytest.mark.parametrize("name", MENDED)
-def test_everything_that_fix_repairs(tmp_path: Path, name: str) -> None:
+def test_fix_repairs_each_kind_of_finding(tmp_path: Path, name: str) -> None:
     before, after, said = MENDED[name]
     path = tmp_path / "m.onnxtxt"
     path.write_text(before)
@@ -211,7 +213,7 @@ def test_everything_that_fix_repairs(tmp_path: Path, name: str) -> None:
     assert f"m.onnxtxt: fixed: {said}" in done.err
 
 
-def test_fix_applies_certain_fixes_to_unsuppressed_findings(tmp_path: Path) -> None:
+def test_fix_skips_uncertain_fixes_and_suppressed_findings(tmp_path: Path) -> None:
     path = tmp_path / "m.onnxtxt"
     for text in (WRONG, UNSORTED.replace("Relu (a)", "Relu (a) # onnxtext: ignore[node-order]")):
         path.write_text(text)
@@ -219,7 +221,7 @@ def test_fix_applies_certain_fixes_to_unsuppressed_findings(tmp_path: Path) -> N
         assert path.read_text() == text
 
 
-def test_suppression_comments(tmp_path: Path) -> None:
+def test_suppression_comments_are_applied_and_checked(tmp_path: Path) -> None:
     path = tmp_path / "m.onnxtxt"
     path.write_text(WRONG.replace("(x)\n}", "(x) # onnxtext: ignore[op-unknown]\n}"))
     assert run("check", "m.onnxtxt", cwd=tmp_path).err == ""
@@ -232,7 +234,7 @@ def test_suppression_comments(tmp_path: Path) -> None:
     assert ignored.err == ""
 
 
-def test_settings_and_options_together(files: Path) -> None:
+def test_options_override_settings(files: Path) -> None:
     settings(files, "[tool.onnxtext]\nmax-findings = 1\nprofile = 'style'\n")
     shown = run("check", "--output-format", "concise", "wrong.onnxtxt", cwd=files)
     assert len(shown.err.splitlines()) == 1
@@ -247,7 +249,7 @@ def test_settings_and_options_together(files: Path) -> None:
     assert run("check", "wrong.onnxtxt", cwd=files).status == 0
 
 
-def test_infer(files: Path) -> None:
+def test_infer_writes_inferred_types(files: Path) -> None:
     """`--infer` writes texts and binary models, but none with errors, and no file unasked."""
     text = GOOD.replace("  y = Relu (x)", "  a = Neg (x) # kept\n  y = Relu (a)")
     (files / "two.onnxtxt").write_text(text)

@@ -37,7 +37,7 @@ def report_of(directory: Path, form: str, *files: str) -> str:
     return done.err
 
 
-def test_sarif(directory: Path) -> None:
+def test_sarif_reports_every_finding(directory: Path) -> None:
     log = json.loads(report_of(directory, "sarif", "a model.onnxtxt", "model.onnx"))
     assert log["version"] == "2.1.0"
     (one,) = log["runs"]
@@ -68,7 +68,7 @@ def test_sarif(directory: Path) -> None:
     assert_valid(log)
 
 
-def test_json(directory: Path) -> None:
+def test_json_reports_every_finding(directory: Path) -> None:
     found = json.loads(report_of(directory, "json", "a model.onnxtxt", "model.onnx"))
     assert [item["code"] for item in found[: len(WANTED)]] == WANTED
     for item in found:
@@ -79,7 +79,7 @@ def test_json(directory: Path) -> None:
     assert {fix["applicability"] for fix in fixes} == {"safe", "unsafe"}
 
 
-def test_github(directory: Path) -> None:
+def test_github_reports_every_finding(directory: Path) -> None:
     lines = report_of(directory, "github", "a model.onnxtxt", "model.onnx").splitlines()
     assert len(lines) >= 2 * len(WANTED) - 1
     for line in lines:
@@ -90,7 +90,7 @@ def test_github(directory: Path) -> None:
     assert sum(",line=" in line for line in lines) == len(WANTED)
 
 
-def test_concise(directory: Path) -> None:
+def test_concise_reports_every_finding(directory: Path) -> None:
     lines = report_of(directory, "concise", "a model.onnxtxt").splitlines()
     assert [line[line.rindex("[") + 1 : -1] for line in lines] == WANTED
 

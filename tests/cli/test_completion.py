@@ -39,10 +39,10 @@ def values(line: str, shell: str = "fish") -> list[str]:
     return [str(item.value) for item in completions(line, shell)]
 
 
-# ---- What is offered ----------------------------------------------------------------------------
+# ---- Completions --------------------------------------------------------------------------------
 
 
-def test_commands_and_options() -> None:
+def test_commands_and_options_are_completed() -> None:
     assert values("") == list(VERBS)
     assert values("f") == ["from-binary", "fmt"]
     assert values("git un") == ["uninstall"]
@@ -82,19 +82,19 @@ def test_commands_and_options() -> None:
         ("merge a b ", BOTH),
     ],
 )
-def test_files_by_suffix(line: str, suffixes: str) -> None:
+def test_files_are_completed_by_suffix(line: str, suffixes: str) -> None:
     (item,) = completions(line)
     assert (item.type, item.suffixes) == ("file", suffixes)
 
 
-def test_directories_and_other_files() -> None:
+def test_directories_and_other_files_are_completed() -> None:
     (stores,) = completions("weights gc ")
     assert stores.type == "dir"
     (attributes,) = completions("git install --attributes ")
     assert (attributes.type, attributes.suffixes) == ("file", None)
 
 
-def test_values_of_options() -> None:
+def test_values_of_options_are_completed() -> None:
     for verb in ("check", "to-binary"):
         assert values(f"{verb} --output-format s") == ["sarif"]
     assert values("diff a b --ignore w") == ["weights"]
@@ -104,14 +104,14 @@ def test_values_of_options() -> None:
     assert values("git install --mode ") != []
 
 
-def test_codes() -> None:
+def test_codes_are_completed_with_their_summary() -> None:
     assert values("explain ") == codes()
     (item,) = completions("explain op-unknown-")
     assert (item.value, item.help) == ("op-unknown-domain", summary("op-unknown-domain"))
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_value_behind_an_equals_sign(shell: str) -> None:
+def test_values_after_an_equals_sign_are_completed(shell: str) -> None:
     """Bash replaces the part after the sign; other shells replace the whole word."""
     joined = "json" if shell == "bash" else "--output-format=json"
     assert values("check --output-format=j", shell) == [joined]
@@ -142,7 +142,7 @@ def long_options(context: click.Context) -> list[str]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_option_of_every_command(shell: str) -> None:
+def test_every_option_of_every_command_is_completed(shell: str) -> None:
     """Each option is completed with its help, and each value: choices, codes or files."""
     for start, context in lines():
         wanted = long_options(context)
@@ -161,7 +161,7 @@ def test_every_option_of_every_command(shell: str) -> None:
                 assert [item.type for item in found] == ["file"], (start, parameter.opts)
 
 
-def test_every_verb_of_every_group() -> None:
+def test_every_verb_of_every_group_is_completed() -> None:
     for start, context in lines():
         if isinstance(context.command, click.Group):
             verbs = [
@@ -181,7 +181,7 @@ def test_every_command_has_completions_for_its_arguments() -> None:
         if context.parent is not None and context.parent.info_name in ("git", "edit"):
             continue  # they take revisions, or parts of a model
         if context.info_name == "explain-type":
-            continue  # it takes values of a file: `test_values_of_a_model`
+            continue  # it takes values of a file: `test_values_of_a_model_are_completed`
         for parameter in context.command.params:
             if isinstance(parameter, click.Argument):
                 found = parameter.shell_complete(click.Context(context.command), "")
@@ -200,7 +200,7 @@ g (float[1] x, float[1] "a b", bool c) => (float[1] y) <float[1] weight = {1}, f
 """
 
 
-def test_values_of_a_model(tmp_path: Path) -> None:
+def test_values_of_a_model_are_completed(tmp_path: Path) -> None:
     """Only names that a shell reads as one word are completed, also of a text with errors."""
     path = tmp_path / "m.onnxtxt"
     path.write_text(NAMES)
@@ -219,7 +219,7 @@ def test_values_of_a_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_lines_have_one_form(shell: str) -> None:
+def test_completions_are_printed_one_per_line(shell: str) -> None:
     asked = SHELLS[shell](group, {}, "onnxtext", "_ONNXTEXT_COMPLETE")
     lines = [asked.format_completion(item) for item in completions("", shell)]
     assert all(re.fullmatch(r"plain\t[a-z-]+\t\S[^\t\n]*", line) for line in lines)
@@ -244,7 +244,7 @@ def test_nothing_heavy_is_imported() -> None:
     assert not {"onnx", "numpy", "google.protobuf", "lark", "rich"} & imported
 
 
-def test_the_command() -> None:
+def test_the_completion_command_prints_a_script() -> None:
     for shell in SHELLS:
         result = run("completion", shell)
         assert (result.status, result.err) == (0, "")
@@ -316,7 +316,7 @@ LINES = {
 
 
 def drawn_lines(count: int = 8) -> dict[str, str]:
-    """Return lines with the start of an option that no other begins with, of any command."""
+    """Draw commands; map each with an unambiguous start of an option to the completed line."""
     number = fresh_seed()
     print(f"seed {number}")
     found = {}
@@ -339,7 +339,7 @@ def needs(shell: str) -> str:
 
 
 @pytest.mark.thorough
-def test_bash(place: Path) -> None:
+def test_bash_completes_lines(place: Path) -> None:
     shell = [needs("bash"), "--norc", "--noprofile", "-i"]
     wanted = {**LINES, "onnxtext to-binary o": "onnxtext to-binary other.txt", **drawn_lines()}
     setup = "source <(onnxtext completion bash)\r"
@@ -347,7 +347,7 @@ def test_bash(place: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_zsh(place: Path) -> None:
+def test_zsh_completes_lines(place: Path) -> None:
     shell = [needs("zsh"), "-f", "-i"]
     setup = "bindkey -e; autoload -U compinit; compinit -u -D; source <(onnxtext completion zsh)\r"
     wanted = {**LINES, "onnxtext to-binary o": "onnxtext to-binary other.txt", **drawn_lines()}
@@ -367,7 +367,7 @@ def test_zsh_loads_the_script_from_a_file(place: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_fish(place: Path) -> None:
+def test_fish_completes_lines(place: Path) -> None:
     shell = needs("fish")
     script = "onnxtext completion fish | source\n"
     wanted = {**LINES, **drawn_lines()}

@@ -22,7 +22,7 @@ from tests.cli.command import (
 )
 
 
-def test_round_trip_beside_the_input(tmp_path: Path, text: Path) -> None:
+def test_conversions_write_beside_the_input(tmp_path: Path, text: Path) -> None:
     result = run("to-binary", text)
     assert (result.status, result.out, result.err) == (0, b"", "")
     assert text.with_suffix(".onnx").read_bytes() == binary()
@@ -103,7 +103,7 @@ def test_unreadable_input_is_a_one_line_error(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_an_output_in_a_missing_directory(tmp_path: Path, model: Path) -> None:
+def test_an_output_in_a_missing_directory_is_an_error(tmp_path: Path, model: Path) -> None:
     target = tmp_path / "no" / "such" / "m.onnxtxt"
     result = run("from-binary", model, "-o", target)
     assert result.status == 2
@@ -112,7 +112,7 @@ def test_an_output_in_a_missing_directory(tmp_path: Path, model: Path) -> None:
     )
 
 
-def test_an_output_directory(tmp_path: Path, model: Path) -> None:
+def test_outputs_go_into_the_given_directory(tmp_path: Path, model: Path) -> None:
     (tmp_path / "here").mkdir()
     assert run("from-binary", model, "-o", tmp_path / "here").status == 0
     assert (tmp_path / "here" / "m.onnxtxt").read_text() == TEXT
@@ -120,7 +120,7 @@ def test_an_output_directory(tmp_path: Path, model: Path) -> None:
     assert (tmp_path / "new" / "dir" / "m.onnxtxt").read_text() == TEXT
 
 
-def test_an_output_that_is_a_directory(tmp_path: Path, model: Path) -> None:
+def test_replacing_a_directory_is_an_error(tmp_path: Path, model: Path) -> None:
     (tmp_path / "m.onnxtxt").mkdir()
     result = run("from-binary", model, "--force")
     assert result.status == 2
@@ -164,7 +164,7 @@ def test_devices_need_no_force_and_stay(model: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")
-def test_missing_permissions(tmp_path: Path, model: Path) -> None:
+def test_missing_permissions_are_errors(tmp_path: Path, model: Path) -> None:
     unreadable = tmp_path / "hidden.onnx"
     unreadable.write_bytes(binary())
     unreadable.chmod(0)
@@ -181,7 +181,7 @@ def test_missing_permissions(tmp_path: Path, model: Path) -> None:
     ]
     assert target.read_text() == "old"
     assert names(tmp_path) == ["hidden.onnx", "m.onnx", "m.onnxtxt"]
-    # What may not be read may be replaced all the same.
+    # An unreadable file can still be replaced.
     target.chmod(0)
     assert run_patched(WITHOUT_PRIVILEGES, "from-binary", model).status == 2
     assert run_patched(WITHOUT_PRIVILEGES, "from-binary", model, "--force").status == 0

@@ -71,7 +71,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands(command: str, directory: Path) -> None:
+def test_commands_run_without_extras(command: str, directory: Path) -> None:
     code = "from onnxtext.cli.main import main; main()"
     done = without_extras(code, directory, *command.split())
     assert done.returncode in (0, 1), done.stderr
@@ -79,7 +79,7 @@ def test_commands(command: str, directory: Path) -> None:
     assert "No module named" not in done.stderr
 
 
-def test_functions(directory: Path) -> None:
+def test_functions_run_without_extras(directory: Path) -> None:
     code = """
 import onnxtext
 text = open("model.onnxtxt").read()

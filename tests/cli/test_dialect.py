@@ -90,7 +90,7 @@ def test_json_has_a_finding_for_each_kind(tmp_path: Path, allowed: bool) -> None
     assert {item["file"] for item in found} == {"m.onnx"}
 
 
-def test_several_files(tmp_path: Path) -> None:
+def test_a_lossy_file_does_not_stop_the_others(tmp_path: Path) -> None:
     save(tmp_path / "good.onnx")
     save(tmp_path / "bad.onnx", doc="d")
     result = run(*DIALECT, "bad.onnx", "good.onnx", cwd=tmp_path)
@@ -99,7 +99,7 @@ def test_several_files(tmp_path: Path) -> None:
     assert result.err.endswith("1 of 2 files could not be converted\n")
 
 
-def test_invalid_models(tmp_path: Path) -> None:
+def test_invalid_models_are_errors(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(NO_MODEL)
     result = run(*DIALECT, "--allow-loss", "m.onnx", cwd=tmp_path)
     assert result.status == 1
@@ -117,7 +117,7 @@ def test_invalid_models(tmp_path: Path) -> None:
         ["--dialect", "textproto"],
     ],
 )
-def test_conflicting_options(tmp_path: Path, options: list[str]) -> None:
+def test_conflicting_options_are_wrong_usage(tmp_path: Path, options: list[str]) -> None:
     save(tmp_path / "m.onnx")
     result = run("from-binary", *options, "m.onnx", cwd=tmp_path)
     assert result.status == 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext edit` as a process: files, forms, what is shown and refused."""
+"""`onnxtext edit` as a process: inputs, outputs, messages and errors."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_edits(name: str, files: Path) -> None:
+def test_each_edit_shows_and_writes_its_change(name: str, files: Path) -> None:
     words, pairs = EDITS[name]
     wanted = TEXT
     for old, new in pairs:
@@ -86,7 +86,7 @@ def test_edits(name: str, files: Path) -> None:
     assert names(files) == before
 
 
-def test_extract(files: Path) -> None:
+def test_extract_writes_a_part_of_the_model(files: Path) -> None:
     done = run("edit", "m.onnx", "extract", "--from", "a", "--to", "b", "-o", "p.onnx", cwd=files)
     assert (done.status, done.err) == (0, "")
     model = onnx.load(files / "p.onnx")
@@ -96,7 +96,7 @@ def test_extract(files: Path) -> None:
     assert run("edit", "m.onnx", "extract", cwd=files).status == 2
 
 
-def test_outputs(files: Path) -> None:
+def test_edits_write_to_the_given_output(files: Path) -> None:
     words = ("rename", "a", "z")
     filtered = run("edit", "-", *words, stdin=TEXT.encode())
     assert b"Mul (z, w)" in filtered.out
@@ -141,7 +141,9 @@ def test_nothing_is_written_without_a_change(files: Path) -> None:
         ([], 2, ""),
     ],
 )
-def test_errors(words: list[str], status: int, said: str, files: Path) -> None:
+def test_failed_edits_leave_the_file_unchanged(
+    words: list[str], status: int, said: str, files: Path
+) -> None:
     for file in ("m.onnxtxt", "m.onnx"):
         before = (files / file).read_bytes()
         done = run("edit", file, *words, cwd=files)
@@ -150,7 +152,7 @@ def test_errors(words: list[str], status: int, said: str, files: Path) -> None:
         assert (files / file).read_bytes() == before
 
 
-def test_invalid_files(files: Path) -> None:
+def test_invalid_files_are_errors(files: Path) -> None:
     (files / "bad.onnxtxt").write_text(BAD_TEXT)
     (files / "bad.onnx").write_bytes(NO_MODEL)
     for file in ("bad.onnxtxt", "bad.onnx"):
@@ -158,7 +160,7 @@ def test_invalid_files(files: Path) -> None:
     assert run("edit", "none.onnx", "rename", "a", "b", cwd=files).status == 2
 
 
-def test_what_stands_against_an_edit_is_told(files: Path) -> None:
+def test_obstacles_of_an_edit_are_reported(files: Path) -> None:
     done = run("edit", "m.onnxtxt", "replace-weight", "w=@double.npy", cwd=files)
     assert done.status == 1
     assert "info[edit-note]: `w` was float[2], it is double[2]" in done.err
@@ -177,7 +179,7 @@ g (float[1, 4] x) => (float[1, 4] y) <int64[2] s = {1, 4}> {
 """
 
 
-def test_make_symbolic(tmp_path: Path) -> None:
+def test_make_symbolic_reports_and_fixes_obstacles(tmp_path: Path) -> None:
     (tmp_path / "m.onnxtxt").write_text(RESHAPED)
     words = ("edit", "m.onnxtxt", "make-symbolic", "x", "0", "batch")
     done = run(*words, "--diff", cwd=tmp_path)
@@ -205,7 +207,7 @@ def test_make_symbolic(tmp_path: Path) -> None:
     assert run("edit", "c.onnxtxt", "make-symbolic", "q", "0", "b", cwd=tmp_path).status == 1
 
 
-def test_names_and_files_with_equals_signs(files: Path) -> None:
+def test_names_and_files_can_contain_equals_signs(files: Path) -> None:
     (files / "w.npy").rename(files / "a=b.npy")
     assert run("edit", "m.onnx", "rename", "w", "k=v", cwd=files).status == 0
     assert run("edit", "m.onnx", "replace-weight", "k=v=@a=b.npy", cwd=files).status == 0
@@ -215,7 +217,7 @@ def test_names_and_files_with_equals_signs(files: Path) -> None:
     assert run("edit", "m.onnx", "set-shape", "x=y=[3,2]", cwd=files).status == 0
 
 
-def test_labels(files: Path) -> None:
+def test_rename_finds_values_before_labels(files: Path) -> None:
     assert run("edit", "m.onnx", "rename", "one", "b", cwd=files).status == 0
     assert run("edit", "m.onnx", "rename", "--label", "b", "eins", cwd=files).status == 0
     node, *_ = onnx.load(files / "m.onnx").graph.node

@@ -151,14 +151,16 @@ def check_streams(place: Path, name: str, streams: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("streams", FEW)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_standard_streams(place: Path, name: str, streams: str) -> None:
+def test_commands_survive_unusual_standard_streams(place: Path, name: str, streams: str) -> None:
     check_streams(place, name, streams)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("streams", [key for key in STREAMS if key not in FEW])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_more_standard_streams(place: Path, name: str, streams: str) -> None:
+def test_commands_survive_more_unusual_standard_streams(
+    place: Path, name: str, streams: str
+) -> None:
     check_streams(place, name, streams)
 
 
@@ -202,7 +204,7 @@ FILES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("name", READERS)
-def test_odd_files(place: Path, name: str, kind: str) -> None:
+def test_commands_survive_odd_files(place: Path, name: str, kind: str) -> None:
     (place / "loop.onnxtxt").symlink_to("loop.onnxtxt")
     (place / "secret.onnxtxt").write_text(TEXT)
     (place / "secret.onnxtxt").chmod(0)
@@ -217,7 +219,7 @@ def test_odd_files(place: Path, name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["weights list", "weights verify", "weights gc"])
-def test_a_directory_named_like_a_blob(place: Path, name: str) -> None:
+def test_weights_commands_survive_directories_named_like_blobs(place: Path, name: str) -> None:
     (place / "w" / ("a" * 64)).mkdir()
     os.mkfifo(place / "w" / ("b" * 64))
     done = run(*name.split(), "w", cwd=place)
@@ -246,7 +248,7 @@ SETTINGS: dict[str, str | bytes] = {
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
-def test_odd_settings(tmp_path: Path, kind: str) -> None:
+def test_odd_settings_are_read_or_reported(tmp_path: Path, kind: str) -> None:
     from onnxtext.cli.report import CommandError
     from onnxtext.cli.settings_errors import read_settings
 
@@ -274,7 +276,7 @@ ENVIRONMENTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ENVIRONMENTS)
-def test_odd_environments(place: Path, kind: str) -> None:
+def test_commands_work_in_odd_environments(place: Path, kind: str) -> None:
     text = TEXT.replace("y = Relu", 'y = Op <s = "\u20ac \U0001f600"> (x)\n  z = Relu')
     (place / "\u20ac.onnxtxt").write_text(text, "utf-8")
     env = environment(**ENVIRONMENTS[kind])
@@ -325,7 +327,7 @@ def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "directory"])
-def test_a_cache_that_is_not_a_file(
+def test_a_cache_path_that_is_no_file_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     from onnxtext.syntax.grammar import table_cache

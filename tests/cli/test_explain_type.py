@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext explain-type` as a process: which value is meant, and the forms of the answer."""
+"""`onnxtext explain-type` as a process: choice of the value, and output formats."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def explained(files: Path, *words: str, file: str = "m.onnxtxt") -> str:
     return done.out.decode()
 
 
-def test_a_text_and_a_binary_model(files: Path) -> None:
+def test_texts_and_binary_models_are_explained(files: Path) -> None:
     text = explained(files, "y")
     assert (
         text
@@ -70,7 +70,7 @@ dimension 1: `8`, inferred
     assert 'graph.input["x"]: the input `x` declares it' in binary
 
 
-def test_which_value(files: Path) -> None:
+def test_names_and_lines_select_values(files: Path) -> None:
     assert explained(files, "first").startswith("`odd name/0`: float[N, 4]")
     assert explained(files, "odd name/0") == explained(files, "first")
     assert explained(files, "--line", "3") == explained(files, "first")
@@ -104,7 +104,7 @@ def test_a_line_after_a_nested_graph_belongs_to_the_outer_graph(tmp_path: Path) 
     assert explained(tmp_path, "b", "--line", "8").startswith("`b`: float[4]")
 
 
-def test_json(files: Path) -> None:
+def test_json_lists_the_steps_of_each_size(files: Path) -> None:
     (found,) = json.loads(explained(files, "nz", "--json"))
     assert (found["value"], found["type"], found["graph"]) == ("nz", "int64[2, ?]", "g")
     assert [size["kind"] for size in found["sizes"]] == ["inferred", "unknown"]
@@ -115,7 +115,7 @@ def test_json(files: Path) -> None:
     assert other["sizes"][1]["steps"][0]["path"] == "graph.node[2]"
 
 
-def test_errors(files: Path) -> None:
+def test_unknown_values_and_wrong_usage_are_errors(files: Path) -> None:
     unknown = run("explain-type", "m.onnxtxt", "od name/0", cwd=files)
     assert unknown.status == 1
     assert "there is no value or node `od name/0`" in unknown.err
@@ -132,7 +132,7 @@ def test_errors(files: Path) -> None:
     assert "has errors (onnxtext check)" in wrong.err
 
 
-def test_recursive_functions_and_fragments(files: Path) -> None:
+def test_recursive_functions_and_fragments_are_explained(files: Path) -> None:
     text = TEXT.replace("b = Concat <axis = 1> (p, p)", "b = own.f (p)").replace(
         'opset_import: ["":21]>\nf', 'opset_import: ["":21, "own":1]>\nf'
     )

@@ -63,7 +63,7 @@ def text(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("mode", ["store", "section", "inline", "safetensors"])
-def test_externalize(tmp_path: Path, mode: Any) -> None:
+def test_externalize_moves_weights_to_a_data_file(tmp_path: Path, mode: Any) -> None:
     text = tmp_path / "m.onnxtxt"
     onnxtext.dump(model(), text, weights=mode)
     assert run("to-binary", text, "--externalize").status == 0
@@ -83,20 +83,20 @@ def test_externalize(tmp_path: Path, mode: Any) -> None:
         assert offset + length <= len(data)
         offsets.add(offset)
     assert len(offsets) >= 4
-    # onnx reads it, and finds what was there.
+    # onnx reads the file and finds the original data.
     assert loaded(tmp_path / "m.onnx") == model()
     onnx.checker.check_model(tmp_path / "m.onnx")
 
 
-def test_round_trip(text: Path, tmp_path: Path) -> None:
+def test_external_references_round_trip(text: Path, tmp_path: Path) -> None:
     assert run("to-binary", text, "--externalize").status == 0
     binary = tmp_path / "m.onnx"
-    # A reference is kept as one, byte for byte.
+    # By default, references to external data are kept byte for byte.
     kept = tmp_path / "kept.onnxtxt"
     assert run("from-binary", binary, "-o", kept).status == 0
     assert '= external("m.onnx.data", 0, ' in kept.read_text()
     assert run("to-binary", kept, "-o", "-").out == binary.read_bytes()
-    # On request it is not, from either side.
+    # `--embed-external` embeds the data, in both directions.
     whole = tmp_path / "whole.onnxtxt"
     assert run("from-binary", binary, "--embed-external", "-o", whole).status == 0
     assert "external" not in whole.read_text()
@@ -105,7 +105,7 @@ def test_round_trip(text: Path, tmp_path: Path) -> None:
     assert run("to-binary", kept, "--embed-external", "-o", "-").out == wanted
 
 
-def test_data_written_by_onnx(tmp_path: Path) -> None:
+def test_data_written_by_onnx_is_embedded(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     onnx.save(model(), binary, save_as_external_data=True, location="w.bin", size_threshold=0)
     result = run("from-binary", binary, "--embed-external", "-o", "-")
@@ -149,7 +149,7 @@ def external(**entries: str) -> str:
     ],
     ids=str,
 )
-def test_hostile_external_data(tmp_path: Path, entries: dict[str, str]) -> None:
+def test_hostile_external_data_is_rejected(tmp_path: Path, entries: dict[str, str]) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     (tmp_path / "outside").write_bytes(bytes(8))
@@ -157,7 +157,7 @@ def test_hostile_external_data(tmp_path: Path, entries: dict[str, str]) -> None:
     (inside / "w.bin").write_bytes(b"12345678")
     text = inside / "m.onnxtxt"
     text.write_text(external(**entries))
-    assert run("to-binary", text, "-o", "-").status == 0  # references are not looked at
+    assert run("to-binary", text, "-o", "-").status == 0  # referenced files are not read
     result = run("to-binary", text, "--embed-external", "-o", "-", "--output-format", "json")
     assert (result.status, result.out) == (1, b"")
     assert result.findings()[0]["code"].startswith("external-data-")
@@ -167,7 +167,7 @@ def test_hostile_external_data(tmp_path: Path, entries: dict[str, str]) -> None:
     assert (result.status, result.out) == (1, b"")
 
 
-def test_valid_checksums(tmp_path: Path) -> None:
+def test_data_with_a_valid_checksum_is_embedded(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(b"12345678")
     digest = hashlib.sha1(b"12345678").hexdigest()
     text = tmp_path / "m.onnxtxt"
@@ -176,7 +176,7 @@ def test_valid_checksums(tmp_path: Path) -> None:
     assert onnx.load_from_string(data).graph.initializer[0].raw_data == b"12345678"
 
 
-def test_two_gibibytes(tmp_path: Path) -> None:
+def test_models_over_two_gibibytes_are_rejected(tmp_path: Path) -> None:
     """Impossible models are rejected before any weights are read."""
     text = tmp_path / "m.onnxtxt"
     text.write_text(
@@ -217,7 +217,7 @@ ELEMENTS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("element", "dtype"), ELEMENTS, ids=str)
-def test_arrays_of_numpy(tmp_path: Path, element: str, dtype: Any) -> None:
+def test_numpy_files_are_read(tmp_path: Path, element: str, dtype: Any) -> None:
     array = np.arange(24).reshape(2, 3, 4).astype(dtype)
     np.save(tmp_path / "w.npy", array)
     np.savez(tmp_path / "w.npz", a=array)
@@ -228,14 +228,14 @@ def test_arrays_of_numpy(tmp_path: Path, element: str, dtype: Any) -> None:
     assert read(tmp_path, f"{element}[2, 3, 4]", "f.npy") == array.tobytes()
 
 
-def test_big_endian_and_rank_0(tmp_path: Path) -> None:
+def test_big_endian_and_rank_0_arrays_are_read(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", np.arange(5, dtype=">f4"))
     assert read(tmp_path, "float[5]", "w.npy") == np.arange(5, dtype="<f4").tobytes()
     np.save(tmp_path / "s.npy", np.float32(2))
     assert read(tmp_path, "float", "s.npy") == np.float32(2).tobytes()
 
 
-def test_safetensors_files_of_other_programs(tmp_path: Path) -> None:
+def test_safetensors_files_of_other_programs_are_read(tmp_path: Path) -> None:
     arrays: dict[str, Any] = {
         "q": np.arange(6, dtype=np.float32).reshape(2, 3),
         "k#1": np.ones(3, np.int8),
@@ -272,7 +272,7 @@ def test_safetensors_files_of_other_programs(tmp_path: Path) -> None:
         ("float[5]", "w.npy#a", "one array"),
     ],
 )
-def test_data_files_that_do_not_fit(
+def test_data_files_that_do_not_fit_are_errors(
     tmp_path: Path, declared: str, reference: str, message: str
 ) -> None:
     inside = tmp_path / "inside"
@@ -291,12 +291,12 @@ def test_data_files_that_do_not_fit(
     assert caught.value.diagnostics[0].source is not None
 
 
-def test_data_files_without_a_directory() -> None:
+def test_data_files_without_a_directory_are_errors() -> None:
     with pytest.raises(OnnxTextError, match="base_dir"):
         onnxtext.to_binary(with_file("float[5]", "w.npy"))
 
 
-def test_data_files_in_attributes_and_externalized(tmp_path: Path) -> None:
+def test_data_files_in_attributes_are_externalized(tmp_path: Path) -> None:
     array = np.arange(1000, dtype=np.float32)
     np.save(tmp_path / "w.npy", array)
     text = tmp_path / "m.onnxtxt"

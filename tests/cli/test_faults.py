@@ -82,7 +82,7 @@ def test_every_operation_fails_once(source: Path, verb: str, kinds: str) -> None
             assert made["status"] == STATUSES[made["kind"]], told
             assert made["said"].strip() == "", told  # a line end behind `^C`
         elif made["status"] != 0:
-            # What cannot be read can be a finding of the text that names it.
+            # An unreadable file can be a finding in the text that references it.
             assert made["status"] == 2 or "[weights-" in made["said"], told
             assert made["said"].startswith("error"), told
             assert "None" not in made["said"], told

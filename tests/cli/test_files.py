@@ -56,7 +56,7 @@ def test_a_new_file_has_the_permissions_of_new_files(tmp_path: Path) -> None:
     assert (tmp_path / "m.onnx").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
-def test_the_longest_names(tmp_path: Path) -> None:
+def test_files_with_the_longest_names_are_written(tmp_path: Path) -> None:
     path = tmp_path / ("n" * 255)
     write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
@@ -101,7 +101,7 @@ def test_devices_are_written_to_and_stay(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_holds(tmp_path: Path) -> None:
+def test_holds_compares_the_whole_content(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     large = bytes(range(256)) * 8193
     assert not holds(path, b"")
@@ -158,7 +158,7 @@ def test_concurrent_changes_are_kept(
     assert names(tmp_path) == ["m.onnxtxt"]
 
 
-def test_a_new_file_of_a_library(tmp_path: Path) -> None:
+def test_files_made_by_libraries_get_the_usual_permissions(tmp_path: Path) -> None:
     """The safetensors library replaces the file by its own, which is not readable by others."""
     (tmp_path / "usual").touch()
     with replacing_path(tmp_path / "m.safetensors") as temporary:

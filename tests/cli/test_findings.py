@@ -18,7 +18,7 @@ def bad(tmp_path: Path) -> Path:
     return path
 
 
-def test_full(bad: Path) -> None:
+def test_full_shows_the_line_of_the_error(bad: Path) -> None:
     result = run("to-binary", bad.name, cwd=bad.parent)
     assert result.status == 1
     head, place, *source = result.err.splitlines()
@@ -27,7 +27,7 @@ def test_full(bad: Path) -> None:
     assert source[:3] == ["  |", "7 |   y = Relu (x", "  |            - ^"]
 
 
-def test_concise(bad: Path) -> None:
+def test_concise_shows_one_line(bad: Path) -> None:
     result = run("to-binary", bad.name, "--output-format=concise", cwd=bad.parent)
     assert result.status == 1
     (line,) = result.err.splitlines()
@@ -89,7 +89,7 @@ def test_findings_in_binaries_have_paths() -> None:
         ("never", {}, False),
     ],
 )
-def test_color_without_terminal(
+def test_options_and_variables_force_color_without_terminal(
     option: str | None, variables: dict[str, str], colored: bool
 ) -> None:
     arguments = [] if option is None else ["--color", option]
@@ -98,7 +98,7 @@ def test_color_without_terminal(
 
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_no_color_on_terminals_if_disabled(
+def test_color_on_terminals_can_be_disabled(
     variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from onnxtext import terminal
@@ -162,7 +162,7 @@ def test_internal_errors_have_no_traceback(tmp_path: Path, model: Path) -> None:
     assert other.with_suffix(".onnxtxt").read_text() == "text"
 
 
-def test_tracebacks_on_request(model: Path) -> None:
+def test_tracebacks_are_shown_on_request(model: Path) -> None:
     result = run_patched(CRASH, "from-binary", model, env=environment(ONNXTEXT_DEBUG="1"))
     assert result.status == 2
     assert "Traceback (most recent call last)" in result.err

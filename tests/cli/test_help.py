@@ -67,7 +67,7 @@ def test_help_has_examples_and_exit_statuses(verb: str | None) -> None:
     assert (verb is None) == ("to-binary  " in shown and "from-binary  " in shown)
 
 
-def test_version_and_console_script() -> None:
+def test_the_version_names_the_core() -> None:
     script = Path(sys.executable).parent / "onnxtext"
     for command in ([str(script), "--version"], onnxtext_command("-V")):
         result = run_command(command)
@@ -77,7 +77,7 @@ def test_version_and_console_script() -> None:
 
 
 @pytest.mark.parametrize("wanted", ["Native", "c++"])
-def test_an_unknown_core(wanted: str) -> None:
+def test_an_unknown_core_is_an_error(wanted: str) -> None:
     result = run("--version", env={"ONNXTEXT_CORE": wanted})
     assert result.status == 2
     assert result.err.startswith("error: ONNXTEXT_CORE is `native` or `python`")

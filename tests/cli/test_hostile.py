@@ -21,7 +21,7 @@ MOST_SECONDS = 4.0
 
 BODY = "g () => () {"
 
-# Frame, what is repeated in it, the verb that takes longest, and what is told.
+# Frame, repeated unit, slowest verb, and expected message.
 SHAPES = {
     "commas": ("%s", "a,", "check", "syntax-error"),
     "header": ("<%s", "k:1, ", "check", "syntax-error"),
@@ -45,7 +45,7 @@ def timed(*arguments: str | Path) -> tuple[Result, float]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_megabyte(shape: str, tmp_path: Path) -> None:
+def test_a_hostile_megabyte_is_rejected_in_time(shape: str, tmp_path: Path) -> None:
     frame, unit, verb, told = SHAPES[shape]
     file = tmp_path / "m.onnxtxt"
     file.write_text(frame % (unit * (SIZE // len(unit))))
@@ -74,7 +74,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space")
 @pytest.mark.parametrize("megabytes", [45, 80, 160, 200])
 @pytest.mark.parametrize("verb", ["check", "from-binary"])
-def test_too_little_memory(verb: str, megabytes: int, odd: Path, tmp_path: Path) -> None:
+def test_lack_of_memory_is_reported(verb: str, megabytes: int, odd: Path, tmp_path: Path) -> None:
     size = megabytes << 20
     limit = partial(resource.setrlimit, resource.RLIMIT_AS, (size, size))
     output = ("-o", str(tmp_path / "m.onnxtxt")) if verb == "from-binary" else ()

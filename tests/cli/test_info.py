@@ -63,7 +63,7 @@ def graphs(owner: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("at", range(len(MODELS)))
-def test_real_models(at: int) -> None:
+def test_summaries_of_real_models_are_right(at: int) -> None:
     model = onnx.ModelProto.FromString(MODELS[at])
     found = view(MODELS[at])
     every = [graph for owner in (model.graph, *model.functions) for graph in graphs(owner)]
@@ -122,7 +122,7 @@ def test_sizes_are_those_of_numpy() -> None:
                 assert weight.size == array.nbytes
 
 
-def test_every_part(tmp_path: Path) -> None:
+def test_the_summary_shows_every_part(tmp_path: Path) -> None:
     (tmp_path / "m.onnxtxt").write_text(WEIGHTS)
     result = run("info", "m.onnxtxt", cwd=tmp_path)
     assert (result.status, result.err) == (0, "")
@@ -160,7 +160,7 @@ def test_every_part(tmp_path: Path) -> None:
     ]
 
 
-def test_files_side_by_side(tmp_path: Path) -> None:
+def test_several_files_are_shown_side_by_side(tmp_path: Path) -> None:
     (tmp_path / "a.onnx").write_bytes(binary())
     (tmp_path / "b.onnxtxt").write_text(TEXT.replace("y = Relu (x)", "t = Tanh (x) y = Tanh (t)"))
     result = run("info", "a.onnx", "b.onnxtxt", "a.onnx", cwd=tmp_path)
@@ -171,7 +171,7 @@ def test_files_side_by_side(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["--output-format", "json"], ["--json"]], ids="-".join)
-def test_json(tmp_path: Path, words: list[str]) -> None:
+def test_json_has_the_summary(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "a.onnx").write_bytes(binary())
     result = run("info", *words, "a.onnx", cwd=tmp_path)
     [found] = json.loads(result.out)
@@ -194,7 +194,7 @@ def test_files_with_errors_do_not_stop_the_others(tmp_path: Path) -> None:
     assert run("info", "missing.onnx", cwd=tmp_path).status == 2
 
 
-def test_hostile_models(tmp_path: Path) -> None:
+def test_hostile_models_are_summarized(tmp_path: Path) -> None:
     """Huge and negative sizes, unknown types, and names with control characters."""
     tensors = 'float[9223372036854775807, 9223372036854775807] "\\x1b[31m" = [],'
     text = f"<onnxtext: 1> g () => () < {tensors} > {{ }}"
@@ -209,6 +209,6 @@ def test_hostile_models(tmp_path: Path) -> None:
     assert b"\x1b" not in result.out
 
 
-def test_standard_input(tmp_path: Path) -> None:
+def test_info_reads_standard_input(tmp_path: Path) -> None:
     result = run("info", "-", cwd=tmp_path, stdin=binary())
     assert result.out.decode().startswith("file        <stdin>, 61 B")

@@ -41,7 +41,7 @@ def test_the_suffix_is_swapped_or_added(
     assert plan((source,), None, *rule) == [Job(source, Path(source), Path(target), derived=True)]
 
 
-def test_standard_streams() -> None:
+def test_missing_names_and_hyphens_mean_standard_streams() -> None:
     stdin = Job("<stdin>", None, None)
     assert plan((), None, *TO) == [stdin]
     assert plan(("-",), None, *TO) == [stdin]
@@ -51,7 +51,7 @@ def test_standard_streams() -> None:
     assert plan(("m.onnxtxt",), "-", *TO) == [Job("m.onnxtxt", Path("m.onnxtxt"), None)]
 
 
-def test_directories(tmp_path: Path) -> None:
+def test_outputs_go_into_directories(tmp_path: Path) -> None:
     (job,) = plan(("a/m.onnxtxt",), str(tmp_path), *TO)
     assert job.target == tmp_path / "m.onnx"
     assert not job.makes_directory

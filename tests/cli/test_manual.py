@@ -26,7 +26,7 @@ def plain(text: str) -> str:
     return text
 
 
-def test_every_command_and_option_is_on_it() -> None:
+def test_the_page_has_every_command_and_option() -> None:
     shown = plain(PAGE)
     paths = [path for _, path in commands()]
     assert paths[0] == "onnxtext"
@@ -41,7 +41,7 @@ def test_every_command_and_option_is_on_it() -> None:
     assert "--clientProcessId" not in shown  # hidden
 
 
-def test_only_known_requests_begin_lines() -> None:
+def test_lines_begin_with_known_requests_only() -> None:
     """A line of text that begins with a period or an apostrophe would be a request."""
     requests = re.findall(r"^['.](\w*)", PAGE, re.MULTILINE)
     assert set(requests) == {"TH", "nh", "SH", "SS", "B", "PP", "TP", "nf", "fi"}
@@ -50,7 +50,7 @@ def test_only_known_requests_begin_lines() -> None:
     assert "\n\n" not in PAGE
 
 
-def test_the_formatter_has_no_warnings() -> None:
+def test_groff_renders_the_page_without_warnings() -> None:
     formatter = shutil.which("groff")
     if formatter is None:
         return  # the tests above know the structure
@@ -69,7 +69,7 @@ def test_the_formatter_has_no_warnings() -> None:
             assert " ".join(line.split()) in " ".join(words)
 
 
-def test_the_page_of_the_site() -> None:
+def test_the_page_of_the_site_has_every_help_text() -> None:
     page = markdown()
     for context, path in commands():
         assert f"# {path}\n\n```text\nUsage: {path} " in page
@@ -77,7 +77,7 @@ def test_the_page_of_the_site() -> None:
         assert context.get_help() in page
 
 
-def test_it_is_printed_by_the_module() -> None:
+def test_the_module_prints_the_page() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "onnxtext.cli.manual"], capture_output=True, text=True, check=True
     )

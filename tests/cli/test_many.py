@@ -67,13 +67,13 @@ def test_several_files_need_a_directory(models: Path) -> None:
     assert names(models) == ["a.onnx", "b.onnx", "c.onnx"]
 
 
-def test_no_progress_bar_without_terminal(models: Path) -> None:
+def test_no_progress_bar_is_shown_without_terminal(models: Path) -> None:
     _feed_slowly(models / "slow.onnx")
     result = run("from-binary", "slow.onnx", "a.onnx", "c.onnx", "-o", "out/", cwd=models)
     assert (result.status, result.err) == (0, "")
 
 
-def test_progress_bar(models: Path) -> None:
+def test_a_progress_bar_is_shown_on_a_terminal(models: Path) -> None:
     files = [models / f"[{index}].onnx" for index in range(3)]
     for file in files:
         file.write_bytes(binary())
@@ -87,7 +87,7 @@ def test_progress_bar(models: Path) -> None:
     assert "1/5" in seen
     assert "[0].onnx" in seen
     assert seen.index("1/5") < seen.index("not-a-model")
-    # At the end the bar is gone: its line is erased, and the cursor is to be seen again.
+    # At the end, the line of the bar is erased and the cursor is shown again.
     assert "\x1b[2K" in seen
     assert seen.rindex("\x1b[?25h") > seen.rindex("/5")
     assert seen.rstrip().endswith("1 of 5 files could not be converted")

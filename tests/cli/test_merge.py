@@ -32,7 +32,7 @@ def merge(files: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
     return result.status, result.out, result.err
 
 
-def test_texts(files: Path) -> None:
+def test_texts_are_merged(files: Path) -> None:
     versions = ("base.onnxtxt", "ours.onnxtxt", "theirs.onnxtxt")
     assert merge(files, *versions) == (0, MERGED.encode(), "")
     assert merge(files, *versions, "-o", "out.onnxtxt") == (0, b"", "")
@@ -41,7 +41,7 @@ def test_texts(files: Path) -> None:
     assert piped == (0, MERGED.encode(), "")
 
 
-def test_binary_models(files: Path) -> None:
+def test_binary_models_are_merged(files: Path) -> None:
     versions = ("base.onnx", "ours.onnx", "theirs.onnx")
     assert merge(files, *versions, "-o", "out.onnx") == (0, b"", "")
     assert (files / "out.onnx").read_bytes() == binary(MERGED)
@@ -95,7 +95,7 @@ def test_existing_files_are_kept(files: Path) -> None:
     assert merge(files, *versions, "--force") == (0, b"", "")
     assert (files / "ours.onnxtxt").read_text() == MERGED
     assert names(files) == before
-    assert merge(files, *versions) == (0, b"", "")  # it holds that already
+    assert merge(files, *versions) == (0, b"", "")  # the file already has this content
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_existing_files_are_kept(files: Path) -> None:
         ("base.onnxtxt", "ours.onnxtxt", "theirs.onnxtxt", "--marker-size", "0"),
     ],
 )
-def test_unreadable_files(files: Path, arguments: tuple[str, ...]) -> None:
+def test_unreadable_files_are_errors(files: Path, arguments: tuple[str, ...]) -> None:
     status, out, err = merge(files, *arguments)
     assert (status, out) == (2, b"")
     assert err

@@ -44,7 +44,7 @@ def on_a_terminal(*arguments: str | Path) -> str:
     try:
         while part := os.read(shown, 1 << 16):
             parts.append(part)
-    except OSError:  # how Linux says that nobody holds the terminal any more
+    except OSError:  # Linux raises this when no process has the terminal open
         pass
     os.close(shown)
     assert process.wait(120) == 0
@@ -53,7 +53,7 @@ def on_a_terminal(*arguments: str | Path) -> str:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("mode", ["store", "section"])
-def test_bytes_rate_and_time_on_a_terminal(large: Path, mode: str, tmp_path: Path) -> None:
+def test_a_terminal_shows_bytes_and_time(large: Path, mode: str, tmp_path: Path) -> None:
     text = tmp_path / "large.onnxtxt"
     seen = on_a_terminal("from-binary", large, "--weights", mode, "-o", text)
     assert re.search(r"\d+\.\d/\d+\.\d MB", seen), seen
@@ -64,7 +64,7 @@ def test_bytes_rate_and_time_on_a_terminal(large: Path, mode: str, tmp_path: Pat
     assert (tmp_path / "again.onnx").read_bytes() == large.read_bytes()
 
 
-def test_no_progress_bar_in_a_pipe(large: Path, tmp_path: Path) -> None:
+def test_a_pipe_gets_no_progress_bar(large: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         onnxtext_command("from-binary", large, "--weights", "store", "-o", tmp_path / "t.onnxtxt"),
         env=environment(),

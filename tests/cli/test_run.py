@@ -38,7 +38,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_inputs_and_outputs(files: Path) -> None:
+def test_inputs_and_outputs_can_be_files(files: Path) -> None:
     words = ("--input", "x=@x.npy", "--input", "n=3", "--output", "y.npy", "--output", "m=n.npy")
     for file in ("m.onnxtxt", "m.onnx"):
         done = run("run", file, *words, cwd=files)
@@ -51,7 +51,7 @@ def test_inputs_and_outputs(files: Path) -> None:
         (files / "y.npy").unlink()
 
 
-def test_random_inputs_and_json(files: Path) -> None:
+def test_random_inputs_depend_on_the_seed_only(files: Path) -> None:
     words = ("run", "m.onnxtxt", "--random", "--dim", "N=3", "--input", "n=2", "--json")
     first = run(*words, cwd=files)
     assert first.status == 0
@@ -62,7 +62,7 @@ def test_random_inputs_and_json(files: Path) -> None:
     assert run(*words, "--seed", "1", cwd=files).out != first.out
 
 
-def test_stdin() -> None:
+def test_run_reads_standard_input() -> None:
     done = run("run", "-", "--random", stdin=TEXT.encode())
     assert done.status == 0
 
@@ -73,7 +73,7 @@ def test_large_outputs_have_statistics(files: Path) -> None:
     assert b"..." in done.out
 
 
-def test_comparison(files: Path) -> None:
+def test_compare_shows_which_values_differ(files: Path) -> None:
     words = ("--input", "x=@x.npy", "--input", "n=3")
     same = run("run", "m.onnx", "--compare", "m.onnxtxt", *words, cwd=files)
     assert (same.status, same.err) == (0, "")
@@ -128,13 +128,13 @@ def test_comparison(files: Path) -> None:
         (["--random", "--compare", "none.onnx"], 2, "error[cannot-read]: cannot read none.onnx"),
     ],
 )
-def test_errors(words: list[str], status: int, said: str, files: Path) -> None:
+def test_wrong_arguments_are_errors(words: list[str], status: int, said: str, files: Path) -> None:
     done = run("run", "m.onnx", *words, cwd=files)
     assert done.status == status
     assert said in done.err
 
 
-def test_models_that_the_engine_rejects(files: Path) -> None:
+def test_models_that_the_engine_rejects_are_errors(files: Path) -> None:
     (files / "m.onnxtxt").write_text(TEXT.replace("Neg", "Nagg"))
     done = run("run", "m.onnxtxt", "--random", cwd=files)
     assert (done.status, done.out) == (1, b"")
@@ -155,7 +155,7 @@ def test_models_that_the_engine_rejects(files: Path) -> None:
         "complex64",
     ],
 )
-def test_outputs_are_inputs(element: str, tmp_path: Path) -> None:
+def test_output_files_can_be_inputs(element: str, tmp_path: Path) -> None:
     """`--input` reads the files of `--output`, also of types that .npy files cannot name."""
     header = "<ir_version: 10, opset_import: [21]>"
     text = f'{header} g ({element}[2] "a=b") => ({element}[2] y) {{ y = Identity ("a=b") }}'
@@ -177,7 +177,7 @@ g (float x) => (float y) <int64 n = {9000000000000000000}, bool c = {1}> {
 """
 
 
-def test_limits(files: Path) -> None:
+def test_a_run_over_its_limits_is_an_error(files: Path) -> None:
     (files / "e.onnxtxt").write_text(ENDLESS)
     done = run("run", "e.onnxtxt", "--random", "--timeout", "0.5", cwd=files)
     assert (done.status, done.out) == (1, b"")
@@ -190,7 +190,7 @@ def test_limits(files: Path) -> None:
 
 
 def _runs(group: int) -> bool:
-    """Whether a process of a group runs, or has not been waited for."""
+    """Return whether a process group has a process, running or not yet waited for."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -218,7 +218,7 @@ def test_signals_end_the_engine(files: Path, number: signal.Signals) -> None:
         assert time.monotonic() < end
         time.sleep(0.02)
     time.sleep(0.3)
-    os.kill(running.pid, number)  # not the engine, as from another program
+    os.kill(running.pid, number)  # signals only the command, not its engine
     out, err = running.communicate(timeout=60)
     assert running.returncode == 128 + number
     assert (out, err.strip()) == (b"", b"")
@@ -228,7 +228,7 @@ def test_signals_end_the_engine(files: Path, number: signal.Signals) -> None:
         time.sleep(0.02)
 
 
-def test_invalid_models(files: Path) -> None:
+def test_invalid_models_are_errors(files: Path) -> None:
     (files / "bad.onnxtxt").write_text(BAD_TEXT)
     done = run("run", "bad.onnxtxt", "--random", cwd=files)
     assert (done.status, done.out) == (1, b"")

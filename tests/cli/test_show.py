@@ -34,14 +34,14 @@ def shown(*arguments: str | Path, cwd: Path | None = None) -> str:
     return result.out.decode()
 
 
-def test_it_is_the_reading_text_with_statistics(model: Path) -> None:
+def test_show_prints_the_reading_text_with_statistics(model: Path) -> None:
     text = shown(model)
     assert "# min 0, max 299, mean 149.5, std 86.6" in text
     assert "stack_trace" not in text
     assert STATISTICS.sub("", text) == reading_text(weighted())
 
 
-def test_standard_input(model: Path) -> None:
+def test_show_reads_standard_input(model: Path) -> None:
     assert run("show", "-", stdin=model.read_bytes()).out.decode() == shown(model)
 
 
@@ -62,11 +62,11 @@ def test_missing_weights_have_no_statistics(model: Path, tmp_path: Path) -> None
         ("main", "# graph main\nmain ("),
     ],
 )
-def test_a_graph(model: Path, name: str, expected: str) -> None:
+def test_a_single_graph_is_shown(model: Path, name: str, expected: str) -> None:
     assert shown(model, "--graph", name).startswith(expected)
 
 
-def test_several_graphs_of_one_name(tmp_path: Path, model: Path) -> None:
+def test_all_graphs_of_one_name_are_shown(tmp_path: Path, model: Path) -> None:
     proto = onnx.load(model)
     for attribute in proto.graph.node[1].attribute:
         attribute.g.name = "branch"
@@ -78,7 +78,7 @@ def test_several_graphs_of_one_name(tmp_path: Path, model: Path) -> None:
     ]
 
 
-def test_between_values(model: Path) -> None:
+def test_the_nodes_between_values_are_shown(model: Path) -> None:
     text = shown(model, "--from", "x", "--to", "y")
     assert text.startswith("# 3 of 4 nodes of graph main: from x to y\nmain (\n  float[300] x,\n")
     assert "Twice" not in text
@@ -89,7 +89,7 @@ def test_between_values(model: Path) -> None:
     onnxtext.parse(text)
 
 
-def test_captured_values_are_uses(model: Path) -> None:
+def test_captured_values_count_as_uses(model: Path) -> None:
     text = shown(model, "--from", "a", "--to", "z")
     assert "# 1 of 4 nodes of graph main: from a to z\n" in text
     assert "main (\n  a,\n  bool flag,\n  float[300] x,\n) => (z) {" in text
@@ -107,7 +107,9 @@ def test_captured_values_are_uses(model: Path) -> None:
         (["--from", "p", "--to", "q"], "no graph has all of `p`, `q`", None),
     ],
 )
-def test_nothing_to_show(model: Path, options: list[str], message: str, help: str | None) -> None:
+def test_nothing_to_show_is_an_error(
+    model: Path, options: list[str], message: str, help: str | None
+) -> None:
     result = run("show", model, *options, "--output-format", "json")
     assert (result.status, result.out) == (1, b"")
     (finding,) = result.findings()
@@ -116,7 +118,7 @@ def test_nothing_to_show(model: Path, options: list[str], message: str, help: st
     assert (finding["help"] or "").startswith(help or "")
 
 
-def test_find(model: Path) -> None:
+def test_find_shows_matching_statements(model: Path) -> None:
     text = shown(model, "--find", "Relu|Exp", "-C", "0")
     assert text == (
         "# graph main: 1 of 8 statements match\n"
@@ -187,7 +189,7 @@ def on_terminal(*arguments: str | Path, keys: bytes = b"", **changes: str) -> Re
         while piece := os.read(leader, 1 << 16):
             made += piece
     except OSError:
-        pass  # Linux: nobody has the terminal open any longer
+        pass  # Linux raises this when no process has the terminal open
     os.close(leader)
     assert process.stderr is not None
     with process.stderr:
@@ -208,13 +210,13 @@ def test_a_terminal_has_colors_and_a_pager(model: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [("--no-pager",), ()])
-def test_without_a_pager(model: Path, options: tuple[str, ...]) -> None:
+def test_without_a_pager_the_text_is_printed(model: Path, options: tuple[str, ...]) -> None:
     pager = "false" if options else ""
     result = on_terminal("show", model, *options, "--color", "never", PAGER=pager)
     assert (result.status, result.out.decode()) == (0, shown(model))
 
 
-def test_no_color(model: Path) -> None:
+def test_color_can_be_disabled_and_forced(model: Path) -> None:
     assert b"\x1b" not in on_terminal("show", model, "--no-pager", NO_COLOR="1").out
     assert b"\x1b" not in on_terminal("show", model, TERM="dumb").out
     assert b"\x1b[" in run("show", model, "--color", "always").out
@@ -237,13 +239,13 @@ def test_errors_follow_the_pager(tmp_path: Path) -> None:
     assert "error[unclosed-bracket]" in result.err
 
 
-def test_a_pager_that_does_not_exist(model: Path) -> None:
+def test_a_missing_pager_causes_no_traceback(model: Path) -> None:
     result = on_terminal("show", model, PAGER="/nonexistent/pager")
     assert result.status in (0, 2)
     assert "Traceback" not in result.err
 
 
-def test_less(model: Path) -> None:
+def test_less_shows_the_text(model: Path) -> None:
     """`less` ends by itself if the text fits on the screen; here `q` ends it."""
     result = on_terminal("show", model, keys=b"q", PAGER="less -R", LINES="10")
     assert result.status == 0
@@ -276,7 +278,7 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     assert process.wait() in (0, -signal.SIGPIPE)
 
 
-def test_the_examples_of_the_page() -> None:
+def test_the_examples_of_the_page_are_current() -> None:
     page = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
     found = re.findall(
         r"^```console\n\$ onnxtext (show [^\n]*)\n(.*?)^```$", page, re.DOTALL | re.M

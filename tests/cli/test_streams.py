@@ -51,42 +51,42 @@ def terminal(command: list[str], typed: bytes = b"") -> tuple[int, str]:
     try:
         while chunk := os.read(ours, 4096):
             seen += chunk
-    except OSError:  # on Linux this is how a terminal ends
+    except OSError:  # Linux raises this when no process has the terminal open
         pass
     os.close(ours)
     return process.wait(timeout=60), seen.decode()
 
 
 @pytest.mark.parametrize("arguments", [[], ["-"], ["-", "-o", "-"], ["/dev/stdin"]])
-def test_from_stdin_to_stdout(arguments: list[str]) -> None:
+def test_a_binary_is_converted_from_stdin_to_stdout(arguments: list[str]) -> None:
     result = run("from-binary", *arguments, stdin=binary())
     assert (result.status, result.out.decode(), result.err) == (0, TEXT, "")
 
 
-def test_a_text_from_stdin_to_stdout() -> None:
+def test_a_text_is_converted_from_stdin_to_stdout() -> None:
     result = run("to-binary", stdin=TEXT.encode())
     assert (result.status, result.out, result.err) == (0, binary(), "")
 
 
-def test_from_stdin_to_a_file(tmp_path: Path) -> None:
+def test_stdin_is_converted_to_a_file(tmp_path: Path) -> None:
     result = run("from-binary", "-o", "m.onnxtxt", stdin=binary(), cwd=tmp_path)
     assert (result.status, result.out) == (0, b"")
     assert (tmp_path / "m.onnxtxt").read_text() == TEXT
 
 
-def test_from_a_file_to_stdout(tmp_path: Path, model: Path) -> None:
+def test_a_file_is_converted_to_stdout(tmp_path: Path, model: Path) -> None:
     assert run("from-binary", model, "-o", "-").out.decode() == TEXT
     assert run("from-binary", model, "-o", "/dev/stdout").out.decode() == TEXT
     assert names(tmp_path) == ["m.onnx"]
 
 
-def test_findings_in_stdin() -> None:
+def test_findings_name_stdin_as_their_file() -> None:
     result = run("to-binary", "--output-format=concise", stdin=b"nonsense")
     assert (result.status, result.out) == (1, b"")
     assert result.err.startswith("<stdin>:1:")
 
 
-def test_process_substitution(tmp_path: Path, model: Path) -> None:
+def test_process_substitution_needs_a_named_output(tmp_path: Path, model: Path) -> None:
     out = tmp_path / "out"
     assert shell('$ONNXTEXT from-binary <(cat "$1") -o "$2"', model, out) == ""
     assert out.read_text() == TEXT
@@ -101,7 +101,7 @@ def test_a_closed_pipe_ends_the_process_quietly(tmp_path: Path) -> None:
     assert shell(script, large) == "<\n141\n"
 
 
-def test_closed_and_full_streams(text: Path) -> None:
+def test_closed_and_full_streams_are_errors(text: Path) -> None:
     assert shell("$ONNXTEXT from-binary <&-; echo $?") == (
         "2\nerror[cannot-read]: standard input is closed\n"
     )
@@ -191,7 +191,7 @@ def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
         ["git", "smudge"],
     ],
 )
-def test_an_endless_device_as_standard_input(arguments: list[str]) -> None:
+def test_an_endless_device_is_an_error(arguments: list[str]) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
         os.dup2(os.open("/dev/zero", os.O_RDONLY), 0)

@@ -44,7 +44,7 @@ def files(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["m.onnxtxt", "m.onnx"])
-def test_report(name: str, files: Path) -> None:
+def test_a_report_changes_no_file(name: str, files: Path) -> None:
     before = (files / name).read_bytes()
     done = run("check", name, "--target-opset", "13", "--output-format", "concise", cwd=files)
     assert done.status == 0
@@ -54,7 +54,7 @@ def test_report(name: str, files: Path) -> None:
     assert (same.status, same.err) == (0, "")
 
 
-def test_write(files: Path) -> None:
+def test_converted_models_are_written(files: Path) -> None:
     done = run("check", "m.onnxtxt", "--target-opset", "13", "-o", "new.onnxtxt", cwd=files)
     assert done.status == 0
     assert (files / "new.onnxtxt").read_text() == NEW
@@ -65,7 +65,7 @@ def test_write(files: Path) -> None:
     assert (files / "m.onnxtxt").read_text() == NEW
 
 
-def test_write_with_types(files: Path) -> None:
+def test_converted_models_are_written_with_types(files: Path) -> None:
     words = ["--target-opset", "13", "--infer", "-o", "new.onnx"]
     assert run("check", "m.onnx", *words, cwd=files).status == 0
     made = onnx.ModelProto.FromString((files / "new.onnx").read_bytes())
@@ -73,7 +73,7 @@ def test_write_with_types(files: Path) -> None:
     assert {value.name for value in made.graph.value_info} >= {"a"}
 
 
-def test_obstacles(files: Path) -> None:
+def test_obstacles_are_errors(files: Path) -> None:
     words = ["--target-opset", "11", "-o", "new.onnxtxt", "--output-format", "concise"]
     done = run("check", "told.onnxtxt", *words, cwd=files)
     assert done.status == 1
@@ -90,7 +90,7 @@ def test_obstacles(files: Path) -> None:
     assert done.status == 1  # invalid afterwards
 
 
-def test_edit(files: Path) -> None:
+def test_edit_set_opset_converts_the_model(files: Path) -> None:
     done = run("edit", "m.onnxtxt", "set-opset", "13", cwd=files)
     assert done.status == 0
     assert (files / "m.onnxtxt").read_text() == NEW
@@ -109,13 +109,13 @@ def test_edit(files: Path) -> None:
         (["-o", "x.onnx"], "-o and -f need"),
     ],
 )
-def test_wrong_usage(words: list[str], said: str, files: Path) -> None:
+def test_wrong_usage_is_status_2(words: list[str], said: str, files: Path) -> None:
     done = run("check", "m.onnxtxt", *words, cwd=files)
     assert done.status == 2
     assert said in " ".join(done.err.split())
 
 
-def test_broken_files(files: Path) -> None:
+def test_broken_files_are_errors(files: Path) -> None:
     (files / "broken.onnxtxt").write_text("g (float x) => {")
     (files / "graph.onnxtxt").write_text("g (float x) => (float y) { y = Relu (x) }")
     done = run("check", "broken.onnxtxt", "--target-opset", "13", "-o", "x.onnx", cwd=files)

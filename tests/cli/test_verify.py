@@ -35,7 +35,7 @@ def objects(output: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def test_one_line_per_file(files: Path) -> None:
+def test_verify_prints_one_line_per_file(files: Path) -> None:
     result = run("verify", "a.onnx", "sub", cwd=files)
     assert (result.status, result.err) == (0, "")
     lines = result.out.decode().splitlines()
@@ -48,7 +48,7 @@ def test_one_line_per_file(files: Path) -> None:
     assert lines[0].endswith(" ms")
 
 
-def test_json(files: Path) -> None:
+def test_json_has_one_object_per_file(files: Path) -> None:
     (files / "bad.onnx").write_bytes(NO_MODEL)
     result = run("verify", "bad.onnx", ".", "--output-format=json", cwd=files)
     assert result.status == 1
@@ -70,7 +70,7 @@ def test_json(files: Path) -> None:
     assert [finding["code"] for finding in result.findings()] == ["not-a-model"] * 2
 
 
-def test_invalid_and_missing_models(files: Path) -> None:
+def test_invalid_and_missing_models_are_errors(files: Path) -> None:
     (files / "bad.onnx").write_bytes(NO_MODEL)
     (files / "bad.onnxtxt").write_text(BAD_TEXT)
     result = run("verify", "bad.onnx", "a.onnx", "bad.onnxtxt", cwd=files)
@@ -85,7 +85,7 @@ def test_invalid_and_missing_models(files: Path) -> None:
     assert missing.out.decode().startswith("ok a.onnx")
 
 
-def test_usage(tmp_path: Path) -> None:
+def test_missing_input_is_status_2(tmp_path: Path) -> None:
     assert run("verify").status == 2
     empty = run("verify", tmp_path)
     assert empty.status == 2
@@ -145,7 +145,7 @@ printer.model_parts = lambda model, *more: (part.replace('Relu', 'Rexu') for par
 """
 
 
-def test_what_is_printed_is_compared_with_the_text(tmp_path: Path) -> None:
+def test_the_printed_text_is_compared_with_the_file(tmp_path: Path) -> None:
     (tmp_path / "m.onnxtxt").write_text(TEXT)
     result = run_patched(BREAK_PRINTER, "verify", tmp_path / "m.onnxtxt")
     assert result.status == 1
@@ -181,11 +181,11 @@ def test_unparsable_output_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     ("left", "right", "at"),
     [(b"", b"", 0), (b"a", b"", 0), (b"abc", b"abd", 2), (b"abc", b"abcd", 3), (b"xbc", b"abc", 0)],
 )
-def test_first_difference(left: bytes, right: bytes, at: int) -> None:
+def test_first_difference_returns_the_offset(left: bytes, right: bytes, at: int) -> None:
     assert first_difference(left, right) == first_difference(right, left) == at
 
 
-def test_the_suffix_tells_what_a_file_is() -> None:
+def test_the_suffix_decides_the_file_type() -> None:
     assert verify(TEXT.encode(), name="m.onnxtxt") == Verdict("text", ())
     assert verify(TEXT.encode(), name="m.onnxtext").kind == "text"
     assert verify(binary(), name="m.pb").kind == "binary"
@@ -193,13 +193,13 @@ def test_the_suffix_tells_what_a_file_is() -> None:
         verify(TEXT.encode(), name="m.onnx")
 
 
-def test_texts_of_all_kinds() -> None:
+def test_fragments_are_verified_and_invalid_texts_rejected() -> None:
     assert verify_text("g (float[N] x) => (float[N] y) { y = Relu (x) }").ok
     with pytest.raises(OnnxTextError):
         verify_text(BAD_TEXT)
 
 
-def test_unusual_binaries() -> None:
+def test_unusual_binaries_are_verified() -> None:
     data = binary()
     reordered = data[2:] + data[:2]  # the IR version comes last
     assert onnx.ModelProto.FromString(reordered).SerializeToString() == data
@@ -209,13 +209,13 @@ def test_unusual_binaries() -> None:
 
 @pytest.mark.data
 @pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning")
-def test_shared_models() -> None:
+def test_shared_models_are_verified() -> None:
     for file in shared_models()[::10]:
         verdict = verify(shared_model(file), name=file)
         assert verdict.ok, verdict
 
 
-def test_an_empty_file(tmp_path: Path) -> None:
+def test_an_empty_file_is_an_empty_model(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(b"")
     result = run("from-binary", "m.onnx", "-o", "-", cwd=tmp_path)
     assert result.status == 0

@@ -34,13 +34,13 @@ def test_a_page_is_written(place: Path) -> None:
     assert (result.status, result.out) == (0, page)
 
 
-def test_two_models(place: Path) -> None:
+def test_two_models_are_shown_on_one_page(place: Path) -> None:
     result = run("view", "m.onnx", "other.onnxtxt", "-o", "-", cwd=place)
     assert result.status == 0
     assert "<title>m.onnx → other.onnxtxt</title>".encode() in result.out
 
 
-def test_standard_input(place: Path) -> None:
+def test_view_reads_standard_input(place: Path) -> None:
     for data in (TEXT.encode(), binary()):
         result = run("view", "-", "m.onnxtxt", "-o", "-", cwd=place, stdin=data)
         assert result.status == 0
@@ -83,14 +83,14 @@ def test_texts_with_errors_are_not_compared(place: Path) -> None:
 
 
 @pytest.mark.parametrize("files", [["missing.onnx"], ["m.onnx", "missing.onnx"], ["."]])
-def test_missing_files(place: Path, files: list[str]) -> None:
+def test_missing_files_are_errors(place: Path, files: list[str]) -> None:
     result = run("view", *files, "-o", "m.html", cwd=place)
     assert result.status == 2
     assert f"cannot read {files[-1]}" in result.err
     assert not (place / "m.html").exists()
 
 
-def test_no_model(place: Path) -> None:
+def test_a_corrupt_model_is_an_error(place: Path) -> None:
     (place / "no.onnx").write_bytes(b"\x0b\x0b\x0b")
     result = run("view", "no.onnx", "-o", "m.html", cwd=place)
     assert result.status == 1
@@ -99,7 +99,7 @@ def test_no_model(place: Path) -> None:
 
 
 def browser(place: Path) -> Path:
-    """Return a program that stands for the browser and records the addresses to open."""
+    """Return a program that replaces the browser and records the addresses to open."""
     program = place / "browser"
     program.write_text(f'#!{sys.executable}\nimport sys\nopen("opened", "w").write(sys.argv[1])\n')
     program.chmod(0o755)
@@ -121,7 +121,7 @@ def test_the_browser_opens_a_private_file(place: Path) -> None:
     assert result.err == f"opened {page}\n"
 
 
-def test_without_a_browser_the_path_is_told(place: Path) -> None:
+def test_without_a_browser_the_path_is_printed(place: Path) -> None:
     env = environment(PATH="", TMPDIR=str(place), DISPLAY="", WAYLAND_DISPLAY="", BROWSER="")
     env = {name: value for name, value in env.items() if value}
     result = run("view", "m.onnx", cwd=place, env=env)

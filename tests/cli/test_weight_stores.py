@@ -76,7 +76,7 @@ def test_every_mode_is_lossless(binary: Path, mode: str) -> None:
     beside = {"auto": "m.weights", "store": "m.weights", "safetensors": "m.safetensors"}
     expected = sorted({"m.onnx", "m.onnxtxt", beside.get(mode, "m.onnx")})
     assert names(binary.parent) == expected
-    # Once more: nothing is written, and nothing is refused.
+    # A second conversion succeeds and writes nothing.
     before = {path: path.stat().st_ino for path in binary.parent.rglob("*")}
     assert run("from-binary", binary, "--weights", mode).status == 0
     assert {path: path.stat().st_ino for path in binary.parent.rglob("*")} == before
@@ -123,7 +123,7 @@ def test_auto_keeps_small_weights_in_the_text(tmp_path: Path) -> None:
     assert "resources {" in (tmp_path / "m.onnxtxt").read_text()
 
 
-def test_auto_on_standard_output(binary: Path) -> None:
+def test_auto_writes_weights_into_standard_output(binary: Path) -> None:
     result = run("from-binary", binary, "-o", "-")
     assert result.status == 0
     assert "base64" in result.out.decode()
@@ -181,7 +181,7 @@ def blob_of(text: Path, tensor: str) -> str:
     return line.split('blob"')[1][:32]
 
 
-def test_a_missing_blob(binary: Path) -> None:
+def test_a_missing_blob_is_an_error(binary: Path) -> None:
     text, store = text_with_store(binary)
     digest = blob_of(text, "layer.2")
     (path,) = store.glob(digest + "*")
@@ -196,7 +196,7 @@ def test_a_missing_blob(binary: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "empty", "longer"])
-def test_a_damaged_blob(binary: Path, damage: str) -> None:
+def test_a_damaged_blob_is_an_error(binary: Path, damage: str) -> None:
     text, store = text_with_store(binary)
     digest = blob_of(text, "layer.1")
     (path,) = store.glob(digest + "*")
@@ -209,7 +209,7 @@ def test_a_damaged_blob(binary: Path, damage: str) -> None:
     assert finding["code"] == "weights-damaged"
     for part in ("layer.1", digest, str(path)):
         assert part in finding["message"]
-    # Converting again mends it.
+    # Converting again repairs the blob.
     assert run("from-binary", binary, "--weights", "store").status == 0
     assert path.read_bytes() == good
 
@@ -219,7 +219,7 @@ def fifo(path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", [Path.mkdir, fifo, lambda path: path.symlink_to("/dev/zero")])
-def test_a_blob_that_is_not_a_file(binary: Path, what: Callable[[Path], None]) -> None:
+def test_a_blob_that_is_not_a_file_is_an_error(binary: Path, what: Callable[[Path], None]) -> None:
     text, store = text_with_store(binary)
     digest = blob_of(text, "layer.1")
     (path,) = store.glob(digest + "*")
@@ -234,7 +234,7 @@ def test_a_blob_that_is_not_a_file(binary: Path, what: Callable[[Path], None]) -
     "path",
     ["../outside", "/etc", "x/../../outside", "link", "C:/w", "..\\\\outside", "m.weights/.."],
 )
-def test_hostile_paths(tmp_path: Path, path: str) -> None:
+def test_hostile_paths_are_rejected(tmp_path: Path, path: str) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     binary = inside / "m.onnx"
@@ -250,7 +250,7 @@ def test_hostile_paths(tmp_path: Path, path: str) -> None:
         text.write_text(text.read_text().replace(f'{kind}: "{path}"', 'store: "m.weights"'))
 
 
-def test_a_blob_that_is_a_link_out_of_the_store(binary: Path) -> None:
+def test_a_link_out_of_the_store_is_an_error(binary: Path) -> None:
     text, store = text_with_store(binary)
     (path,) = store.glob(blob_of(text, "layer.1") + "*")
     path.rename(binary.parent / "elsewhere")
@@ -261,7 +261,7 @@ def test_a_blob_that_is_a_link_out_of_the_store(binary: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0{}{}{}{}", b"{}"])
-def test_a_damaged_safetensors_file(binary: Path, data: bytes) -> None:
+def test_a_damaged_safetensors_file_is_an_error(binary: Path, data: bytes) -> None:
     assert run("from-binary", binary, "--weights", "safetensors").status == 0
     path = binary.with_suffix(".safetensors")
     path.write_bytes(data)
@@ -270,7 +270,7 @@ def test_a_damaged_safetensors_file(binary: Path, data: bytes) -> None:
     assert "internal-error" not in result.err
 
 
-def test_checks_find_the_blobs_too(tmp_path: Path) -> None:
+def test_check_reads_the_blobs(tmp_path: Path) -> None:
     """Shapes computed by constants are known, and missing blobs are findings."""
     shape = nh.from_array(np.array([100, 1000], np.int64), "shape")
     weight = nh.from_array(np.random.default_rng(1).random((100_000,), np.float32), "w")
@@ -301,7 +301,7 @@ def test_checks_find_the_blobs_too(tmp_path: Path) -> None:
 # ---- Killed, and a full disk -------------------------------------------------------------------
 
 
-def test_killed_in_the_middle(tmp_path: Path) -> None:
+def test_a_killed_conversion_leaves_the_old_text(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     binary.write_bytes(model(6, 1_000_000))
     text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
@@ -321,14 +321,14 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
         if text.read_text() != "before":
             break
         assert (len(blobs) == 7) or process.returncode == -signal.SIGKILL
-    assert len(found) > 2  # it was indeed killed at several stages
+    assert len(found) > 2  # the conversion was killed at several stages
     (tmp_path / "new.onnxtxt").unlink(missing_ok=True)
     assert run("from-binary", binary, "--force", "--weights", "store").status == 0
     assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
     assert len(stored(store)) == 7
 
 
-def test_killed_while_the_binary_is_written(tmp_path: Path) -> None:
+def test_a_kill_while_writing_leaves_the_old_binary(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     data = model(6, 1_000_000)
     binary.write_bytes(data)
@@ -356,7 +356,7 @@ def full() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 
 
-def test_a_full_disk_and_safetensors(binary: Path) -> None:
+def test_a_full_disk_leaves_no_safetensors_file(binary: Path) -> None:
     text = binary.with_suffix(".onnxtxt")
     text.write_text("before")
     result = run("from-binary", binary, "--force", "--weights", "safetensors", before=full)
@@ -368,7 +368,7 @@ def test_a_full_disk_and_safetensors(binary: Path) -> None:
     assert not list(binary.parent.glob(".onnxtext-*"))
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_old_text(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     binary.write_bytes(model(2, 50_000) + model(1, 500_000)[2:])  # the last is too large
     text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
@@ -381,7 +381,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     stored(store)
 
 
-# ---- Care ------------------------------------------------------------------------------------
+# ---- Garbage collection ----------------------------------------------------------------------
 
 
 def aged(store: Path) -> None:
@@ -389,7 +389,7 @@ def aged(store: Path) -> None:
         os.utime(path, (0, 0))
 
 
-def test_list_and_verify(binary: Path) -> None:
+def test_weights_list_and_verify_read_every_blob(binary: Path) -> None:
     text, store = text_with_store(binary)
     result = run("weights", "list", store, "--output-format", "json")
     rows = json.loads(result.out)
@@ -418,13 +418,13 @@ def test_gc_keeps_referenced_blobs(tmp_path: Path) -> None:
     unused = "0" * 64
     (store / unused).write_bytes(b"")
     assert run("weights", "gc", "--delete", store).status == 0
-    assert unused in names(store)  # it is young
+    assert unused in names(store)  # too new to be deleted
     aged(store)
     assert unused in run("weights", "gc", store).out.decode()
     assert unused in names(store)  # not without --delete
     assert run("weights", "gc", "--delete", store).status == 0
     assert names(store) == sorted(set(before) - {".onnxtext-0123456789ab"})
-    # One more text keeps what it names, wherever it is below, whatever it is called.
+    # Any file below the directory keeps the blobs that it names, whatever its own name.
     lines = text.read_text().splitlines(keepends=True)
     text.write_text("".join([line for line in lines if "layer.2" not in line]))
     below = store.parent / "notes" / "old"
@@ -479,7 +479,7 @@ def test_gc_keeps_blobs_that_are_being_stored(tmp_path: Path, moment: str) -> No
     assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
 
 
-def test_two_concurrent_gc_runs(tmp_path: Path) -> None:
+def test_two_gc_runs_work_at_once(tmp_path: Path) -> None:
     store = tmp_path / "w"
     store.mkdir()
     for number in range(300):
@@ -502,7 +502,7 @@ def git(directory: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_one_changed_weight_in_git(tmp_path: Path) -> None:
+def test_a_changed_weight_adds_one_blob_to_git(tmp_path: Path) -> None:
     """A model of 100 MB: one line of the text and one blob change."""
     binary = tmp_path / "m.onnx"
     repository = tmp_path / "repository"
@@ -533,7 +533,7 @@ def test_one_changed_weight_in_git(tmp_path: Path) -> None:
     assert (tmp_path / "b.onnx").read_bytes() == binary.read_bytes()
 
 
-def test_models_load(binary: Path) -> None:
+def test_texts_with_a_store_can_be_loaded(binary: Path) -> None:
     import onnxtext
 
     text, _ = text_with_store(binary)

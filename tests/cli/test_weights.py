@@ -18,7 +18,7 @@ def from_binary(path: Path, *options: str) -> str:
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout
 
 
-def test_weights_and_inline_limit(tmp_path: Path) -> None:
+def test_weights_and_inline_limit_decide_where_data_is(tmp_path: Path) -> None:
     tensor = nh.from_array(np.arange(100, dtype=np.float32), "w")
     model = oh.make_model(oh.make_graph([], "g", [], [], [tensor]))
     path = tmp_path / "model.onnx"

@@ -329,10 +329,10 @@ def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]
     assert near.total() / total.total() >= 0.97, seed
 
 
-def test_random_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED, 50, 8, capsys)
 
 
 @pytest.mark.slow
-def test_many_random_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED + 1, 400, 40, capsys)

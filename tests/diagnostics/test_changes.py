@@ -48,7 +48,7 @@ def shown(text: str, *edits: tuple[int, int, str], columns: int = 60) -> list[st
     return lines[lines.index(next(line for line in lines if "= help: mend it" in line)) + 1 :]
 
 
-def test_one_line() -> None:
+def test_a_changed_line_is_shown_before_and_after() -> None:
     assert shown("a\nb x\nc", (2, 3, "y")) == ["2 - b x", "2 + y x"]
 
 

@@ -60,8 +60,10 @@ NODES = [
 
 @pytest.mark.parametrize(("wrong", "code", "where", "right"), NODES, ids=str)
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
-def test_nodes(wrong: str, code: str, where: str, right: str, end: str) -> None:
-    """Two mistakes in two lines: both are reported, and no valid text is."""
+def test_foreign_nodes_are_reported_and_fixed(
+    wrong: str, code: str, where: str, right: str, end: str
+) -> None:
+    """Both mistakes in two lines are reported, and nothing else."""
 
     def text_of(first: str, second: str) -> str:
         lines = f"{HEADER}{HEAD}  a = {first}\n  b = Relu (x)\n  y = {second}\n}}\n"
@@ -101,7 +103,9 @@ STATEMENTS = [
 
 
 @pytest.mark.parametrize(("wrong", "code", "where", "right"), STATEMENTS, ids=str)
-def test_statements(wrong: str, code: str, where: str, right: str | None) -> None:
+def test_foreign_statements_are_reported_and_fixed(
+    wrong: str, code: str, where: str, right: str | None
+) -> None:
     frame = HEADER + HEAD + "  a = Relu (x)\n  HERE\n  y = Relu (a)\n}\n"
     text = frame.replace("HERE", wrong)
     (found,) = found_in(text)
@@ -121,13 +125,13 @@ def test_every_missing_comma_is_reported() -> None:
     ]
 
 
-def test_an_equals_sign_for_an_arrow() -> None:
+def test_an_equals_sign_for_an_arrow_is_fixed() -> None:
     text = f"{HEADER}main (float[N] x) = (float[N] y) {{\n{BODY}"
     (found,) = found_in(text)
     is_mended(found, text, text.replace(") = (float", ") => (float"))
 
 
-def test_a_tensor_in_parentheses() -> None:
+def test_a_tensor_in_parentheses_is_fixed() -> None:
     text = f"{HEADER}main (float[N] x) => (float[N] y) <float[2] w = (1, 2)> {{\n{BODY}"
     (found,) = found_in(text)
     is_mended(found, text, text.replace("(1, 2)", "{1, 2}"))
@@ -146,7 +150,9 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize(("wrong", "code", "where", "right"), PARAMETERS, ids=str)
-def test_parameters(wrong: str, code: str, where: str, right: str) -> None:
+def test_foreign_parameters_are_reported_and_fixed(
+    wrong: str, code: str, where: str, right: str
+) -> None:
     frame = HEADER + "main (float[N] a, {}, float[N] c) => (float[N] y) {{\n  y = Relu (a)\n}}\n"
     (found,) = found_in(frame.format(wrong))
     assert (found.code, place(found)) == (code, where)
@@ -167,7 +173,7 @@ WHOLE = [
 
 
 @pytest.mark.parametrize(("text", "code"), WHOLE)
-def test_whole_texts(text: str, code: str) -> None:
+def test_foreign_texts_have_one_error_with_help(text: str, code: str) -> None:
     (found,) = found_in(text)
     assert found.code == code
     assert found.help
@@ -198,7 +204,7 @@ BRANCHES = """\
 """
 
 
-def test_unbalanced_brackets_in_branches() -> None:
+def test_unbalanced_brackets_in_branches_are_one_error() -> None:
     text = HEADER + HEAD + BRANCHES.replace("CLOSE", "}")
     (found,) = found_in(text)
     is_mended(found, text, HEADER + HEAD + BRANCHES.replace("CLOSE", ""))
@@ -218,7 +224,7 @@ def test_two_errors_in_a_header_are_reported() -> None:
     assert one.code == two.code == "equals-for-colon"
 
 
-def test_a_text_that_ends_with_a_carriage_return() -> None:
+def test_errors_before_a_final_carriage_return_are_shown() -> None:
     text = (HEADER + HEAD + "  a = Relu (x\n  y = Relu (a)\n").replace("\n", "\r\n")[:-1]
     for found in found_in(text):
         assert "never closed" in render(found)

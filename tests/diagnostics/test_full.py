@@ -45,7 +45,7 @@ def golden(text: str) -> str:
     return dedent(text).removeprefix("\n")
 
 
-def test_a_syntax_error() -> None:
+def test_a_syntax_error_is_shown_with_its_line() -> None:
     diagnostic = Diagnostic(
         "syntax-error",
         "expected `,` or `)`, found `z`",
@@ -85,7 +85,7 @@ def test_the_end_of_the_text_is_shown_with_context() -> None:
         """)
 
 
-def test_the_end_of_a_text_without_line_end() -> None:
+def test_the_end_of_a_text_without_line_end_is_marked() -> None:
     text = "<ir_version: 7"
     assert body(at(text, len(text), len(text))) == golden("""
           |
@@ -95,11 +95,11 @@ def test_the_end_of_a_text_without_line_end() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "\r\n"])
-def test_an_empty_text(text: str) -> None:
+def test_an_empty_text_is_shown_as_an_empty_line(text: str) -> None:
     assert body(at(text, 0, 0)) == "  |\n1 |\n  | ^\n"
 
 
-def test_wide_and_combining_characters() -> None:
+def test_wide_and_combining_characters_are_aligned() -> None:
     text = "  名前 = e\u0301e\u0301 (入力, 出力) 😀 z\n"
     diagnostic = finding(text, ("出力", "幅は二"), ("e\u0301e\u0301", "two columns"))
     assert body(diagnostic) == golden("""
@@ -116,7 +116,7 @@ def test_wide_and_combining_characters() -> None:
         """)
 
 
-def test_tabs() -> None:
+def test_tabs_are_expanded() -> None:
     diagnostic = finding("\ty\t= Relu(x)\r\n", ("Relu", "unknown"), ("\t=", ""))
     assert body(diagnostic) == golden("""
           |
@@ -166,7 +166,7 @@ def test_distant_labels_in_a_long_line_have_separate_windows() -> None:
         """)
 
 
-def test_labels_in_several_lines() -> None:
+def test_labels_in_several_lines_are_shown() -> None:
     text = "a\nb\nc\nd\n\ne\nf\n"
     diagnostic = finding(text, ("c", "primary"), ("a", "near"), ("f", "far"))
     assert body(diagnostic) == golden("""
@@ -182,7 +182,7 @@ def test_labels_in_several_lines() -> None:
         """)
 
 
-def test_several_labels_in_a_line() -> None:
+def test_several_labels_in_a_line_are_shown() -> None:
     text = "  y = Relu <alpha = 1> (x)\n"
     labels = (("alpha", "no such attribute"), ("Relu", "this operator"), ("y", "its output"))
     assert body(finding(text, *labels)) == golden("""
@@ -195,7 +195,7 @@ def test_several_labels_in_a_line() -> None:
         """)
 
 
-def test_nested_labels() -> None:
+def test_nested_labels_are_shown() -> None:
     assert body(finding("f (x, y)", ("x", "wrong"), ("(x, y)", "the inputs"))) == golden("""
           |
         1 | f (x, y)
@@ -214,7 +214,7 @@ def test_multiline_labels_underline_the_first_line() -> None:
         """)
 
 
-def test_line_numbers_of_different_lengths() -> None:
+def test_line_numbers_are_aligned() -> None:
     text = "x\n" * 8 + "a\nb\n"
     assert render(finding(text, ("b", ""), ("a", ""))) + "\n" == golden("""
         error[some-code]: a message
@@ -250,7 +250,7 @@ def test_the_byte_order_mark_is_not_shown() -> None:
     assert body(finding("\ufeffg ()", ("g", ""))) == "  |\n1 | g ()\n  | ^\n"
 
 
-def test_notes_of_several_lines() -> None:
+def test_notes_of_several_lines_are_indented() -> None:
     diagnostic = Diagnostic("c", "m", notes=("one\ntwo",), help="three\nfour")
     assert render(diagnostic) + "\n" == golden("""
         error[c]: m
@@ -261,7 +261,7 @@ def test_notes_of_several_lines() -> None:
         """)
 
 
-def test_a_binary() -> None:
+def test_findings_in_binaries_show_path_and_offset() -> None:
     diagnostic = Diagnostic(
         "not-a-model", "the data ends", file="m.onnx", path="graph.node[12]", offset=8000
     )
@@ -274,7 +274,7 @@ def test_a_binary() -> None:
     )
 
 
-def test_a_diagnostic_without_label() -> None:
+def test_a_diagnostic_without_label_names_the_file() -> None:
     assert render(Diagnostic("c", "m", source=Source("text", "m.onnxtxt"))) == (
         "error[c]: m\n --> m.onnxtxt"
     )

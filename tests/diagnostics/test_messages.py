@@ -49,16 +49,16 @@ def compare(file: Path, found: Sequence[Diagnostic]) -> None:
 
 
 @pytest.mark.parametrize("code", WITH_EXAMPLE)
-def test_pages(code: str) -> None:
+def test_messages_of_pages_equal_the_golden_files(code: str) -> None:
     compare(GOLDEN / f"{code}.txt", of_text(blocks(code)["Example"], f"{code}.onnxtxt"))
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_rules(code: str, tmp_path: Path) -> None:
+def test_messages_of_rules_equal_the_golden_files(code: str, tmp_path: Path) -> None:
     compare(GOLDEN / f"{code}.txt", of_rule(code, tmp_path))
 
 
 @pytest.mark.parametrize("name", [path.name for path in TEXTS])
-def test_texts(name: str) -> None:
+def test_messages_of_texts_equal_the_golden_files(name: str) -> None:
     text = (GOLDEN / name).read_text("utf-8")
     compare((GOLDEN / name).with_suffix(".txt"), of_text(text, name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model, and the renderings for programs."""
+"""The diagnostic model, and its machine-readable renderings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_BINARY = Diagnostic("some-code", "m", "warning", path="graph.node[1]", offset
 NOWHERE = Diagnostic("some-code", "m", "note")
 
 
-def test_where() -> None:
+def test_where_returns_file_and_position() -> None:
     assert IN_TEXT.where() == "m.onnxtxt:2:4"
     assert IN_BINARY.where() == "m.onnx: graph.node[1] at byte 0x10"
     assert Diagnostic("c", "m", file="m.onnx").where() == "m.onnx"
@@ -31,7 +31,7 @@ def test_where() -> None:
     assert NOWHERE.where() == ""
 
 
-def test_concise() -> None:
+def test_concise_renders_one_line() -> None:
     assert concise.render(IN_TEXT) == "m.onnxtxt:2:4: error: a␊message [some-code]"
     assert concise.render(IN_BINARY) == (
         "m.onnx: graph.node[1] at byte 0x10: warning: m [some-code]"
@@ -39,7 +39,7 @@ def test_concise() -> None:
     assert concise.render(NOWHERE) == "note: m [some-code]"
 
 
-def test_json() -> None:
+def test_json_renders_every_field() -> None:
     shown = json_renderer.render([IN_TEXT, IN_BINARY, NOWHERE])
     assert shown.isascii()
     assert json.loads(shown) == [
@@ -77,7 +77,7 @@ def test_json() -> None:
     ]
 
 
-def test_json_without_findings() -> None:
+def test_json_without_findings_is_an_empty_list() -> None:
     assert json.loads(json_renderer.render([])) == []
 
 
@@ -90,7 +90,7 @@ def test_a_fix_changes_the_text() -> None:
     assert FIXED.fix.apply(FIXED.source.text) == "ab\nx 日本\ny\n"
 
 
-def test_json_of_a_fix() -> None:
+def test_json_lists_the_edits_of_a_fix() -> None:
     assert json_renderer.to_object(FIXED)["fix"] == {
         "title": "swap",
         "applicability": "safe",
@@ -101,7 +101,7 @@ def test_json_of_a_fix() -> None:
     }
 
 
-def test_github() -> None:
+def test_github_renders_escaped_commands() -> None:
     assert github.render(IN_TEXT) == (
         "::error title=onnxtext (some-code),file=m.onnxtxt,line=2,col=4,endLine=3,endColumn=2"
         "::m.onnxtxt:2:4: a␊message%0Anote: a note%0Ahelp: a help"
@@ -114,7 +114,7 @@ def test_github() -> None:
     )
 
 
-def test_sarif() -> None:
+def test_sarif_renders_locations_and_fixes() -> None:
     log = json.loads(sarif.render([FIXED, IN_BINARY, NOWHERE], version="1.2"))
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]

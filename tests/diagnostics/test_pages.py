@@ -56,7 +56,7 @@ def test_every_code_in_the_package_has_a_page() -> None:
 
 
 @pytest.mark.parametrize("code", codes())
-def test_the_form_of_a_page(code: str) -> None:
+def test_every_page_has_a_title_a_reason_and_a_summary(code: str) -> None:
     text = read_page(code)
     assert text.startswith(f"# {code}\n")
     assert "\nWhy: " in text
@@ -88,7 +88,7 @@ def test_a_fix_makes_the_example_parse(code: str) -> None:
         assert found_in(diagnostic.fix.apply(text)) == []
 
 
-def test_explain() -> None:
+def test_explain_prints_the_page() -> None:
     result = run("explain", "missing-comma")
     assert result.status == 0
     assert result.out.decode() == read_page("missing-comma")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What we write as SARIF keeps the official schema: of every code, every command, any finding."""
+"""SARIF output satisfies the official schema for every code, every command and any finding."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def results(log: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("code", WITH_EXAMPLE)
-def test_spelling_mistakes(code: str) -> None:
+def test_syntax_errors_give_valid_sarif(code: str) -> None:
     found = of_text(blocks(code)["Example"], f"{code}.onnxtxt")
     assert code in [result["ruleId"] for result in results(sarif.render(found, version="1"))]
 
 
 @pytest.mark.parametrize("code", RULES)
-def test_rules(code: str, tmp_path: Path) -> None:
+def test_rules_give_valid_sarif(code: str, tmp_path: Path) -> None:
     found = of_rule(code, tmp_path)
     assert code in [result["ruleId"] for result in results(sarif.render(found, version="1"))]
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
-def test_golden_texts(path: Path) -> None:
+def test_golden_texts_give_valid_sarif(path: Path) -> None:
     found = of_text(path.read_text("utf-8"), path.name)
     assert len(results(sarif.render(found, version="1"))) == len(found)
 
@@ -60,7 +60,7 @@ def test_golden_texts(path: Path) -> None:
         ("verify bad.onnxtxt good.onnxtxt bad.onnx good.onnx", 1),
     ],
 )
-def test_commands(words: str, status: int, tmp_path: Path) -> None:
+def test_commands_give_valid_sarif(words: str, status: int, tmp_path: Path) -> None:
     (tmp_path / "bad.onnxtxt").write_text(BAD_TEXT)
     (tmp_path / "good.onnxtxt").write_text(TEXT)
     (tmp_path / "loose.onnxtxt").write_text(TEXT.replace("Relu (x)", "Relu( x )"))
@@ -74,11 +74,11 @@ def test_commands(words: str, status: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file names are Unicode there")
-def test_a_file_name_that_is_not_unicode(tmp_path: Path) -> None:
+def test_file_names_that_are_not_unicode_are_escaped(tmp_path: Path) -> None:
     name = os.fsdecode(b"a \xff.onnxtxt")
     try:
         (tmp_path / name).write_text(BAD_TEXT)
-    except OSError:  # macOS has none
+    except OSError:  # macOS has no such file names
         return
     (found,) = results(run("check", "--output-format", "sarif", name, cwd=tmp_path).err)
     assert "a%20%FF.onnxtxt" in json.dumps(found)
@@ -111,11 +111,11 @@ FINDINGS = st.builds(
 
 
 @pytest.mark.parametrize("name", ["\ud800", "/a \ud800", "a\udcff\ud800"])
-def test_names_with_half_a_character(name: str) -> None:
+def test_names_with_lone_surrogates_give_valid_sarif(name: str) -> None:
     found = [Diagnostic("syntax-error", "wrong", path="x", file=name)]
     assert len(results(sarif.render(found, version="1"))) == 1
 
 
 @given(st.lists(FINDINGS, max_size=3))
-def test_any_finding(found: list[Diagnostic]) -> None:
+def test_any_finding_gives_valid_sarif(found: list[Diagnostic]) -> None:
     assert len(results(sarif.render(found, version="1"))) == len(found)

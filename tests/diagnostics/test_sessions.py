@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codes about files: the commands on their pages are run, and what is said is kept word for word.
+"""Codes about files: the commands on their pages are run, and print what the golden files have.
 
 `python3 dev.py bless tests/diagnostics` writes the golden files anew.
 """
@@ -68,7 +68,7 @@ def test_every_page_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("code", WITH_SESSION)
-def test_session(code: str, tmp_path: Path) -> None:
+def test_commands_of_a_page_print_its_golden_file(code: str, tmp_path: Path) -> None:
     for example in ("classifier", "extensions"):
         shutil.copy(REPOSITORY / "examples" / f"{example}.onnxtxt", tmp_path)
     found = sessions(code)

@@ -28,23 +28,23 @@ def listed(made: ModelDiff) -> list[tuple[str, ...]]:
     return found
 
 
-def test_no_differences() -> None:
+def test_equal_models_have_no_differences() -> None:
     assert diff(model(chain(9)), model(chain(9))).verdict == "same"
 
 
-def test_an_attribute() -> None:
+def test_a_changed_attribute_is_one_difference() -> None:
     nodes = chain(9)
     changed = [*nodes[:4], replace(nodes[4], attributes=axis(1)), *nodes[5:]]
     assert listed(diff(model(nodes), model(changed))) == [("changed", "graph.node[4]")]
 
 
-def test_an_operator() -> None:
+def test_a_changed_operator_is_one_difference() -> None:
     nodes = mesh(30, 1)
     changed = [*nodes[:14], replace(nodes[14], op_type="Erf"), *nodes[15:]]
     assert listed(diff(model(nodes), model(changed))) == [("changed", "graph.node[14]")]
 
 
-def test_an_operator_and_all_names() -> None:
+def test_a_changed_operator_is_found_among_renamed_values() -> None:
     nodes = mesh(60, 1)
     changed = [*nodes[:14], replace(nodes[14], op_type="Erf", attributes=()), *nodes[15:]]
     made = diff(model(nodes), model(renamed(changed, lambda name: "w" + name)))
@@ -53,7 +53,7 @@ def test_an_operator_and_all_names() -> None:
 
 
 def test_a_node_is_inserted_and_values_are_renumbered() -> None:
-    """As exporters do it: behind the new node every name belongs to another value."""
+    """Exporters renumber: every name after the new node denotes another value than before."""
     nodes = mesh(60, 2)
     at = 20
     value = nodes[at].outputs[0]
@@ -96,7 +96,7 @@ def test_a_node_is_moved() -> None:
     assert made.without(["order"]).verdict == "same"
 
 
-def test_two_swapped_values() -> None:
+def test_two_swapped_inputs_are_one_difference() -> None:
     old = [
         Node("Relu", ("x",), ("a",)),
         Node("Tanh", ("x",), ("b",)),
@@ -111,7 +111,7 @@ def test_two_swapped_values() -> None:
     assert diff(model(old), model(swapped)).verdict == "names-differ"
 
 
-def test_an_output_that_becomes_another_value() -> None:
+def test_a_renamed_output_is_one_difference() -> None:
     nodes = chain(5)
     made = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))
     assert listed(made) == [("changed", 'graph.output["y"]')]
@@ -125,11 +125,11 @@ def test_an_input_is_renamed() -> None:
     assert [(r.kind, r.old, r.new, r.category) for r in made.renames] == [
         ("input", "x", "z", "model")
     ]
-    assert made.verdict == "differ"  # names of the interface are no internal ones
+    assert made.verdict == "differ"  # names of inputs and outputs are not internal
     assert made.without(["names"]).verdict == "differ"
 
 
-def test_a_text_that_was_printed_without_metadata() -> None:
+def test_texts_printed_without_metadata_are_equal() -> None:
     text = (
         '<onnxtext: 1>\n@meta("a": "b")\ng () => (float y) {\n'
         '  @meta("k": "v", "l": "w")\n  y = Neg (x)\n}\n'
@@ -165,13 +165,13 @@ def test_edited_attributes_are_found_whatever_is_renamed(
 
 
 @pytest.mark.parametrize("file", wheel_models())
-def test_wheel_models_under_renaming(file: str) -> None:
+def test_renamed_wheel_models_are_matched(file: str) -> None:
     _check_renamed((onnx_directory() / file).read_bytes())
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("file", shared_models())
-def test_shared_models_under_renaming(file: str) -> None:
+def test_renamed_shared_models_are_matched(file: str) -> None:
     _check_renamed(shared_model(file))
 
 

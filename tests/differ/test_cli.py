@@ -41,7 +41,7 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("form", [[], ["--json"], ["--stat"], ["--markdown"]])
 @pytest.mark.parametrize("old", ["old.onnxtxt", "old.onnx"])
 @pytest.mark.parametrize("new", ["new.onnxtxt", "new.onnx"])
-def test_models_that_differ(files: Path, form: list[str], old: str, new: str) -> None:
+def test_different_models_are_status_1(files: Path, form: list[str], old: str, new: str) -> None:
     result = run("diff", *form, old, new, cwd=files)
     assert (result.status, result.err) == (1, "")
     shown = result.out.decode()
@@ -56,7 +56,7 @@ def test_models_that_differ(files: Path, form: list[str], old: str, new: str) ->
 
 @pytest.mark.parametrize("old", ["old.onnxtxt", "old.onnx"])
 @pytest.mark.parametrize("new", ["old.onnxtxt", "old.onnx"])
-def test_equal_models(files: Path, old: str, new: str) -> None:
+def test_equal_models_are_status_0(files: Path, old: str, new: str) -> None:
     result = run("diff", old, new, cwd=files)
     assert (result.status, result.out, result.err) == (0, b"", "")
 
@@ -67,7 +67,7 @@ def test_content_decides_the_file_type_without_a_known_suffix(files: Path) -> No
     assert run("diff", "old", "new", cwd=files).status == 1
 
 
-def test_ignored_categories(files: Path) -> None:
+def test_ignored_categories_are_left_out(files: Path) -> None:
     other = TEXT.replace("y = Relu", '@doc("d")\n  [n] y = Relu').replace("g (", "h (")
     (files / "other.onnxtxt").write_text(other)
     paths = ("old.onnxtxt", "other.onnxtxt")
@@ -80,7 +80,7 @@ def test_ignored_categories(files: Path) -> None:
     assert "'docs' is not one of weights, order" in result.err
 
 
-def test_the_same_stored_differently(files: Path) -> None:
+def test_encoding_differences_can_be_ignored(files: Path) -> None:
     (files / "official.onnxtxt").write_text(TEXT.replace("  onnxtext: 1,\n", ""))
     result = run("diff", "old.onnxtxt", "official.onnxtxt", cwd=files)
     assert result.status == 1
@@ -100,7 +100,7 @@ def test_the_same_stored_differently(files: Path) -> None:
         ("set.onnxtxt", TEXT.replace("y = R", "@set(nothing: 1) y = R").encode(), "`nothing`"),
     ],
 )
-def test_unreadable_files(files: Path, name: str, data: bytes | None, said: str) -> None:
+def test_unreadable_files_are_errors(files: Path, name: str, data: bytes | None, said: str) -> None:
     if data is not None:
         (files / name).write_bytes(data)
     for paths in (("old.onnx", name), (name, "old.onnx")):
@@ -119,7 +119,7 @@ def test_errors_in_both_files_are_reported(files: Path) -> None:
     assert "b.onnx" in result.err
 
 
-def test_output_to_a_file(files: Path) -> None:
+def test_the_diff_can_be_written_to_a_file(files: Path) -> None:
     shown = run("diff", "old.onnx", "new.onnx", cwd=files).out
     result = run("diff", "old.onnx", "new.onnx", "--color", "always", "-o", "result", cwd=files)
     assert (result.status, result.out) == (1, b"")
@@ -139,7 +139,7 @@ def test_a_full_disk_is_an_error(files: Path) -> None:
     assert b"cannot write to standard output" in done.stderr
 
 
-def test_color_on_terminals_only(files: Path) -> None:
+def test_only_terminals_get_color(files: Path) -> None:
     arguments = ("diff", "old.onnx", "new.onnx")
     assert b"\x1b" not in run(*arguments, cwd=files).out
     assert b"\x1b[31m-y" in run(*arguments, "--color", "always", cwd=files).out
@@ -155,7 +155,7 @@ def test_color_on_terminals_only(files: Path) -> None:
         assert (b"\x1b[31m-y" in shown) == colored
 
 
-def test_help() -> None:
+def test_help_has_examples_and_exit_statuses() -> None:
     result = run("diff", "--help")
     assert (result.status, result.err) == (0, "")
     shown = result.out.decode()
@@ -177,7 +177,7 @@ def test_small_texts_need_no_onnx(files: Path) -> None:
     assert result.out.decode() == "0 []\n"
 
 
-def test_the_driver(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_git_driver_shows_the_labels(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The git diff driver: temporary files have other names than models."""
     status = run_diff(files / "old.onnx", files / "new.onnx", labels=("a/m.onnx", "b/m.onnx"))
     assert status == 1

@@ -56,7 +56,7 @@ def normal(*shape: int) -> Array:
 
 @given(st.permutations([0, 1, 2, 3]), st.booleans())
 @settings(max_examples=15)
-def test_transposed(order: list[int], renamed: bool) -> None:
+def test_transposed_weights_are_recognized(order: list[int], renamed: bool) -> None:
     array = normal(2, 3, 4, 5)
     turned = np.ascontiguousarray(array.transpose(order))
     name = "other" if renamed else "w"
@@ -70,7 +70,7 @@ def test_transposed(order: list[int], renamed: bool) -> None:
     assert [(r.old, r.new) for r in made.renames] == ([("w", "other")] if renamed else [])
 
 
-def test_a_square_transposed_under_its_own_name() -> None:
+def test_a_transposed_square_weight_is_recognized() -> None:
     array = normal(16, 16)
     made = diff_of(made_of({"w": array}), made_of({"w": np.ascontiguousarray(array.T)}))
     assert only(made).how == "transposed"
@@ -78,7 +78,7 @@ def test_a_square_transposed_under_its_own_name() -> None:
     assert not diff_of(made_of({"w": symmetric}), made_of({"w": symmetric.T.copy()})).items
 
 
-def test_almost_transposed_is_measured() -> None:
+def test_almost_transposed_weights_are_measured() -> None:
     array = normal(8, 8)
     turned = np.ascontiguousarray(array.T)
     turned[7, 6] += 1
@@ -91,7 +91,7 @@ def test_almost_transposed_is_measured() -> None:
     "dtype", [np.float16, np.float64, ml_dtypes.bfloat16], ids=["float16", "double", "bfloat16"]
 )
 @pytest.mark.parametrize("name", ["w", "w_half"])
-def test_cast(dtype: Any, name: str) -> None:
+def test_cast_weights_are_recognized(dtype: Any, name: str) -> None:
     array = normal(5, 7)
     array[0, :2] = np.inf, np.nan
     made = diff_of(made_of({"w": array}), made_of({name: array.astype(dtype)}))
@@ -113,7 +113,7 @@ def test_other_values_of_another_type_have_no_difference() -> None:
 
 
 def quantized(array: Array, axis: int | None) -> tuple[Array, Array, Array, float]:
-    """Codes, scales, zero points, and the largest error."""
+    """Return codes, scales, zero points, and the largest error."""
     over = tuple(i for i in range(array.ndim) if i != axis) if axis is not None else None
     low, high = array.min(over, keepdims=True), array.max(over, keepdims=True)
     scale = ((high - low) / 255).astype(np.float32)
@@ -127,8 +127,8 @@ def quantized(array: Array, axis: int | None) -> tuple[Array, Array, Array, floa
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("name", ["w", "w_quantized"])
-def test_quantized_by_the_graph(axis: int | None, name: str) -> None:
-    """`DequantizeLinear` has the scale and the axis; both axes are as long."""
+def test_weights_quantized_by_the_graph_are_recognized(axis: int | None, name: str) -> None:
+    """`DequantizeLinear` gives the scale and the axis; both axes have the same length."""
     array = normal(8, 8) * np.arange(1, 9, dtype=np.float32)
     codes, scale, zero, error = quantized(array, axis)
     node = helper.make_node("DequantizeLinear", [name, "s", "z"], ["d"], axis=axis or 0)
@@ -147,7 +147,7 @@ def test_quantized_by_the_graph(axis: int | None, name: str) -> None:
     assert again.max_abs == pytest.approx(error)
 
 
-def test_quantized_by_the_names_of_onnxruntime() -> None:
+def test_weights_with_quantized_names_are_recognized() -> None:
     array = normal(6, 9)
     codes, scale, zero, error = quantized(array, None)
     new = {"w_quantized": codes, "w_scale": scale, "w_zero_point": zero}
@@ -166,7 +166,7 @@ def test_an_ambiguous_axis_is_not_guessed() -> None:
     assert (weights.how, weights.max_abs) == (None, None)
 
 
-def test_nothing_of_other_weights_is_claimed() -> None:
+def test_unrelated_weights_are_not_called_derived() -> None:
     """Other values of a fitting shape and type are neither transposed nor cast."""
     made = diff_of(made_of({"a": normal(4, 6)}), made_of({"b": normal(6, 4) + 1}))
     assert sorted(item.actions for item in made.items) == [("added",), ("removed",)]

@@ -41,7 +41,7 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_commands_of_the_page(directory: Path) -> None:
+def test_the_page_shows_what_its_commands_print(directory: Path) -> None:
     def executed(match: re.Match[str]) -> str:
         result = run(*shlex.split(match[1]), cwd=directory)
         assert (result.status, result.err) == (1, "")

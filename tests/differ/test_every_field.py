@@ -38,7 +38,7 @@ def diff(old: bytes, new: bytes) -> ModelDiff:
 
 
 def model_without(message: str) -> bytes:
-    """A model that has a message of a type, which is empty."""
+    """Return a model with an empty message of a type."""
     data = b""
     for step in reversed(PATHS[message]):
         data = delimited(tag(step.number, LENGTH), data)
@@ -78,7 +78,7 @@ def test_changed_values_are_found(message: str, name: str) -> None:
     old, new = (model_with(message, name, empty=empty) for empty in (True, False))
     made = diff(old, new)
     assert made.verdict != "same"
-    # What tells items apart is in their path, or in the statements of both.
+    # Identifying fields are part of the path, or visible in the statements of both items.
     key = (message, name) in IDENTITIES
     assert key or f".{name}" in named(made)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """No quadratic time: graphs that are hard to match are compared in seconds.
 
-The limits are generous, for machines that are busy; what was measured is a tenth of them.
+The limits are ten times the measured times, because machines may be busy.
 """
 
 from __future__ import annotations
@@ -44,46 +44,46 @@ def actions(made: ModelDiff) -> Counter[tuple[str, ...]]:
     return Counter(item.actions for item in made.items)
 
 
-def test_identical_nodes() -> None:
+def test_one_node_less_of_identical_ones_is_found() -> None:
     same = [Node("Relu", ("x",), ("y",))] * N
     assert actions(diff(model(same), model(same[:-1]))) == {("removed",): 1}
 
 
-def test_identical_nodes_without_outputs() -> None:
+def test_removed_nodes_without_outputs_are_found() -> None:
     same = [Node("Print", ("x",))] * N
     assert actions(diff(model(same), model(same[: N // 2]))) == {("removed",): N // 2}
 
 
-def test_all_names_changed() -> None:
+def test_changed_names_are_renames_only() -> None:
     made = diff(model(chain(N)), model(chain(N, "w")))
     assert made.verdict == "names-differ"
     assert len(made.renames) == N - 1
 
 
-def test_all_operators_changed() -> None:
+def test_changed_operators_are_changed_nodes() -> None:
     made = diff(model(chain(N)), model(chain(N, operator="Gelu")))
     assert actions(made) == {("changed",): N}
 
 
-def test_all_operators_and_names_changed() -> None:
+def test_changed_operators_and_names_are_compared() -> None:
     made = diff(model(chain(N)), model(chain(N, "w", "Gelu")))
     assert made.verdict == "differ"
 
 
 @pytest.mark.parametrize("prefix", ["v", "w"])
-def test_reversed(prefix: str) -> None:
+def test_reversed_nodes_are_moved(prefix: str) -> None:
     made = diff(model(chain(N)), model(chain(N, prefix)[::-1]))
     assert actions(made) == {("moved",): N - 1}
     assert len(made.renames) == (0 if prefix == "v" else N - 1)
 
 
-def test_shuffled() -> None:
+def test_shuffled_nodes_are_moved() -> None:
     nodes = chain(N)
     random.Random(1).shuffle(nodes)
     assert set(actions(diff(model(chain(N)), model(nodes)))) == {("moved",)}
 
 
-def test_many_inputs() -> None:
+def test_many_changed_inputs_are_one_change() -> None:
     names = [f"x{i}" for i in range(100_000)]
     old, new = Node("Concat", tuple(names), ("y",)), Node("Concat", tuple(names[::-1]), ("y",))
     made = diff(model([old]), model([new]))
@@ -92,25 +92,25 @@ def test_many_inputs() -> None:
     assert len(made.items[0].new_text or "") < 1000
 
 
-def test_many_consumers() -> None:
+def test_a_renamed_value_of_many_consumers_is_no_change() -> None:
     old = [Node("A", ("x",), ("m",)), *[Node(f"Op{i % 7}", ("m",), (f"a{i}",)) for i in range(N)]]
     new = [Node("B", ("x",), ("n",)), *[Node(f"Op{i % 7}", ("n",), (f"b{i}",)) for i in range(N)]]
     assert actions(diff(model(old), model(new))) == {("changed",): 1}
 
 
-def test_cycle() -> None:
+def test_renamed_cycles_differ_in_names_only() -> None:
     def cycle(prefix: str) -> list[Node]:
         return [Node("Relu", (f"{prefix}{(i - 1) % N}",), (f"{prefix}{i}",)) for i in range(N)]
 
     assert diff(model(cycle("v")), model(cycle("w"))).verdict == "names-differ"
 
 
-def test_one_name_defined_by_all() -> None:
+def test_nodes_with_the_same_output_are_compared() -> None:
     old, new = Node("Relu", ("x",), ("v",)), Node("Relu", ("v",), ("v",))
     assert actions(diff(model([old] * N), model([new] * N))) == {("changed",): N}
 
 
-def test_many_graphs_in_nodes() -> None:
+def test_many_nested_graphs_are_compared() -> None:
     def branches(prefix: str) -> list[Node]:
         nodes = []
         for i in range(N // 4):
@@ -123,7 +123,7 @@ def test_many_graphs_in_nodes() -> None:
     assert diff(model(branches("v")), model(branches("w"))).verdict == "names-differ"
 
 
-def test_many_values_in_another_order() -> None:
+def test_reordered_value_infos_are_moved() -> None:
     old, new = model(chain(3)), model(chain(3))
     values = [ValueInfo(f"z{i}", TensorType("float", (i,))) for i in range(N)]
     old.graph.values, new.graph.values = values, values[::-1]
@@ -139,13 +139,13 @@ def nested(depth: int, operator: str) -> Model:
     return Model(graph, presence=Presence(version=1))
 
 
-def test_deep() -> None:
+def test_changes_in_deep_graphs_are_found() -> None:
     made = diff(nested(30, "Relu"), nested(30, "Neg"))
     assert [item.new and item.new.path for item in made.items] == [
         "graph" + '.node[0].attribute["body"].g' * 30 + ".node[0]"
     ]
 
 
-def test_too_deep() -> None:
+def test_too_deep_graphs_are_errors() -> None:
     with pytest.raises(OnnxTextError, match="nested too deep"):
         diff(nested(2000, "Relu"), nested(2000, "Neg"))

@@ -13,7 +13,7 @@ from onnxtext.differ import Side, compare
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("text", [False, True])
-def test_ten_of_twenty_thousand(text: bool) -> None:
+def test_ten_edits_of_twenty_thousand_nodes_are_found(text: bool) -> None:
     old, new = edited_models(20_000)
     assert len(onnx.ModelProto.FromString(old).graph.node) == 20_000
     if text:

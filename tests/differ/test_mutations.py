@@ -33,7 +33,7 @@ def sites(message: Any, found: list[tuple[Any, Any, str]]) -> None:
 
 
 def other(value: Any, field: Any) -> Any:
-    """Another value."""
+    """Return a value that differs from the given one."""
     match value:
         case str():
             return value + "_z"

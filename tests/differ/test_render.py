@@ -41,7 +41,7 @@ def example() -> ModelDiff:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_golden(name: str, example: ModelDiff) -> None:
+def test_each_format_equals_its_golden_file(name: str, example: ModelDiff) -> None:
     shown = FORMS[name](example)
     golden = GOLDEN / name
     if os.environ.get("ONNXTEXT_BLESS"):
@@ -105,7 +105,7 @@ def test_infinities_are_json() -> None:
     assert item["fields"][0]["weights"]["max_abs"] == "inf"
 
 
-def test_notes_and_fields_of_the_model(example: ModelDiff) -> None:
+def test_notes_and_encoding_differences_are_shown(example: ModelDiff) -> None:
     """The golden files have neither."""
     stored = (Stored("opset_import.domain", "not stored", "stored empty", 1, ""),)
     shown = text.render(replace(example, notes=("short has no weights",), stored=stored))

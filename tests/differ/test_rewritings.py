@@ -64,14 +64,14 @@ def test_small_diffs_are_not_grouped() -> None:
     assert len(heads(text.render(made))) == MOST_ITEMS
 
 
-def test_all_shows_every_difference() -> None:
+def test_rendering_every_difference_makes_no_groups() -> None:
     made = fusion(30)
     assert len(heads(text.render(made, every=True))) == len(made.items) == 60
     assert len(heads(markdown.render(made, every=True))) == 60
 
 
-def test_constants_connect_nothing() -> None:
-    """A constant with many uses is no reason to take its users for one rewriting."""
+def test_shared_constants_do_not_join_rewritings() -> None:
+    """The nodes that use a common constant are not grouped as one rewriting."""
     old = [Node("Constant", (), ("c",))]
     old += [Node("Mul", (f"x{i}", "c"), (f"y{i}",)) for i in range(50)]
     new = [Node("Scale", (f"x{i}",), (f"y{i}",)) for i in range(50)]
@@ -80,7 +80,7 @@ def test_constants_connect_nothing() -> None:
     assert any(line.startswith("graph.node[0]") for line in shown)  # the constant
 
 
-def test_attributes_that_change_alike() -> None:
+def test_equal_changes_of_attributes_are_one_group() -> None:
     old = [Node("Softmax", (f"x{i}",), (f"y{i}",), axis(1)) for i in range(60)]
     new = [Node("Softmax", (f"x{i}",), (f"y{i}",), axis(-1 - i % 2)) for i in range(60)]
     shown = heads(text.render(diff(model(old), model(new))))

@@ -39,7 +39,7 @@ def measured(element: str, old: bytes, new: bytes, count: int) -> WeightChange |
 
 
 def plainly(old: NDArray[np.generic], new: NDArray[np.generic]) -> tuple[int, float, float]:
-    """The same figures, element by element."""
+    """Return the expected figures, computed element by element."""
     distances = []
     changed = 0
     for one, other in zip(old.tolist(), new.tolist(), strict=True):
@@ -52,7 +52,7 @@ def plainly(old: NDArray[np.generic], new: NDArray[np.generic]) -> tuple[int, fl
 
 
 @pytest.mark.parametrize("element", DTYPES)
-def test_figures(element: str) -> None:
+def test_figures_equal_those_of_single_elements(element: str) -> None:
     source = np.random.default_rng(1)
     old = source.integers(0, 2 if element == "bool" else 100, 1000).astype(DTYPES[element])
     new = old.copy()
@@ -70,7 +70,7 @@ def test_figures(element: str) -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.sampled_from([(4, "int4"), (4, "uint4"), (2, "int2"), (2, "uint2")]), st.data())
-def test_packed_integers(kind: tuple[int, str], data: st.DataObject) -> None:
+def test_packed_integers_are_compared(kind: tuple[int, str], data: st.DataObject) -> None:
     bits, element = kind
     low = -(1 << bits - 1) if element[0] == "i" else 0
     high = low + (1 << bits) - 1
@@ -91,7 +91,7 @@ def test_packed_integers(kind: tuple[int, str], data: st.DataObject) -> None:
     assert made.mean_abs == pytest.approx(mean)
 
 
-def test_every_block_counts() -> None:
+def test_changes_in_every_block_are_counted() -> None:
     old = np.zeros(2 * BLOCK + 5, np.float32)
     new = old.copy()
     new[[0, BLOCK - 1, BLOCK, 2 * BLOCK + 4]] = [1, 2, 3, 8]
@@ -99,17 +99,17 @@ def test_every_block_counts() -> None:
     assert made == WeightChange(len(old), 4, 8.0, 14 / len(old), 0, 0)
 
 
-def test_nans_and_infinities() -> None:
+def test_nans_and_infinities_are_counted() -> None:
     old = np.array([1, np.nan, np.inf, np.inf, 0, 5], np.float32)
     new = np.array([np.nan, np.nan, np.inf, -np.inf, -0.0, 5], np.float32)
     made = measured("float", old.tobytes(), new.tobytes(), 6)
     assert made is not None
-    assert made.changed == 3  # -0.0 too: its bits are others
+    assert made.changed == 3  # -0.0 too: its bits differ from 0.0
     assert (made.old_nans, made.new_nans) == (1, 2)
     assert made.max_abs == float("inf")
 
 
-def test_different_types() -> None:
+def test_weights_of_another_type_are_called_cast() -> None:
     made = diff_of(*[tensor_model(helper.make_tensor("w", kind, [3], [1.0, 2.0, 0.1]))
                      for kind in (TensorProto.FLOAT, TensorProto.FLOAT16)])  # fmt: skip
     (item,) = made.items
@@ -163,7 +163,7 @@ def test_typed_and_raw_data_are_the_same_values() -> None:
 
 
 @pytest.mark.parametrize("weights", ["section", "store", "safetensors", "inline"])
-def test_texts_and_their_weights(tmp_path: Path, weights: str) -> None:
+def test_texts_are_compared_with_their_weights(tmp_path: Path, weights: str) -> None:
     values = np.arange(3000, dtype=np.float32)
     old, new = tmp_path / "old.onnx", tmp_path / "new.onnx"
     old.write_bytes(tensor_model(floats(values)))
@@ -180,7 +180,7 @@ def test_texts_and_their_weights(tmp_path: Path, weights: str) -> None:
     assert (change.elements, change.changed, change.max_abs) == (3000, 2999, 1499.5)
 
 
-def test_missing_weights(tmp_path: Path) -> None:
+def test_missing_weights_are_noted(tmp_path: Path) -> None:
     texts = []
     for index in range(2):
         path = tmp_path / f"{index}.onnx"
@@ -199,7 +199,7 @@ def test_missing_weights(tmp_path: Path) -> None:
     assert "is missing" in (change.weights.note or "")
 
 
-def test_texts_without_weights() -> None:
+def test_texts_printed_without_weights_are_noted() -> None:
     texts = [
         onnxtext.from_binary(
             tensor_model(floats(np.arange(300, dtype=np.float32) + index)), weights="none"
@@ -220,7 +220,7 @@ def external(directory: Path, values: NDArray[np.float32]) -> Path:
     return path
 
 
-def test_external_data(tmp_path: Path) -> None:
+def test_external_data_is_compared(tmp_path: Path) -> None:
     values = np.arange(3000, dtype=np.float32)
     old, same = external(tmp_path / "a", values), external(tmp_path / "b", values)
     changed = external(tmp_path / "c", values + 1)

@@ -60,23 +60,23 @@ def changed(*pairs: tuple[str, str]) -> str:
     return text
 
 
-def test_rename_of_a_value() -> None:
+def test_rename_changes_a_value_and_its_uses() -> None:
     made = edited(editing.rename, old="b", new="renamed")
     assert made == changed(("b = Mul( a, w )", "renamed = Mul (a, w)"), ("(b)", "(renamed)"))
 
 
-def test_rename_of_a_declared_value() -> None:
+def test_rename_changes_declarations() -> None:
     made = edited(editing.rename, old="a", new="A/0")
     assert 'float[N, 4] "A/0" >' in made
     assert '[one] "A/0" = Relu (x) # behind' in made
     assert 'v = Abs ("A/0")' in made
 
 
-def test_rename_of_a_label() -> None:
+def test_rename_changes_a_label() -> None:
     assert "[zwei] b = Mul (a, w)" in edited(editing.rename, old="two", new="zwei")
 
 
-def test_rename_of_a_nested_value() -> None:
+def test_rename_changes_a_nested_value() -> None:
     made = edited(editing.rename, old="u", new="inner")
     assert "(float[N, 4] inner) { inner = Neg (b) },  # takes b" in made
 
@@ -92,7 +92,7 @@ def test_rename_of_a_nested_value() -> None:
         ("a", "", "a name cannot be empty"),
     ],
 )
-def test_impossible_renames(old: str, new: str, said: str) -> None:
+def test_impossible_renames_are_errors(old: str, new: str, said: str) -> None:
     with pytest.raises(OnnxTextError, match=said):
         edited(editing.rename, old=old, new=new)
 
@@ -105,19 +105,19 @@ def test_names_in_sections_are_renamed() -> None:
         assert onnxtext.to_binary(back) == onnxtext.to_binary(text)
 
 
-def test_set_shape() -> None:
+def test_set_shape_replaces_a_symbol_everywhere() -> None:
     made = edited(editing.set_shape, name="x", shape="[batch, 4]")
     assert "g (float[batch, 4] x, bool c) => (float[batch, 4] y) # graph" in made
     assert "N" not in made.replace("Neg", "")
 
 
-def test_set_shape_of_numbers() -> None:
+def test_set_shape_replaces_inferred_numbers() -> None:
     text = TEXT.replace("[N, 4]", "[1, 4]")
     made = edited(editing.set_shape, text, name="x", shape=("N", 4))
     assert "1, 4" not in made  # declared and inferred shapes follow
 
 
-def test_shapes_that_stand_against_it_stay() -> None:
+def test_set_shape_keeps_contradicting_shapes() -> None:
     text = TEXT.replace("[N, 4] y", "[7, 4] y").replace("[N, 4]", "[7, 4]", 1)
     made = edited(editing.set_shape, text, name="x", shape="[8, 5]")
     assert "float[8, 5] x" in made
@@ -125,12 +125,12 @@ def test_shapes_that_stand_against_it_stay() -> None:
 
 
 @pytest.mark.parametrize("shape", ["4", "[1", "", "[1] x", "[]]"])
-def test_what_is_no_shape(shape: str) -> None:
+def test_set_shape_rejects_invalid_shapes(shape: str) -> None:
     with pytest.raises(OnnxTextError):
         edited(editing.set_shape, name="x", shape=shape)
 
 
-def test_extract() -> None:
+def test_extract_cuts_between_two_values() -> None:
     made = edited(editing.extract, starts=["a"], ends=["b"])
     model = onnxtext.loads(made)
     assert [value.name for value in model.graph.input] == ["a"]
@@ -141,7 +141,7 @@ def test_extract() -> None:
     assert "  [two] b = Mul( a, w )\n" in made
 
 
-def test_extract_from_the_inputs() -> None:
+def test_extract_starts_at_the_inputs_by_default() -> None:
     model = onnxtext.loads(edited(editing.extract, starts=[], ends=["two"]))
     assert [value.name for value in model.graph.input] == ["x"]
     assert [node.op_type for node in model.graph.node] == ["Relu", "Mul"]
@@ -173,7 +173,7 @@ def part(model: onnx.ModelProto, starts: list[str], ends: list[str]) -> Any:
     return onnx.ModelProto.FromString(made)
 
 
-def test_set_attribute() -> None:
+def test_set_attribute_replaces_or_adds() -> None:
     assert "y = Softmax <axis = -1> (s)" in edited(
         editing.set_attribute, node="y", text="axis = -1"
     )
@@ -182,12 +182,12 @@ def test_set_attribute() -> None:
 
 
 @pytest.mark.parametrize(("node", "text"), [("none", "a = 1"), ("y", "a"), ("y", ""), ("y", "{}")])
-def test_impossible_attributes(node: str, text: str) -> None:
+def test_impossible_attributes_are_errors(node: str, text: str) -> None:
     with pytest.raises(OnnxTextError):
         edited(editing.set_attribute, node=node, text=text)
 
 
-def test_insert() -> None:
+def test_insert_places_nodes_and_redirects_uses() -> None:
     made = edited(editing.insert, text="z = Sin (a)")
     assert made == changed(("# behind\n", "# behind\n  z = Sin (a)\n"))
     made = edited(editing.insert, text="z = Sin (a)", before="y")
@@ -210,13 +210,13 @@ def test_insert() -> None:
         ({"text": "z = Sin (y)", "instead_of": "none"}, "there is no"),
     ],
 )
-def test_impossible_insertions(options: dict[str, str], said: str) -> None:
+def test_impossible_insertions_are_errors(options: dict[str, str], said: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         edited(editing.insert, **options)
     assert said in str(caught.value)
 
 
-def test_remove() -> None:
+def test_remove_connects_users_to_the_input() -> None:
     made = edited(editing.remove, node="drop")
     assert made == changed(
         ("  [drop] e = Identity (d)\n", ""), ("s = Sum (e, d)", "s = Sum (d, d)")
@@ -227,14 +227,14 @@ def test_remove() -> None:
     assert "v = Abs (x)" in made
 
 
-def test_remove_what_defines_an_output() -> None:
+def test_remove_keeps_outputs_defined() -> None:
     made = edited(editing.remove, node="y")
     assert "  y = Sum (e, d)\n}" in made
     with pytest.raises(OnnxTextError, match="`y` is an output of `g`, and no other node"):
         edited(editing.remove, "g (float[1] x) => (float[1] y) { y = Neg (x) }", node="y")
 
 
-def test_replace_weight() -> None:
+def test_replace_weight_changes_data_and_type() -> None:
     array = np.arange(4, dtype=np.float32)
     assert "float[4] w = [0, 1, 2, 3]," in edited(editing.replace_weight, name="w", array=array)
     notes = editing.apply(TEXT, partial(editing.replace_weight, name="w", array=np.zeros(2))).notes
@@ -257,20 +257,20 @@ def test_large_weights_stay_out_of_the_graph() -> None:
     np.testing.assert_array_equal(onnx.numpy_helper.to_array(new), big + 1)
 
 
-def test_replace_a_constant() -> None:
+def test_replace_weight_changes_constants() -> None:
     text = TEXT.replace("[two]", "k = Constant <value = float[1] {5}> ()\n  [two]")
     made = edited(editing.replace_weight, text, name="k", array=np.ones(2, np.int64))
     assert "k = Constant <value = int64[2] [1, 1]> ()" in made
 
 
-def test_set_opset() -> None:
+def test_set_opset_changes_the_import() -> None:
     assert edited(editing.set_opset, version=13) == changed(('"":21', '"": 13'))
     assert '"my.domain": 3' in edited(editing.set_opset, version=3, domain="my.domain")
     with pytest.raises(OnnxTextError):
         edited(editing.set_opset, version=0)
 
 
-def test_strip() -> None:
+def test_strip_removes_one_kind_of_field() -> None:
     text = onnxtext.dumps(onnxtext.loads((REPOSITORY / "examples/extensions.onnxtxt").read_text()))
     for what in ("metadata", "doc", "value-info"):
         model = onnxtext.loads(edited(editing.strip, text, what=what))
@@ -300,7 +300,7 @@ def drawn(draw: random.Random, tree: ast.Model) -> tuple[Callable[..., Any], dic
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_drawn_edits(path: Any) -> None:
+def test_drawn_edits_change_text_and_binary_alike(path: Any) -> None:
     draw = seeded()
     text = path.read_text()
     for _ in range(8):
@@ -340,7 +340,7 @@ def test_initializers_with_value_infos_are_edited_alike() -> None:
         edited(editing.set_shape, text, name="w", shape="[1]")
 
 
-def test_extract_inputs_and_weights_as_outputs() -> None:
+def test_extract_can_return_inputs_and_weights() -> None:
     text = TEXT.replace("bool c)", "bool c, float[1] d0 = {1})")
     model = onnxtext.loads(edited(editing.extract, text, starts=[], ends=["a", "c", "d0", "a"]))
     assert [value.name for value in model.graph.output] == ["a", "c", "d0"]
@@ -359,7 +359,7 @@ def test_removed_values_leave_nothing_behind() -> None:
     model.graph.quantization_annotation.add(tensor_name="e")
     made = edited(editing.remove, onnxtext.dumps(model), node="drop")
     assert not onnxtext.loads(made).graph.quantization_annotation
-    # The output declares its own type: that of the node that defines it now would stand against it.
+    # The output declares its type; the type of the node that now defines it would contradict it.
     made = edited(editing.remove, TEXT.replace("s = Sum", "float[7] s = Sum"), node="y")
     assert "\n  y = Sum (e, d)\n" in made
 
@@ -374,7 +374,7 @@ def test_strip_removes_empty_doc_strings() -> None:
     assert not any(node.HasField("doc_string") for node in model.graph.node)
 
 
-def test_rename_of_a_label_that_a_value_has() -> None:
+def test_rename_distinguishes_labels_and_values() -> None:
     text = TEXT.replace("[two]", "[b]")
     assert "[two] b = Mul (a, w)" in edited(editing.rename, text, old="b", new="two", label=True)
     assert "[b] two = Mul (a, w)" in edited(editing.rename, text, old="b", new="two")

@@ -62,7 +62,7 @@ def typed(content: str | bytes) -> Any:
     return editing.apply(content, editing.write_types).content
 
 
-def test_a_text_keeps_everything_else() -> None:
+def test_inferred_types_change_nothing_else() -> None:
     text, wanted = sorted_text(TEXT), sorted_text(TYPED)
     assert typed(text) == wanted
     assert typed(wanted) == wanted
@@ -84,7 +84,7 @@ def test_a_text_keeps_everything_else() -> None:
         ("float[N, 4] a, float[N, 4] gone", "a = Relu (x)", "float[N, 4] gone"),
     ],
 )
-def test_what_is_written(declared: str, nodes: str, wanted: str) -> None:
+def test_each_inferred_type_is_written(declared: str, nodes: str, wanted: str) -> None:
     head = HEAD.replace('"own"', '"custom"')
     values = f" <{declared}>" if declared else ""
     text = f"{head}g (float[N, 4] x) => (float[N, 4] y){values} {{\n  {nodes}\n  y = Neg (x)\n}}\n"
@@ -106,7 +106,7 @@ f (a) => (b) { c = Relu (a)  d = Shape (c)  b = Neg (c) }
 
 
 @pytest.mark.parametrize("version", [8, 9, 10, 11])
-def test_functions_get_what_holds_in_all_calls(version: int) -> None:
+def test_functions_get_types_that_hold_in_all_calls(version: int) -> None:
     """Functions have no value infos before IR version 10."""
     made = typed(CALLS.replace("ir_version: 10", f"ir_version: {version}"))
     assert "float[N, 5] other" in made
@@ -117,7 +117,7 @@ def test_functions_get_what_holds_in_all_calls(version: int) -> None:
         assert "float[?, ?] c = Relu (a)  int64[2] d = Shape (c)  float[?, ?] b" in made
 
 
-def test_lists_in_another_order_stay_so() -> None:
+def test_ordered_value_infos_keep_their_order() -> None:
     text = (
         HEAD
         + """\
@@ -199,7 +199,7 @@ def check_laws(data: bytes) -> None:
 
 
 @pytest.mark.data
-def test_real_models() -> None:
+def test_inferred_types_keep_the_laws_for_real_models() -> None:
     rng = seeded()
     for file in rng.sample(shared_models(), 8):
         data = shared_model(file)
@@ -217,5 +217,5 @@ def test_an_export_is_fully_typed() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", shared_models())
-def test_every_model(file: str) -> None:
+def test_inferred_types_keep_the_laws_for_every_model(file: str) -> None:
     check_laws(shared_model(file))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of edits on real models: any verb, any names, texts with comments and binary models.
 
-A text and its binary model are edited alike or refused alike; nothing but what an edit is about
-changes; comments stay; renaming back gives the same model again.
+A text and its binary model are edited alike or rejected alike; an edit changes only its target;
+comments stay; renaming back restores the model.
 """
 
 from __future__ import annotations
@@ -232,14 +232,14 @@ def attack(draw: random.Random, count: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_a_few_edits() -> None:
+def test_a_few_edits_keep_the_laws() -> None:
     attack(seeded(), 12)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @pytest.mark.parametrize("part", range(4))
-def test_many_edits(part: int) -> None:
+def test_many_edits_keep_the_laws(part: int) -> None:
     number = fresh_seed() + part
     print(f"seed {number}")
     attack(random.Random(number), 5_000)

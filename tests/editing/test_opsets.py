@@ -91,14 +91,14 @@ def test_the_converted_model_computes_the_same(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["squeeze and unsqueeze", "clip", "reduce", "slice", "top k", "split", "pad"]
 )
-def test_the_way_back_gives_the_same_text(name: str) -> None:
+def test_converting_back_gives_the_same_text(name: str) -> None:
     before, after, _, body = CASES[name]
     text = onnxtext.format_text(model(before, body).replace("ir_version: 8", "ir_version: 14"))
     assert converted(converted(text, after), before) == text
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_what_stands_against_it_is_told(name: str) -> None:
+def test_obstacles_of_a_conversion_are_reported(name: str) -> None:
     before, after, reason, body = TOLD[name]
     text = model(before, body)
     with pytest.raises(OnnxTextError) as caught:
@@ -155,7 +155,7 @@ def test_only_converted_nodes_change() -> None:
     ]
 
 
-def test_the_same_version_changes_nothing() -> None:
+def test_converting_to_the_same_version_changes_nothing() -> None:
     assert converted(KEPT, 11) == KEPT
     data = onnxtext.to_binary(KEPT)
     assert apply(data, lambda tree: convert(tree, {"": 11})).content == data
@@ -163,7 +163,7 @@ def test_the_same_version_changes_nothing() -> None:
 
 @cache
 def backend_cases() -> list[Any]:
-    """The cases with a warning for each overflow that they are about."""
+    """Return the backend cases; making the cases about overflow causes numpy warnings."""
     return list(benchmark.backend_cases())
 
 
@@ -229,7 +229,7 @@ def key(schema: defs.OpSchema) -> tuple[str, str, int]:
 
 
 def test_every_step_is_covered() -> None:
-    """Whatever a reviewed version changes besides types has a rule or an entry in a table."""
+    """Each change of a reviewed version, except of types, has a rule or an entry in a table."""
     open_ones = []
     for old, new in steps():
         step = key(new)
@@ -256,7 +256,7 @@ def test_every_step_is_covered() -> None:
     assert open_ones == []
 
 
-def test_the_tables_name_what_exists() -> None:
+def test_the_tables_name_existing_operators() -> None:
     known = {key(new): (old, new) for old, new in steps()}
     newest = {domain or "ai.onnx": version for domain, version in newest_versions().items()}
     for entries in (REMOVED, UNUSED_BY_OLDER, MEANT_BEFORE, SAME_MEANING, ONLY_NEWER, ONLY_OLDER):
@@ -314,7 +314,7 @@ def test_the_ir_version_is_raised() -> None:
     assert "ir_version: 8" in converted(text, 15)
 
 
-def test_other_domains() -> None:
+def test_other_domains_are_converted() -> None:
     body = 'y = ai.onnx.ml.LabelEncoder <keys_strings = ["a"], values_int64s = [1]> (x)'
     text = model(15, f"g (string[2] x) => (int64[2] y) {{ {body} }}")
     text = text.replace("[15]", '[15, "ai.onnx.ml": 2]')
@@ -323,7 +323,7 @@ def test_other_domains() -> None:
 
 
 @pytest.mark.parametrize("version", [0, 99])
-def test_unknown_versions(version: int) -> None:
+def test_unknown_versions_are_errors(version: int) -> None:
     text = model(11, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
     with pytest.raises(OnnxTextError, match="version"):
         apply(text, lambda tree: set_opset(tree, version))
@@ -347,7 +347,7 @@ def test_unknown_versions(version: int) -> None:
         "y = Constant <value_ints: ints = []> ()",
     ],
 )
-def test_invalid_nodes_do_not_crash_it(body: str) -> None:
+def test_invalid_nodes_do_not_crash_the_conversion(body: str) -> None:
     weights = "double[1] h = [1e300], float[1] n = [nan], int64[0] e = []"
     for before, after in ((28, 7), (20, 11), (7, 28), (17, 21)):
         text = model(before, f"g (float[1, 2, 3, 4] x) => (y) <{weights}> {{ {body} }}")
@@ -358,7 +358,7 @@ def test_invalid_nodes_do_not_crash_it(body: str) -> None:
 
 
 @pytest.mark.parametrize("version", [-1, 0, 99])
-def test_models_of_unknown_versions(version: int) -> None:
+def test_models_of_unknown_versions_are_errors(version: int) -> None:
     text = model(version, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
     with pytest.raises(OnnxTextError, match="which is unknown"):
         converted(text, 13)
@@ -410,7 +410,7 @@ def test_newer_versions_are_left_to_the_converter(
     np.testing.assert_allclose(outputs(text, [x])[0], outputs(made, [x])[0], rtol=1e-5)
 
 
-def test_a_converter_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_of_the_converter_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "REVIEWED", {"": 8})
     monkeypatch.setattr(Inference, "convert", lambda *_: Failure("crash", "SIGSEGV"))
     with pytest.raises(OnnxTextError, match="converter failed: its process failed"):

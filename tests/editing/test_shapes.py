@@ -34,7 +34,7 @@ def symbolic(
     return made.content, [note for note in made.notes if note not in against], against
 
 
-def test_everything_that_follows_changes_and_nothing_else() -> None:
+def test_only_dependent_declarations_change() -> None:
     text = f"""\
 # kept
 {HEAD}g (float[2, 3] x, float[2, 3] other) => (float[2, 3] y, float[4, 3] z, float[2, 2] c) <
@@ -86,7 +86,7 @@ def test_everything_that_follows_changes_and_nothing_else() -> None:
         ("t, u = Split <axis = 0> (x, s) y = Relu (t)", "int64[2] s = {1, 1}", "`Split` of `t`"),
     ],
 )
-def test_obstacles(nodes: str, values: str, said: str) -> None:
+def test_obstacles_are_reported(nodes: str, values: str, said: str) -> None:
     *_, against = symbolic(model(nodes, values))
     assert any(said in one for one in against), against
 
@@ -111,7 +111,7 @@ def test_obstacles(nodes: str, values: str, said: str) -> None:
         ),
     ],
 )
-def test_fixes(nodes: str, values: str, right: str) -> None:
+def test_fixes_remove_obstacles(nodes: str, values: str, right: str) -> None:
     text = model(nodes, values)
     made, notes, against = symbolic(text, fix=True)
     assert right in made
@@ -132,7 +132,7 @@ def test_a_shape_that_another_node_needs_is_not_changed() -> None:
     assert against
 
 
-def test_several_inputs() -> None:
+def test_several_inputs_get_the_same_symbol() -> None:
     text = model("y = Concat <axis = 1> (x, z)", inputs="float[2, 3] x, float[2, 1] z")
     assert symbolic(text)[2]
     made, _, against = symbolic(text, ("x", 0), ("z", 0))
@@ -151,12 +151,12 @@ def test_several_inputs() -> None:
         ([("x", 0)], " ", "is no name"),
     ],
 )
-def test_impossible(dims: Any, symbol: str, said: str) -> None:
+def test_impossible_dimensions_are_errors(dims: Any, symbol: str, said: str) -> None:
     with pytest.raises(OnnxTextError, match=said):
         symbolic(model("y = Relu (x)"), *dims, symbol=symbol)
 
 
-# ---- onnxruntime as the judge ---------------------------------------------------------------
+# ---- Comparison with onnxruntime ------------------------------------------------------------
 
 
 def session(data: bytes) -> Any:
@@ -242,7 +242,7 @@ def test_exported_networks_run_with_any_batch(name: str) -> None:
 
 
 @pytest.mark.data
-def test_clean_models_run() -> None:
+def test_clean_models_run_with_any_size() -> None:
     rng = seeded()
     for file in rng.sample(shared_models(), 8):
         data = shared_model(file)
@@ -255,7 +255,7 @@ def test_clean_models_run() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("file", shared_models())
-def test_every_clean_model_runs(file: str, other: bool) -> None:
+def test_every_clean_model_runs_with_any_size(file: str, other: bool) -> None:
     data = shared_model(file)
     if not [item for item in onnxtext.check(data) if item.severity == "error"]:
         judge(data, seeded() if other else None)

@@ -56,7 +56,7 @@ def broken(tmp_path: Path) -> Path:
     return path
 
 
-def test_neovim(broken: Path) -> None:
+def test_neovim_shows_diagnostics_and_hovers(broken: Path) -> None:
     home = broken.parent
     plugins = home / "config/nvim/plugin"
     plugins.mkdir(parents=True)
@@ -75,7 +75,7 @@ def test_neovim(broken: Path) -> None:
     assert "Relu" in found["hover"]
 
 
-def test_emacs_colours_and_indentation(broken: Path) -> None:
+def test_emacs_colours_and_indents_texts(broken: Path) -> None:
     examples = [str(path) for path in sorted((ROOT / "examples").glob("*.onnxtxt"))]
     assert examples
     mode = str(ROOT / "editors/emacs/onnxtext-mode.el")
@@ -85,14 +85,14 @@ def test_emacs_colours_and_indentation(broken: Path) -> None:
     assert f"{len(examples)} texts indented as they were" in said
 
 
-def test_emacs_has_no_warnings_of_the_compiler(tmp_path: Path) -> None:
+def test_emacs_compiles_the_mode_without_warnings(tmp_path: Path) -> None:
     mode = str(shutil.copy(ROOT / "editors/emacs/onnxtext-mode.el", tmp_path))
     check = "(setq byte-compile-error-on-warn t)"
     compile_it = ["--eval", check, "-f", "batch-byte-compile", mode]
     run([editor("emacs"), "--batch", "-Q", *compile_it], tmp_path)
 
 
-def test_emacs_and_the_server(broken: Path) -> None:
+def test_emacs_works_with_the_server(broken: Path) -> None:
     emacs = editor("emacs")
     there = "(progn (require 'package) (package-initialize) (require 'eglot nil t))"
     asked = [emacs, "--batch", "--eval", f'(princ (if {there} "eglot is there" "none"))']

@@ -39,7 +39,7 @@ def inserted(body: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_snippet(name: str) -> None:
+def test_each_snippet_parses(name: str) -> None:
     body = json.loads(SNIPPETS.read_text(encoding="utf-8"))[name]["body"]
     onnxtext.parse(FRAMES[name].replace("@@", inserted(body)))
 

@@ -36,7 +36,7 @@ def onnxruntime() -> str:
 
 
 @pytest.mark.parametrize("engine", ["onnx", "onnxruntime"])
-def test_run(engine: str) -> None:
+def test_each_engine_runs_a_model(engine: str) -> None:
     if engine == "onnxruntime":
         onnxruntime()
     model = engines.load_model(TEXT)
@@ -80,13 +80,13 @@ def test_random_inputs_depend_on_name_and_seed_only() -> None:
         ({"x": np.array([["a", "b"]])}, "`x` is float32, not"),
     ],
 )
-def test_wrong_inputs(given: dict[str, Any], said: str) -> None:
+def test_wrong_inputs_are_errors(given: dict[str, Any], said: str) -> None:
     with pytest.raises(onnxtext.OnnxTextError, match=said) as caught:
         engines.fill_inputs(engines.load_model(TEXT), given)
     assert caught.value.diagnostics[0].code == "run-input"
 
 
-def test_engines_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_of_engines_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     model = engines.load_model(TEXT.replace("Neg", "Nagg"))
     with pytest.raises(onnxtext.OnnxTextError, match=r"onnx cannot run the model: .*Nagg") as error:
         engines.run_model(model, {"x": np.ones((1, 2), np.float32)})
@@ -159,7 +159,7 @@ def test_a_crash_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         engines.run_model(engines.load_model(TEXT), {})
 
 
-def test_external_data(tmp_path: Path) -> None:
+def test_external_data_is_loaded(tmp_path: Path) -> None:
     weight = numpy_helper.from_array(np.arange(2, dtype=np.float32), "w")
     model = helper.make_model(
         helper.make_graph(
@@ -209,7 +209,7 @@ def test_values_survive_the_way_between_processes(tmp_path: Path) -> None:
         ([], [], 0, 0, 0),
     ],
 )
-def test_compared_values(
+def test_compare_values_returns_the_differences(
     first: list[float], second: list[float], changed: int, largest: float, relative: float
 ) -> None:
     found = compare_values("v", np.array(first), np.array(second))
@@ -217,7 +217,7 @@ def test_compared_values(
     assert found.differs == bool(changed)
 
 
-def test_what_cannot_be_compared() -> None:
+def test_incomparable_values_have_a_note() -> None:
     other = compare_values("v", np.zeros(2), np.zeros(3))
     assert other.note == "shape [2], then [3]"
     assert other.exceeds(1, 1)
@@ -226,7 +226,7 @@ def test_what_cannot_be_compared() -> None:
     assert not compare_values("v", None, None).differs
 
 
-def test_tolerances() -> None:
+def test_small_differences_are_within_tolerances() -> None:
     found = compare_values("v", np.array([100.0]), np.array([100.001]))
     assert found.differs
     assert not found.exceeds(1e-4, 1e-6)
@@ -234,7 +234,7 @@ def test_tolerances() -> None:
     assert not found.exceeds(0, 1)
 
 
-def test_run_both() -> None:
+def test_run_both_compares_all_values() -> None:
     first, second = engines.load_model(TEXT), engines.load_model(TEXT.replace("{3}", "{4}"))
     inputs = engines.random_inputs(first)
     one, two, found = engines.run_both(first, second, inputs, engine="onnx")
@@ -244,7 +244,7 @@ def test_run_both() -> None:
     np.testing.assert_allclose(one["y"] * 4, two["y"] * 3, rtol=1e-5)
 
 
-def test_inputs_that_only_the_second_model_needs() -> None:
+def test_missing_inputs_come_from_the_other_model() -> None:
     text = """<ir_version: 10, opset_import: ["": 21]>
     g (float[1] x, float[1] w = [3]) => (float[1] y) { y = Mul (x, w) }"""
     first, second = engines.load_model(text), engines.load_model(text.replace(" = [3]", ""))

@@ -310,12 +310,12 @@ def test_every_example_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_is_valid(name: str) -> None:
+def test_each_example_is_valid(name: str) -> None:
     onnx.checker.check_model(onnxtext.load(EXAMPLES / name), full_check=True)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_computes_what_it_says(name: str) -> None:
+def test_each_example_computes_the_expected_outputs(name: str) -> None:
     model = runnable(onnxtext.load(EXAMPLES / name))
     types = {output.name: output.type for output in model.graph.output}
     evaluator = ReferenceEvaluator(model)
@@ -328,6 +328,6 @@ def test_computes_what_it_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_round_trips(name: str) -> None:
+def test_each_example_round_trips(name: str) -> None:
     data = onnxtext.to_binary((EXAMPLES / name).read_text(encoding="utf-8"))
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data

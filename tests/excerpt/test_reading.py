@@ -111,7 +111,7 @@ def test_external_data_has_statistics(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "examples").glob("*.onnxtxt")), ids=str)
-def test_examples(path: Path) -> None:
+def test_examples_are_shown_with_statistics(path: Path) -> None:
     reading = read_model(path.read_bytes(), path.name, path.parent)
     text = "".join(part_text(reading, Choice()))
     made = shown(path.read_bytes(), path.name, path.parent)
@@ -141,7 +141,7 @@ def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject)
     makers = {node.outputs[0]: node for node in graph.nodes}
 
     def leads(name: str, goal: str) -> bool:
-        """Whether the computation of a value uses another one, or is it."""
+        """Return whether the value `name` is `goal` or is computed from it."""
         return name == goal or any(leads(used, goal) for used in inputs(name))
 
     def inputs(name: str) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def test_statistics_are_computed_for_what_is_read(
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @pytest.mark.skipif(SHARED is None, reason="no shared data: models")
-def test_real_models() -> None:
+def test_real_models_are_shown_with_statistics() -> None:
     assert SHARED is not None
     paths = sorted([*SHARED.rglob("models/**/*.onnx"), *SHARED.rglob("exports/*.onnx")])
     assert len(paths) > 100

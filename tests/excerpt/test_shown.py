@@ -53,7 +53,7 @@ class Page(HTMLParser):
 
 
 def assert_alike(shown: onnxtext.Shown) -> Page:
-    """All forms have the same text, but for controls that could harm terminals and pages."""
+    """All forms have the same text, except for control characters that are escaped."""
     html = shown._repr_html_()
     page = Page(html)
     text = escaped(str(shown)).rstrip("\n")
@@ -64,25 +64,25 @@ def assert_alike(shown: onnxtext.Shown) -> Page:
 
 @given(models())
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_any_model(model: bytes) -> None:
+def test_all_forms_of_any_model_have_the_same_text(model: bytes) -> None:
     assert_alike(onnxtext.show(onnx.ModelProto.FromString(model)))
 
 
 @pytest.mark.parametrize("path", wheel_models()[::12])
-def test_real_models(path: str) -> None:
+def test_all_forms_of_real_models_have_the_same_text(path: str) -> None:
     page = assert_alike(onnxtext.show(onnx_directory() / path))
     assert "metadata {" not in page.text
 
 
 @given(st.lists(st.tuples(st.sampled_from(["Whitespace", "String.Doc", "Name", "Comment"]),
                           st.text(alphabet='a <>{}()[]"\n&\x07é', max_size=9))))  # fmt: skip
-def test_any_pieces(pieces: list[tuple[str, str]]) -> None:
+def test_html_has_the_text_of_all_pieces(pieces: list[tuple[str, str]]) -> None:
     text = "".join([piece for _, piece in pieces])
     page = Page(to_html(pieces))
     assert page.text.rstrip("\n") == escaped(text).rstrip("\n")
 
 
-def test_nothing_is_markup() -> None:
+def test_names_strings_and_comments_are_escaped() -> None:
     evil = "</div><script>alert(1)</script>"
     text = f'g (float["{evil}"] "{evil}") => () {{ y = Op <s = """\n{evil}\n"""> () # {evil}\n}}'
     shown = onnxtext.show(text)
@@ -90,7 +90,7 @@ def test_nothing_is_markup() -> None:
     assert_alike(shown)
 
 
-def test_parts_and_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_and_sources_are_shown_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = weighted()
     path = tmp_path / "m.onnx"
     path.write_bytes(data)
@@ -122,7 +122,7 @@ def test_parts_and_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert COLOR.sub("", colored) == str(onnxtext.show(data)).rstrip("\n")
 
 
-def test_folds() -> None:
+def test_long_lists_are_folded() -> None:
     values = ",\n".join([f"float w{number} = 1" for number in range(MOST_OPEN + 2)])
     nodes = "\n".join([f"y{number} = A (x)" for number in range(3)])
     page = assert_alike(onnxtext.show(f"g (x) => (y0) <{values}> {{ {nodes} }}"))

@@ -21,7 +21,7 @@ def ugly(tmp_path: Path) -> Path:
     return path
 
 
-def test_in_place(ugly: Path) -> None:
+def test_fmt_formats_in_place(ugly: Path) -> None:
     ugly.chmod(0o640)
     done = run("fmt", ugly)
     assert (done.status, done.out, done.err) == (0, b"", "")
@@ -34,7 +34,7 @@ def test_in_place(ugly: Path) -> None:
     assert ugly.stat().st_mtime_ns == before.st_mtime_ns
 
 
-def test_check(ugly: Path) -> None:
+def test_fmt_check_lists_unformatted_files(ugly: Path) -> None:
     before = ugly.read_bytes()
     good = ugly.with_name("good.onnxtxt")
     good.write_text(TEXT)
@@ -44,7 +44,7 @@ def test_check(ugly: Path) -> None:
     assert run("fmt", "--check", good).status == 0
 
 
-def test_diff(ugly: Path) -> None:
+def test_fmt_diff_shows_the_changes(ugly: Path) -> None:
     before = ugly.read_bytes()
     done = run("fmt", "--diff", ugly)
     assert done.status == 0
@@ -55,7 +55,7 @@ def test_diff(ugly: Path) -> None:
     assert run("fmt", "--diff", "--check", ugly).status == 1
 
 
-def test_streams(ugly: Path) -> None:
+def test_fmt_reads_and_writes_streams(ugly: Path) -> None:
     before = ugly.read_bytes()
     done = run("fmt", "-", stdin=before)
     assert (done.status, done.out, done.err) == (0, PRETTY.encode(), "")
@@ -66,7 +66,7 @@ def test_streams(ugly: Path) -> None:
     assert (done.status, done.out) == (1, b"<stdin>\n")
 
 
-def test_directories(ugly: Path) -> None:
+def test_fmt_formats_directories(ugly: Path) -> None:
     root = ugly.parent
     (root / "sub" / "generated").mkdir(parents=True)
     for name in ("sub/a.onnxtxt", "sub/generated/b.onnxtxt", "sub/other.txt"):
@@ -79,7 +79,7 @@ def test_directories(ugly: Path) -> None:
     assert ugly.read_bytes().startswith(b"\xef\xbb\xbf")
 
 
-def test_errors_leave_the_file_alone(ugly: Path) -> None:
+def test_errors_leave_the_file_unchanged(ugly: Path) -> None:
     bad = ugly.with_name("bad.onnxtxt")
     bad.write_text(BAD_TEXT)
     latin = ugly.with_name("latin.onnxtxt")
@@ -95,7 +95,7 @@ def test_errors_leave_the_file_alone(ugly: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")
-def test_unwritable(ugly: Path) -> None:
+def test_an_unwritable_directory_is_an_error(ugly: Path) -> None:
     before = ugly.read_bytes()
     ugly.parent.chmod(0o500)
     try:
@@ -113,7 +113,7 @@ def test_symbolic_links_stay(ugly: Path) -> None:
     assert ugly.read_bytes() == PRETTY.encode()
 
 
-def test_wrong_usage(ugly: Path) -> None:
+def test_wrong_usage_is_status_2(ugly: Path) -> None:
     assert run("fmt").status == 2
     assert run("fmt", "--stdout", "--check", ugly).status == 2
     assert run("fmt", "-", ugly).status == 2

@@ -60,7 +60,7 @@ def official_models() -> Iterator[tuple[str, str]]:
         }[entry["kind"]]
         try:
             onnxtext.parse(wrapped)
-        except OnnxTextError:  # what we refuse is listed in tests/laws/test_official.py
+        except OnnxTextError:  # tests/laws/test_official.py lists the texts that onnxtext rejects
             continue
         yield entry["file"], wrapped
 
@@ -73,12 +73,12 @@ def test_examples_are_formatted(file: object) -> None:
 
 @pytest.mark.parametrize("own_line", [False, True])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_comments_everywhere_at_once(file: object, own_line: bool) -> None:
+def test_fmt_keeps_comments_at_all_tokens_at_once(file: object, own_line: bool) -> None:
     assert_format_laws(with_all(example(file.name), own_line=own_line))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_a_comment_at_every_boundary(file: object) -> None:
+def test_fmt_keeps_a_comment_at_any_token(file: object) -> None:
     text = example(file.name)  # type: ignore[attr-defined]
     for number, at in enumerate(boundaries(text)):
         assert_format_laws(with_comment(text, at, '# a "new" one', own_line=number % 2 == 0))
@@ -86,14 +86,14 @@ def test_a_comment_at_every_boundary(file: object) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_a_comment_at_every_other_boundary(file: object) -> None:
+def test_fmt_keeps_the_other_kind_of_comment_at_any_token(file: object) -> None:
     text = example(file.name)  # type: ignore[attr-defined]
     for number, at in enumerate(boundaries(text)):
         assert_format_laws(with_comment(text, at, '# a "new" one', own_line=number % 2 == 1))
 
 
 @pytest.mark.data
-def test_official_texts() -> None:
+def test_official_texts_are_formatted() -> None:
     texts = list(official_models())
     assert len(texts) > 800
     for _, text in texts:
@@ -103,14 +103,14 @@ def test_official_texts() -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize("own_line", [False, True])
-def test_comments_everywhere_in_official_texts(own_line: bool) -> None:
+def test_fmt_keeps_comments_at_all_tokens_of_official_texts(own_line: bool) -> None:
     for _, text in official_models():
         assert_format_laws(with_all(text, own_line=own_line))
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("part", range(4))
-def test_a_comment_at_any_boundary_of_official_texts(part: int) -> None:
+def test_fmt_keeps_a_comment_at_any_token_of_official_texts(part: int) -> None:
     rng = seeded()
     texts = [text for _, text in official_models() if len(text) < 3000][part::4]
     for _ in range(400):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L3 for any text: those that people and tools write, edited at random, and random sentences.
+"""L3 for any text: real texts with random edits, and random sentences of the grammar.
 
 The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` sets it.
 """
@@ -47,13 +47,13 @@ def sweep(wanted: int) -> None:
             raise AssertionError(f"ONNXTEXT_SEED={seed - 1}, the text is {shown}") from error
 
 
-def test_random_edits_and_sentences() -> None:
+def test_edited_texts_and_sentences_keep_the_laws() -> None:
     sweep(400)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
-def test_many_random_edits_and_sentences(part: int) -> None:
+def test_many_edited_texts_and_sentences_keep_the_laws(part: int) -> None:
     sweep(2_000)
 
 
@@ -71,14 +71,14 @@ def test_paths_of_weights_are_kept() -> None:
         "g () => () { y = If (x) <b = t () => () {\n z =\n# c\n A () # fmt: skip\n }> }\n",
     ],
 )
-def test_comments_in_skipped_statements_stay(text: str) -> None:
+def test_fmt_keeps_comments_in_skipped_statements(text: str) -> None:
     assert_format_laws(text)
 
 
 @pytest.mark.parametrize("type", ["undefined", "float", "float[2]", "undefined[2]", "undefined w"])
 @pytest.mark.parametrize("end", [">", " >", ",>", "\n>"])
 @pytest.mark.parametrize("kind", ["node", "function"])
-def test_tensors_without_data_at_the_end_of_a_list(type: str, end: str, kind: str) -> None:
+def test_tensors_without_data_at_the_end_of_a_list_are_kept(type: str, end: str, kind: str) -> None:
     """The `=` and the `>` become an arrow if nothing stands between them."""
     if type == "undefined" and end == ">":
         return  # `undefined =>` begins a graph
@@ -90,7 +90,7 @@ def test_tensors_without_data_at_the_end_of_a_list(type: str, end: str, kind: st
 
 @pytest.mark.parametrize("type", ["string", "float", "float[2]"])
 @pytest.mark.parametrize("name", range(50, 90, 4))
-def test_blobs_of_typed_data_at_the_limit_of_width(type: str, name: int) -> None:
+def test_blobs_of_typed_data_stay_on_one_line(type: str, name: int) -> None:
     """A blob in braces stays on one line, in whatever way the text around it is formatted."""
     blob = 'blob"6e340b9cffb37a989ca544e6bb780a2c"'
     tensor = f"{type} {'n' * name} = {{{blob}}}"
@@ -105,12 +105,12 @@ def test_blobs_of_typed_data_at_the_limit_of_width(type: str, name: int) -> None
 @pytest.mark.thorough
 @pytest.mark.parametrize("depth", [48, 90, 97, 200, 330])
 @pytest.mark.parametrize("comment", ["", "# why\n"])
-def test_deeply_nested_records(depth: int, comment: str) -> None:
+def test_deeply_nested_records_are_formatted(depth: int, comment: str) -> None:
     assert_format_laws(f"@set(999: {comment}{'{1: ' * depth}1{'}' * depth})g () => () {{}}")
 
 
 @pytest.mark.parametrize("depth", [10, 50, 90, 97, 98])
-def test_nested_groups_of_binaries(depth: int) -> None:
+def test_nested_groups_of_binaries_are_formatted(depth: int) -> None:
     data = bytes([0x0B] * depth + [0x0C] * depth)  # groups of field 1 inside of one another
     text = onnxtext.from_binary(b"\x9b\x06" + data + b"\x9c\x06")
     assert onnxtext.format_text(text) == text

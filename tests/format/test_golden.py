@@ -19,7 +19,7 @@ INPUTS = sorted(GOLDEN.glob("*.input.onnxtxt"))
 
 
 @pytest.mark.parametrize("file", INPUTS, ids=lambda file: file.name)
-def test_golden(file: Path) -> None:
+def test_each_input_becomes_its_golden_file(file: Path) -> None:
     formatted = assert_format_laws(file.read_text(encoding="utf-8"))
     golden = file.with_name(file.name.replace(".input.", ".golden."))
     if os.environ.get("ONNXTEXT_BLESS"):

@@ -50,7 +50,7 @@ def large_text(seed: int) -> str:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(10))
-def test_the_same_text(seed: int) -> None:
+def test_the_fast_path_gives_the_same_text(seed: int) -> None:
     source = large_text(seed)
     short = incremental.extract_lists(source, onnxtext.parse(source))
     assert short is not None

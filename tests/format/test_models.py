@@ -31,14 +31,14 @@ def check_model(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_models_of_the_wheel(part: int) -> None:
+def test_printed_wheel_models_are_formatted(part: int) -> None:
     for file in corpus.wheel_models()[part::4]:
         check_model((corpus.onnx_directory() / file).read_bytes())
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("part", range(4))
-def test_shared_models(part: int) -> None:
+def test_printed_shared_models_are_formatted(part: int) -> None:
     for file in corpus.shared_models()[part::4]:
         data = corpus.shared_model(file)
         if len(data) < 1_000_000:
@@ -48,7 +48,7 @@ def test_shared_models(part: int) -> None:
 @pytest.mark.thorough
 @given(strategies.models(unknown_fields=False))
 @settings(max_examples=60, deadline=None)
-def test_any_model(data: bytes) -> None:
+def test_any_printed_model_is_formatted(data: bytes) -> None:
     text = onnxtext.from_binary(data)
     assert onnxtext.format_text(text) == text
     formatted = write_document(text)

@@ -40,7 +40,7 @@ def blown_about(source: str, chance: random.Random, comments: float) -> str:
 
 @pytest.mark.parametrize("comments", [0, 0.01, 0.1])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_other_line_breaks(file: object, comments: float) -> None:
+def test_texts_with_other_line_breaks_are_formatted(file: object, comments: float) -> None:
     source = example(file.name)  # type: ignore[attr-defined]
     for seed in range(8):
         assert_format_laws(blown_about(source, random.Random(seed), comments))
@@ -56,7 +56,7 @@ def test_printed_lines_are_used_without_comments(file: object) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_unusual_spellings(seed: int) -> None:
+def test_unusual_spellings_are_formatted(seed: int) -> None:
     chance = random.Random(seed)
     numbers = ("1e-05", "0.00001", "2.50", "3", "+4", "0x1p3", "1.", "inf")
     attributes = ("axis: int = 1", "axis = 1", "e: float = 1e-05", "e = 0.50", "p: ints = [1,2]")
@@ -74,7 +74,7 @@ def test_unusual_spellings(seed: int) -> None:
     source = f"g (float x) => (float y) <{listed}> {{\n{body}\n}}\n"
     try:
         onnxtext.parse(source)
-    except OnnxTextError:  # a number that is none here
+    except OnnxTextError:  # the drawn number is invalid for this type
         return
     assert_format_laws(source)
 
@@ -94,7 +94,7 @@ def test_official_texts_take_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.data
-def test_shared_models_with_other_line_breaks() -> None:
+def test_shared_models_with_other_line_breaks_are_formatted() -> None:
     chance = random.Random(5)
     files = [file for file in corpus.shared_models() if len(corpus.shared_model(file)) < 8_000]
     for file in chance.sample(files, 40):

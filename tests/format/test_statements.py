@@ -67,12 +67,12 @@ def values(count: int, seed: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_any_statements(seed: int) -> None:
+def test_any_statements_are_formatted(seed: int) -> None:
     assert_format_laws(f"{HEAD}<{values(60, seed)}> {{\n{nodes(120, seed)}\n}}\n")
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_nested_lists_and_functions(seed: int) -> None:
+def test_nested_lists_and_functions_are_formatted(seed: int) -> None:
     inner = f"b () => (z) <{values(70, seed)}> {{\n{nodes(90, seed + 1)}}}"
     loop = f"o = Loop (x) <n = 1, # of it\n body = {inner} # behind it\n, m = 2>"
     function = f'<domain: "f", opset_import: [20]>\nf <alpha> (a) => (b) {{\n{nodes(60, seed)}}}'
@@ -99,7 +99,7 @@ def test_comments_keep_their_order_around_lists() -> None:
         "# fmt: off\ny   = If (c) <t = g () => () {\n# fmt: on\n z  =  A ()\n}>\nz   = B ()\n",
     ],
 )
-def test_fmt_off_regions(region: str) -> None:
+def test_fmt_off_regions_are_kept(region: str) -> None:
     around = "".join([f"v{number}=Relu(x)\n" for number in range(150)])
     assert_format_laws(f"{HEAD}{{\n{around}{region}{around.replace('v', 'u')}}}\n")
     assert_format_laws(f"{HEAD}{{\n{region}{around}}}\n")
@@ -122,7 +122,9 @@ def test_fmt_off_regions(region: str) -> None:
         '"v/{0}" = Op<\naxis = 1,\n\n\nb = "x"\n>\n(\n"v/{1}"\n)',
     ],
 )
-def test_fast_path(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_statements_take_the_fast_path(
+    statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only a few of thousands of statements are formatted in full."""
     body = "\n".join([statement.format(number, number + 1) for number in range(2000)])
     source = f"{HEAD}{{\n{body}\n}}\n"
@@ -135,14 +137,14 @@ def test_fast_path(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("items", ["true,", "true", "true, false", "nan,", "1, true", "x,"])
-def test_lists_in_records(items: str) -> None:
+def test_lists_in_records_are_formatted(items: str) -> None:
     """A list is lexed as one token or as many; its items are the same."""
     assert_format_laws(
         f"{HEAD}{{ @set(a: [{items}]) y = Op <b = @segment([{items}]) float[1] {{1}}> (x) }}"
     )
 
 
-def test_domains_of_any_parts() -> None:
+def test_domains_of_any_parts_are_formatted() -> None:
     parts = ("", "a", "int64", "a.", "/")
     for count in range(1, 4):
         for domain in product(parts, repeat=count):

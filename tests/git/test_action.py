@@ -28,7 +28,7 @@ BAD = (
 
 
 class Run:
-    """Runs the steps of the action as GitHub does, as far as its expressions go."""
+    """Runs the steps of the action like GitHub; supports the expressions that the action uses."""
 
     def __init__(self, repository: Repository, base: str = "", **inputs: str) -> None:
         self.repository = repository
@@ -43,7 +43,7 @@ class Run:
             "github.token": "secret",
             "steps.diff.outputs.file": "",
         }
-        # Bash has the very onnxtext that is tested, under the name that people have it.
+        # Bash finds the tested onnxtext under its usual name.
         tools = repository.home / "tools"
         tools.mkdir(exist_ok=True)
         for name, words in (("onnxtext", "-m onnxtext"), ("python", "")):
@@ -135,7 +135,7 @@ def test_the_action_is_well_formed() -> None:
 
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
-def test_a_valid_repository(repository: Repository, mode: str) -> None:
+def test_a_valid_repository_passes(repository: Repository, mode: str) -> None:
     repository.onnxtext("git", "install", "--mode", mode, "--attributes", ".gitattributes")
     repository.write("texts/it's odd.onnxtxt", TEXT)
     repository.commit("models", m=binary())
@@ -152,7 +152,7 @@ def test_a_valid_repository(repository: Repository, mode: str) -> None:
     assert clone.read("m.onnx") == binary()
 
 
-def test_a_repository_without_models(repository: Repository) -> None:
+def test_a_repository_without_models_passes(repository: Repository) -> None:
     repository.write("README", "no models\n")
     repository.commit("nothing")
     assert set(Run(repository).all().values()) == {0}
@@ -179,7 +179,7 @@ def test_findings_have_positions(repository: Repository) -> None:
     ]
 
 
-def test_options_of_check(repository: Repository) -> None:
+def test_options_of_check_are_applied(repository: Repository) -> None:
     repository.write("bad.onnxtxt", BAD)
     repository.commit("models")
     assert Run(repository).all()["Rules"] != 0
@@ -207,7 +207,7 @@ def test_a_pull_request_is_shown_as_markdown(repository: Repository, mode: str) 
     assert comments == [f"<!-- onnxtext -->\n{shown}"]
 
 
-def test_the_diff_of_two_commits(repository: Repository) -> None:
+def test_the_diff_of_two_commits_shows_changed_models(repository: Repository) -> None:
     repository.commit("base", m=binary(), gone=edited(("Tanh (a)", "Elu (a)")), same=binary())
     repository.write("t.onnxtxt", TEXT)
     repository.git("mv", "gone.onnx", "sub name.onnx")
@@ -226,7 +226,7 @@ def test_the_diff_of_two_commits(repository: Repository) -> None:
     assert not (repository.path / "x").exists()
 
 
-def test_hooks_of_pre_commit(repository: Repository) -> None:
+def test_pre_commit_hooks_find_errors(repository: Repository) -> None:
     assert [hook["id"] for hook in HOOKS] == ["onnxtext-fmt", "onnxtext-check", "onnxtext-verify"]
     repository.write("good.onnxtxt", TEXT)
     repository.write("good.onnx", binary())
@@ -244,11 +244,11 @@ def test_hooks_of_pre_commit(repository: Repository) -> None:
         assert repository.onnxtext(*words[1:], *good).status == 0
         before = repository.read("bad.onnxtxt")
         result = repository.onnxtext(*words[1:], *bad, check=False)
-        # pre-commit takes a changed file for a failure, as an exit status.
+        # pre-commit treats a changed file as a failure, like an exit status.
         assert result.status != 0 or repository.read("bad.onnxtxt") != before
 
 
-def test_hostile_repositories(repository: Repository) -> None:
+def test_hostile_repositories_run_no_commands(repository: Repository) -> None:
     """Names like options, links that lead out, texts that look like commands to the runner."""
     secret = repository.home / "secret"
     secret.write_text("the secret\n")
@@ -273,7 +273,7 @@ def test_hostile_repositories(repository: Repository) -> None:
         for line in commands(result.err):
             assert re.match(r"::(error|warning|notice) title=onnxtext \(", line), line
     assert "mask" in run.results["Formatting"].text
-    # Each of these files is looked at, none is taken for an option.
+    # Each of these names is read as a file, none as an option.
     wrong = run.results["Rules"].err
     assert len(re.findall(r"file=[^,:]*onnxtxt[,:]", wrong)) >= 8
     install = next(step for step in ACTION["runs"]["steps"] if step["name"] == "Install onnxtext")

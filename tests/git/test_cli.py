@@ -25,7 +25,7 @@ def test_help_has_examples_and_exit_statuses(repository: Repository, verb: list[
 
 
 @pytest.mark.parametrize("verb", PLUMBING)
-def test_help_of_plumbing_commands(repository: Repository, verb: str) -> None:
+def test_help_of_plumbing_commands_names_their_setting(repository: Repository, verb: str) -> None:
     shown = repository.onnxtext("git", verb, "--help").text
     assert re.search(r"This\s+is\s+`(filter|diff|merge|difftool)\.onnxtext\.", shown)
 
@@ -49,7 +49,9 @@ def test_wrong_usage_is_status_2(repository: Repository, words: list[str]) -> No
 
 
 @pytest.mark.parametrize("words", [["status", "--local"], ["verify"], ["checkout"], ["diff", "a"]])
-def test_outside_of_a_repository(repository: Repository, words: list[str]) -> None:
+def test_commands_outside_of_a_repository_are_errors(
+    repository: Repository, words: list[str]
+) -> None:
     outside = Repository(repository.home, repository.home)
     result = outside.onnxtext("git", *words, check=False)
     assert result.status == 2
@@ -67,7 +69,7 @@ def test_sizes_are_as_in_git(repository: Repository) -> None:
         assert repository.onnxtext("git", "clean", given=model).out == shown.out
 
 
-def test_findings_of_verify_for_tools(filtered: Repository) -> None:
+def test_verify_reports_findings_as_json(filtered: Repository) -> None:
     filtered.git("config", "filter.onnxtext.clean", "cat")
     filtered.git("config", "filter.onnxtext.process", "")
     filtered.git("config", "--unset", "filter.onnxtext.process")
@@ -83,7 +85,7 @@ def test_findings_of_verify_for_tools(filtered: Repository) -> None:
     assert len(json.loads(log.err)["runs"][0]["results"]) == 1
 
 
-def test_verify_of_what_is_missing(filtered: Repository) -> None:
+def test_verify_accepts_deleted_files_and_reports_missing_blobs(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
     (filtered.path / "m.onnx").unlink()
     assert filtered.onnxtext("git", "verify").status == 0
@@ -94,7 +96,7 @@ def test_verify_of_what_is_missing(filtered: Repository) -> None:
     assert "is missing" in result.err
 
 
-def test_verify_of_sources(repository: Repository) -> None:
+def test_verify_parses_source_texts(repository: Repository) -> None:
     repository.write("good.onnxtxt", "<onnxtext: 1>\ng () => () {}\n")
     repository.write("bad.onnxtxt", "<onnxtext: 1>\ng () => () {\n")
     repository.commit("texts", m=binary(), text=b"<onnxtext: 1>\ng () => () {}\n")

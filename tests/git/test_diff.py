@@ -96,7 +96,7 @@ def test_hunk_headers_name_graph_and_function(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
-def test_the_structural_diff(repository: Repository, mode: str) -> None:
+def test_the_structural_diff_shows_changed_nodes(repository: Repository, mode: str) -> None:
     repository.onnxtext("git", "install", "--mode", mode, "--structural")
     repository.commit("first", m=binary(), gone=binary())
     repository.git("rm", "-q", "gone.onnx")
@@ -118,7 +118,7 @@ def test_the_structural_diff(repository: Repository, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
-def test_difftool(repository: Repository, mode: str) -> None:
+def test_difftool_shows_changed_nodes(repository: Repository, mode: str) -> None:
     repository.onnxtext("git", "install", "--mode", mode)
     repository.commit("first", m=binary())
     repository.commit("second", m=edited(CHANGE))

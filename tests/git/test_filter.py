@@ -122,7 +122,7 @@ def test_single_commands_work_without_the_process(filtered: Repository) -> None:
     assert filtered.read("m.onnx") == binary()
 
 
-def test_a_clone_with_the_filter_everywhere(filtered: Repository) -> None:
+def test_a_clone_with_the_global_filter_has_the_models(filtered: Repository) -> None:
     filtered.onnxtext("git", "install", "--global", "--mode", "filter")
     filtered.commit("models", m=binary(), n=edited(("Tanh", "Relu")))
     filtered.write("sub/deep er/ünï.onnx", binary())
@@ -138,7 +138,7 @@ def test_a_clone_without_the_filter_can_be_repaired(filtered: Repository) -> Non
     clone = filtered.clone("clone")
     assert clone.read("m.onnx") == STORED
     clone.unchanged()
-    # Without the filter a binary is stored unchanged, and verify tells.
+    # Without the filter a binary is stored unchanged, and verify reports it.
     clone.commit("a binary", other=binary())
     assert clone.blob("other.onnx") == binary()
     filtered.git("pull", "-q", clone.path.as_uri(), "main")
@@ -185,7 +185,7 @@ def test_a_filter_that_cannot_be_run_loses_nothing(filtered: Repository, program
     filtered.git("reset", "-q", "--hard")
     filtered.git("checkout", "-q", "side")
     assert {"m.onnx", "new.onnx"} <= {path.name for path in filtered.path.iterdir()}
-    # Mended, everything is as it was.
+    # The repair restores everything.
     filtered.onnxtext("git", "install", "--mode", "filter")
     filtered.touch()
     filtered.git("checkout", "--", "*.onnx")
@@ -217,7 +217,7 @@ def test_the_filter_killed_in_the_middle_loses_nothing(filtered: Repository) -> 
     contents = [path.read_bytes() for path in filtered.path.glob("*.onnx")]
     assert len(contents) == 5
     assert set(contents) <= {binary(), STORED}
-    # The next checkout, and ours for what git takes for checked out, mend it.
+    # `git checkout` repairs some files; `onnxtext git checkout` those that git takes as unchanged.
     filtered.git("config", "filter.onnxtext.process", command)
     filtered.git("checkout", "-q", "-f", "main")
     filtered.onnxtext("git", "checkout")
@@ -265,7 +265,7 @@ def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:
     assert filtered.git("checkout", "large.onnx").err.count("warning") == 0
     assert filtered.read("large.onnx") == large
     assert filtered.onnxtext("git", "verify").status == 0
-    # What was stored as text comes back, whatever the limit is today.
+    # Models that were stored as text are restored, whatever the current limit is.
     filtered.git("config", "onnxtext.maxSize", "1")
     (filtered.path / "m.onnx").unlink()
     filtered.git("checkout", "m.onnx")
@@ -311,7 +311,7 @@ def test_renormalize_repairs_an_unfiltered_file(filtered: Repository) -> None:
     assert filtered.onnxtext("git", "verify").status == 0
 
 
-def test_stash(filtered: Repository) -> None:
+def test_stash_restores_the_models(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
     changed = edited(("Tanh", "Relu"))
     filtered.write("m.onnx", changed)
@@ -345,7 +345,9 @@ def test_blame_is_by_statement(filtered: Repository) -> None:
 
 
 @pytest.mark.parametrize("options", [["--depth", "1"], ["--filter=blob:none"]])
-def test_shallow_and_partial_clones(filtered: Repository, options: list[str]) -> None:
+def test_shallow_and_partial_clones_have_the_models(
+    filtered: Repository, options: list[str]
+) -> None:
     filtered.git("config", "uploadpack.allowFilter", "true")
     filtered.git("config", "uploadpack.allowAnySHA1InWant", "true")
     filtered.onnxtext("git", "install", "--global", "--mode", "filter")

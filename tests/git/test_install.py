@@ -87,7 +87,9 @@ def test_modes_replace_or_extend_each_other(repository: Repository) -> None:
     assert info(repository).read_bytes() == textconv[1]
 
 
-def test_global(tmp_path: Path, repository: Repository) -> None:
+def test_global_installation_applies_to_every_repository(
+    tmp_path: Path, repository: Repository
+) -> None:
     elsewhere = Repository(tmp_path, repository.home)  # no repository
     before = snapshot(repository.home)
     assert elsewhere.onnxtext("git", "install", check=False).status == 2
@@ -116,13 +118,13 @@ def test_global_attributes_are_where_git_looks(repository: Repository, way: str)
     assert not place.exists()
 
 
-def test_shared_attributes(repository: Repository) -> None:
+def test_shared_attributes_are_written_and_moved(repository: Repository) -> None:
     repository.write(".gitattributes", b"*.py text")
     repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
     assert b"*.py text\n# onnxtext" in repository.read(".gitattributes")
     assert not info(repository).exists()
     assert repository.onnxtext("git", "status").status == 0
-    # The place is remembered, from wherever in the tree; moving takes the lines along.
+    # Subdirectories use the same attributes file; choosing another file moves the lines there.
     below = Repository(repository.path / "sub", repository.home)
     below.path.mkdir()
     below.onnxtext("git", "install", "--mode", "source")
@@ -182,7 +184,7 @@ def test_another_filter_is_not_replaced(repository: Repository) -> None:
     assert repository.onnxtext("git", "status", "--mode", "textconv").status == 0
 
 
-def test_a_damaged_block_is_left_alone(repository: Repository) -> None:
+def test_a_damaged_block_is_not_changed(repository: Repository) -> None:
     info(repository).write_bytes(b"# onnxtext git install: begin\n*.x y\n")
     before = snapshot(repository.path)
     result = repository.onnxtext("git", "install", check=False)
@@ -204,7 +206,7 @@ def test_worktrees_share_the_configuration(repository: Repository) -> None:
     assert repository.onnxtext("git", "status", check=False).status == 1
 
 
-def test_bare_repositories(tmp_path: Path) -> None:
+def test_bare_repositories_can_be_configured(tmp_path: Path) -> None:
     bare = create(tmp_path, "--bare")
     bare.onnxtext("git", "install")
     assert b"*.onnx" in (bare.path / "info/attributes").read_bytes()
@@ -243,11 +245,11 @@ def test_status_names_commands_that_do_not_run(repository: Repository) -> None:
     assert result.status == 1
     assert "filter: incomplete" in result.text
     assert "NO  filter.onnxtext.process: cannot be run: /nowhere/bin/python" in result.text
-    repository.onnxtext("git", "install", "--mode", "filter")  # mends it
+    repository.onnxtext("git", "install", "--mode", "filter")  # repairs it
     assert repository.onnxtext("git", "status").status == 0
 
 
-def test_status_of_a_clone_without_the_filter(filtered: Repository) -> None:
+def test_status_reports_a_missing_filter(filtered: Repository) -> None:
     filtered.commit("a model", m=binary())
     clone = filtered.clone("clone")
     result = clone.onnxtext("git", "status", check=False)
@@ -295,7 +297,7 @@ def test_code_in_the_repository_is_not_run(filtered: Repository) -> None:
     assert not marker.exists()
 
 
-def test_missing_git(repository: Repository) -> None:
+def test_missing_git_is_an_error(repository: Repository) -> None:
     repository.more["PATH"] = str(repository.home)
     done = subprocess.run(
         [sys.executable, "-m", "onnxtext", "git", "status"],

@@ -92,7 +92,7 @@ def test_neighbouring_nodes_merge(team: Team) -> None:
     assert team.read() == text(TANH, NEAR)
 
 
-def test_one_side_reorders(team: Team) -> None:
+def test_reordering_and_editing_merge(team: Team) -> None:
     base, reordered = moved()
     team.branches(reordered, base.replace("p = Log (x)", "p = Abs (x)"), base)
     team.repository.git("merge", "-q", "--no-edit", "theirs")
@@ -115,7 +115,7 @@ def test_the_same_node_is_a_conflict_that_can_be_resolved(team: Team) -> None:
     assert "  d = Identity (c)" in lines
     assert "  z = Log (x)" in lines
     assert team.repository.git("status", "--porcelain").text == f"UU {team.name}\n"
-    # Taking one side of it resolves it.
+    # Choosing one side resolves the conflict.
     resolved = "\n".join([*lines[:begin], "  b = Elu (a)", *lines[end + 1 :]]) + "\n"
     note = NOTE.decode() if team.mode == "filter" else ""
     assert resolved == note + text(("b = Tanh (a)", "b = Elu (a)"), NEG, INSERT)
@@ -149,7 +149,7 @@ def test_abort_restores_everything(team: Team, way: str) -> None:
     team.repository.unchanged()
 
 
-def test_a_side_that_deletes_the_file(team: Team) -> None:
+def test_deleting_and_editing_the_file_conflict(team: Team) -> None:
     team.branches(text(TANH), text(NEG))
     team.repository.git("checkout", "-q", "theirs")
     team.repository.git("rm", "-q", team.name)
@@ -162,7 +162,7 @@ def test_a_side_that_deletes_the_file(team: Team) -> None:
     assert team.read() == text(TANH)
 
 
-def test_criss_cross(team: Team) -> None:
+def test_criss_cross_merges_have_one_conflict(team: Team) -> None:
     """Two common ancestors whose own merge is a conflict."""
     repository = team.repository
     team.branches(text(TANH), text(("b = Tanh (a)", "b = Elu (a)")))
@@ -225,7 +225,7 @@ def driver(repository: Repository, *words: str) -> tuple[int, str]:
     return result.status, result.err
 
 
-def test_the_driver_by_itself(repository: Repository) -> None:
+def test_the_driver_merges_files(repository: Repository) -> None:
     for name, content in (("o", text()), ("a", text(TANH)), ("b", text(NEG))):
         repository.write(name, content)
     assert driver(repository, "o", "a", "b", "7", "dir/m.onnx", "%S", "%X", "%Y") == (0, "")

@@ -35,7 +35,7 @@ def checked_out(data: bytes) -> bytes:
 
 @given(models())
 @settings(max_examples=20)
-def test_the_comment_is_lost_with_the_text(data: bytes) -> None:
+def test_models_do_not_contain_the_comment(data: bytes) -> None:
     text = stored(data)
     if data:
         assert text.startswith(NOTE)
@@ -60,7 +60,7 @@ def test_a_text_of_a_user_with_the_comment_is_stored_unchanged(text: bytes) -> N
 
 
 def test_a_text_that_only_lacks_the_comment_gets_it() -> None:
-    """Otherwise its model would be a change after a checkout."""
+    """Otherwise git would report the model as changed after a checkout."""
     assert stored(TEXT.encode()) == STORED
     for other in (b"\xef\xbb\xbf" + TEXT.encode(), b"# mine\n" + TEXT.encode()):
         assert stored(other) == other
@@ -194,7 +194,7 @@ def test_the_text_can_be_added_again(conflict: Repository) -> None:
 
 
 @pytest.mark.thorough
-def test_markers_that_were_added_by_mistake_cost_no_weights(conflict: Repository) -> None:
+def test_adding_conflict_markers_loses_no_weights(conflict: Repository) -> None:
     conflict.git("add", "m.onnx")
     assert b"<<<<<<<" in indexed(conflict)
     resolve(conflict, b"Abs")
@@ -203,7 +203,7 @@ def test_markers_that_were_added_by_mistake_cost_no_weights(conflict: Repository
 
 
 @pytest.mark.thorough
-def test_a_rebase(tmp_path: Path) -> None:
+def test_a_rebase_loses_no_weights(tmp_path: Path) -> None:
     repository = create(tmp_path)
     repository.onnxtext("git", "install", "--mode", "filter")
     repository.commit("base", m=weighted("Relu", 0, 1000))

@@ -96,7 +96,7 @@ def test_every_command_is_documented() -> None:
     assert named | set(re.findall(r"`([\w-]+)`", plumbing)) == set(command.commands)
 
 
-def test_the_examples_of_configuration() -> None:
+def test_configuration_examples_are_valid() -> None:
     first, second = (
         block[4] for block in BLOCK.finditer(PAGE.read_text("utf-8")) if block[1] == "yaml"
     )
@@ -106,7 +106,7 @@ def test_the_examples_of_configuration() -> None:
     assert [hook["id"] for hook in hooks["hooks"]] == [hook["id"] for hook in HOOKS]
 
 
-def test_links() -> None:
+def test_links_lead_to_files() -> None:
     page = PAGE.read_text("utf-8")
     for target in re.findall(r"\]\(([^)#:]+)[)#]", page):
         assert (PAGE.parent / target).exists(), target

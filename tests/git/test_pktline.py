@@ -118,7 +118,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
         stream.close()
 
 
-def test_a_session(session: Session) -> None:
+def test_a_session_converts_and_survives_errors(session: Session) -> None:
     assert session.greet("clean", "smudge", "delay") == ["capability=clean", "capability=smudge"]
     for _ in range(3):
         assert session.ask("clean", binary()) == (["status=success"], STORED)

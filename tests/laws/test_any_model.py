@@ -44,14 +44,14 @@ def check_both(data: bytes) -> None:
 
 @quick
 @given(models())
-def test_any_model(data: bytes) -> None:
+def test_any_model_round_trips(data: bytes) -> None:
     check_both(data)
 
 
 @seed(fresh_seed())
 @settings(quick, derandomize=False)
 @given(models())
-def test_any_model_with_a_fresh_seed(data: bytes) -> None:
+def test_any_model_with_a_fresh_seed_round_trips(data: bytes) -> None:
     # Hypothesis is deterministic in CI, except here.
     check_both(data)
 
@@ -59,12 +59,12 @@ def test_any_model_with_a_fresh_seed(data: bytes) -> None:
 @pytest.mark.slow
 @long
 @given(models())
-def test_any_model_at_length(data: bytes) -> None:
+def test_any_model_round_trips_at_length(data: bytes) -> None:
     check_both(data)
 
 
 @pytest.mark.parametrize("name", ["GraphProto", "FunctionProto", "NodeProto"])
-def test_any_fragment(name: str) -> None:
+def test_any_fragment_round_trips(name: str) -> None:
     @quick
     @given(message(message_spec(name)))
     def check_fragment(data: bytes) -> None:

@@ -59,7 +59,7 @@ def test_large_data_moves_to_resources_and_back() -> None:
     assert max(map(len, resources.split("\n"))) <= 4 + 76
 
 
-def test_limits() -> None:
+def test_inline_limit_decides_what_becomes_a_blob() -> None:
     data = model().SerializeToString()
     text = onnxtext.from_binary(data, inline_limit=100)
     assert "float[100] w = [" in text
@@ -100,13 +100,13 @@ def test_unique_prefix_of_a_digest_is_accepted(digits: int) -> None:
         (with_blob(DIGEST[:32], f'resources {{ "{DIGEST[:8]}": base64 "" }}'), "16 to 64"),
     ],
 )
-def test_missing_and_damaged_blobs(text: str, message: str) -> None:
+def test_missing_and_damaged_blobs_are_errors(text: str, message: str) -> None:
     with pytest.raises(OnnxTextError, match=message) as caught:
         onnxtext.to_binary(text)
     assert caught.value.diagnostics[0].source is not None
 
 
-def test_handwritten_lists() -> None:
+def test_handwritten_blobs_become_lists() -> None:
     data = struct.pack("<3q", 1, -2, 3)
     digest = hashlib.sha256(data).hexdigest()[:16]
     text = (
@@ -118,7 +118,7 @@ def test_handwritten_lists() -> None:
         onnxtext.to_binary(text.replace("is: ints", "is: int"))
 
 
-def test_a_value_named_resources() -> None:
+def test_a_value_can_be_named_resources() -> None:
     text = "g () => () { resources = resources (resources) } resources (a) => (b) {}"
     proto = onnxtext.loads(text)
     assert proto.graph.node[0].op_type == "resources"
@@ -129,8 +129,8 @@ DIGITS = st.text("01", min_size=1, max_size=4)
 
 
 @given(st.lists(DIGITS), DIGITS)
-def test_which_resources_a_digest_may_mean(names: list[str], digest: str) -> None:
-    """One is a prefix of the other."""
+def test_a_digest_prefix_finds_its_resource(names: list[str], digest: str) -> None:
+    """A digest finds each resource whose name is a prefix of it or begins with it."""
     blobs = Blobs(dict.fromkeys(names, b""))
     matching = {n for n in names if n.startswith(digest) or digest.startswith(n)}
     assert blobs.knows(digest) == bool(matching)

@@ -113,7 +113,7 @@ def test_forged_patch_cannot_change_the_model() -> None:
         "packed(attribute.ints, 1)",
     ],
 )  # fmt: skip
-def test_invalid_habits(habit: str) -> None:
+def test_invalid_habits_are_errors(habit: str) -> None:
     with pytest.raises(OnnxTextError):
         onnxtext.to_binary(f"<onnxtext: 1, encoding: [{habit}]> g () => () {{}}")
 
@@ -231,14 +231,14 @@ FRESH = fresh_seed()
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 1, "fresh"])
-def test_mutated_real_models(seed: int | str) -> None:
+def test_mutated_real_models_round_trip(seed: int | str) -> None:
     files = [data for data in real_models() if len(data) <= 30_000]
     assert check_mutations(files, FRESH if isinstance(seed, str) else seed, 3) > 20
 
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_mutated_real_models_at_length() -> None:
+def test_mutated_real_models_round_trip_at_length() -> None:
     files = [shared_model(file) for file in shared_models()]
     files += [(onnx_directory() / file).read_bytes() for file in wheel_models()]
     small = [data for data in files if len(data) <= 50_000]
@@ -248,19 +248,19 @@ def test_mutated_real_models_at_length() -> None:
 @pytest.mark.thorough
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), any_unknown_field())
-def test_unknown_fields_first(data: bytes, unknown: bytes) -> None:
+def test_unknown_fields_before_the_model_round_trip(data: bytes, unknown: bytes) -> None:
     assert_lossless(unknown + data)
 
 
 @pytest.mark.thorough
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), models())
-def test_split_models(first: bytes, second: bytes) -> None:
+def test_split_models_round_trip(first: bytes, second: bytes) -> None:
     # Protobuf merges several occurrences of a message.
     assert_lossless(first + second)
 
 
-def test_observing_a_canonical_file_finds_nothing() -> None:
+def test_canonical_files_have_no_habits() -> None:
     for data in real_models():
         canonical = onnx.ModelProto.FromString(data).SerializeToString()
         assert observe(canonical) == ()

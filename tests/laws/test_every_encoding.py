@@ -136,12 +136,12 @@ def check_message(message: str, path: Path) -> int:
 
 
 @pytest.mark.parametrize("message", sorted(PATHS))
-def test_every_field_in_every_encoding(message: str) -> None:
+def test_every_field_in_every_encoding_round_trips(message: str) -> None:
     assert check_message(message, PATHS[message]) >= 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("message", sorted(PATHS))
-def test_every_encoding_at_every_path(message: str) -> None:
+def test_every_encoding_at_every_path_round_trips(message: str) -> None:
     for path in places(message)[1:]:
         check_message(message, path)

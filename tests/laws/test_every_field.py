@@ -72,7 +72,7 @@ def model_with(message: str, name: str, *, empty: bool) -> bytes:
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @pytest.mark.parametrize(("message", "name"), FIELDS)
-def test_field(message: str, name: str) -> None:
+def test_each_field_is_written_by_name(message: str, name: str) -> None:
     for empty in (False, True):
         data = model_with(message, name, empty=empty)
         assert onnx.ModelProto.FromString(data).SerializeToString() == data

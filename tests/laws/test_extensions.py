@@ -84,7 +84,7 @@ def initializer(value: str) -> onnx.TensorProto:
     return onnxtext.loads(HEADER + graph(value)).graph.initializer[0]
 
 
-def test_presence_with_and_without_a_version() -> None:
+def test_the_version_key_decides_field_presence() -> None:
     assert not node("y = Add (a, b)").HasField("domain")
     assert node("y = .Add (a, b)").HasField("domain")
     assert node("y = Add (a, b)", header="").HasField("domain")
@@ -100,13 +100,13 @@ def test_presence_with_and_without_a_version() -> None:
     assert node('y = C <value = float[1] "" {1}> ()').attribute[0].t.HasField("name")
 
 
-def test_opset_domains() -> None:
+def test_empty_opset_domains_can_be_present() -> None:
     model = onnxtext.loads('<opset_import: [21, "": 20, "ai.onnx.ml": 5]> g () => () {}')
     opsets = [(o.HasField("domain"), o.domain, o.version) for o in model.opset_import]
     assert opsets == [(False, "", 21), (True, "", 20), (True, "ai.onnx.ml", 5)]
 
 
-def test_strings() -> None:
+def test_escapes_and_text_blocks_are_read() -> None:
     made = node(r'y = A <a = "\n\"", b = b"a\tb\xff\u{202e}é", c = "é"> (x)')
     assert [a.s for a in made.attribute] == [
         b'n"', b"a\tb\xff\xe2\x80\xae\xc3\xa9", "é".encode(),
@@ -118,12 +118,12 @@ def test_strings() -> None:
 @pytest.mark.parametrize(
     "text", [r'b"\q"', r'b"\x4"', r'b"\u{110000}"', r'b"\u{d800}"', '"""a\n"""', '"""\n x\n  """']
 )
-def test_bad_strings(text: str) -> None:
+def test_bad_strings_are_errors(text: str) -> None:
     with pytest.raises(OnnxTextError):
         node(f"y = A <s = {text}> (x)")
 
 
-def test_raw_and_typed_data() -> None:
+def test_brackets_give_raw_and_braces_typed_data() -> None:
     raw = initializer("float[2, 1, 2] w = [[1, 2], [3, 4]]")
     assert raw.raw_data
     assert onnx.numpy_helper.to_array(raw).tolist() == [[[1, 2]], [[3, 4]]]
@@ -158,7 +158,7 @@ def test_typed_outputs_and_value_infos_merge_in_order() -> None:
     assert onnxtext.from_binary(onnxtext.to_binary(text)).count("@value_info(initializers)") == 1
 
 
-def test_records() -> None:
+def test_records_set_any_field() -> None:
     made = node("y = A <a = {type: INT, i: 3, t: {dims: [2], data_type: 1}, 999: 5i32}> (x)")
     attribute = made.attribute[0]
     assert attribute.type == onnx.AttributeProto.INT

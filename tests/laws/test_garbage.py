@@ -42,7 +42,7 @@ CALLS: dict[str, Callable[[], object]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", CALLS)
-def test_no_reference_cycles(name: str) -> None:
+def test_trees_have_no_reference_cycles(name: str) -> None:
     CALLS[name]()  # one-time initialization may create cycles
     gc.collect()
     gc.set_debug(gc.DEBUG_SAVEALL)

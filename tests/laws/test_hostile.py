@@ -45,12 +45,12 @@ def nested(depth: int, inside: bytes) -> bytes:
     return b"\x08\x0a" + delimited(b"\x3a", graph)
 
 
-def test_a_long_string_deep_inside(tmp_path: Path) -> None:
+def test_a_long_string_in_deep_graphs_is_converted_fast(tmp_path: Path) -> None:
     node = delimited(b"\x0a", delimited(b"\x32", b"a" * (8 * MEGABYTE)))
     convert(nested(30, node), tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
 
 
-def test_names_after_nested_graphs(tmp_path: Path) -> None:
+def test_names_after_nested_graphs_are_converted_fast(tmp_path: Path) -> None:
     graph = b""
     for _ in range(30):
         attribute = delimited(b"\x0a", b"b") + delimited(b"\x32", graph) + b"\xa0\x01\x05"
@@ -60,7 +60,7 @@ def test_names_after_nested_graphs(tmp_path: Path) -> None:
     convert(data, tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
 
 
-def test_many_nodes_in_a_decorated_graph(tmp_path: Path) -> None:
+def test_many_nodes_in_a_decorated_graph_are_converted_fast(tmp_path: Path) -> None:
     nodes = [onnx.helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"]) for at in range(20_000)]
     graph = onnx.helper.make_graph(nodes, "g", [], [], doc_string="decorated")
     graph.node[7].metadata_props.add(key="k", value="v")
@@ -69,7 +69,7 @@ def test_many_nodes_in_a_decorated_graph(tmp_path: Path) -> None:
     convert(data, tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)
 
 
-def test_metadata_of_many_nodes(tmp_path: Path) -> None:
+def test_metadata_of_many_nodes_is_converted_fast(tmp_path: Path) -> None:
     nodes = [onnx.helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"]) for at in range(20_000)]
     for node in nodes:
         node.metadata_props.add(key="trace", value="line 1\nline 2")

@@ -43,7 +43,7 @@ def check(made: Any) -> str:
 
 @pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning")
 @pytest.mark.parametrize("name", MESSAGES)
-def test_any_message(name: str) -> None:
+def test_any_message_round_trips(name: str) -> None:
     @seed(fresh_seed())
     @HARD
     @given(message(message_spec(name), 3))
@@ -72,11 +72,11 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_texts(text: str) -> None:
+def test_each_message_has_its_text(text: str) -> None:
     assert check(TEXTS[text]).rstrip() == text
 
 
-def test_metadata_of_several_lines() -> None:
+def test_metadata_of_several_lines_round_trips() -> None:
     assert check(onnx.StringStringEntryProto(key="a\nb", value='c\n"""\nd')).count("\n") > 3
 
 
@@ -96,13 +96,13 @@ def test_every_message_with_its_own_syntax_is_listed() -> None:
         ("", onnx.TensorProto, "empty|end"),
     ],
 )
-def test_texts_of_other_messages(text: str, kind: type[Any], said: str) -> None:
+def test_texts_of_other_messages_are_errors(text: str, kind: type[Any], said: str) -> None:
     with pytest.raises(onnxtext.OnnxTextError, match=said) as caught:
         onnxtext.loads(text, kind, name="here")
     assert caught.value.diagnostics[0].where().startswith("here:1:")
 
 
-def test_no_message() -> None:
+def test_other_types_are_type_errors() -> None:
     with pytest.raises(TypeError, match="str has no text: it is no message"):
         onnxtext.loads("a", str)  # type: ignore[type-var]
     with pytest.raises(TypeError, match="str is no message of onnx, and no object of onnx_ir"):

@@ -90,7 +90,7 @@ def test_exporters_metadata_leaves_the_graph() -> None:
         ('node [m1] { k: "v" } node y { k: abov }', "abov", "a string, or `above`"),
     ],
 )
-def test_errors_of_blocks(block: str, wrong: str, message: str) -> None:
+def test_wrong_blocks_are_located_errors(block: str, wrong: str, message: str) -> None:
     text = f"<onnxtext: 1> g (x) => (y) {{ [m1] y = Op (x) }} metadata {{ {block} }}"
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.parse(text)

@@ -81,7 +81,7 @@ def test_wheel_model(file: str) -> None:
     check_laws((onnx_directory() / file).read_bytes())
 
 
-def test_the_wheel_has_models() -> None:
+def test_the_wheel_has_all_known_models() -> None:
     assert len(wheel_models()) >= 149
 
 
@@ -113,7 +113,7 @@ def backend_cases() -> list[tuple[str, bytes]]:
 
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")  # numpy's, while the cases are created
-def test_every_backend_case() -> None:
+def test_backend_cases_round_trip() -> None:
     cases = backend_cases()
     assert len(cases) > 1000
     failed = []

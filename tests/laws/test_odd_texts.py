@@ -24,7 +24,7 @@ from onnxtext.syntax.parse import parse_fragment
         "float[0] w = []", "float[2, 0] w = [[], []]", "int4[0] w = {}",
     ],
 )  # fmt: skip
-def test_data_that_does_not_match_the_dims(value: str) -> None:
+def test_data_that_does_not_match_the_dims_round_trips(value: str) -> None:
     text = f"<onnxtext: 1> g () => () <{value}> {{}}"
     model = onnxtext.parse(text)
     printed = print_model(model)
@@ -34,7 +34,7 @@ def test_data_that_does_not_match_the_dims(value: str) -> None:
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
 
 
-def test_value_infos_and_tensors_on_their_own() -> None:
+def test_value_infos_and_tensors_can_be_fragments() -> None:
     value = parse_fragment(Source("<onnxtext: 1> float[2] w = {1, 2}"), "value_info")
     assert list(onnx.TensorProto.FromString(lower_fragment(value)).float_data) == [1, 2]
     text = '<onnxtext: 1>\n@doc("d") float[2] t {1, 2}\n'

@@ -146,7 +146,7 @@ def test_every_entry_is_bound_to_its_owner() -> None:
     assert configuration.num_devices == 2
 
 
-def test_round_trip() -> None:
+def test_sections_round_trip() -> None:
     text = onnxtext.from_binary(onnxtext.to_binary(TEXT))
     assert onnxtext.to_binary(text) == onnxtext.to_binary(TEXT)
     # Short single entries move to their statement; others stay in the section.
@@ -266,7 +266,7 @@ def test_values_without_a_statement_are_bound_last() -> None:
         onnxtext.loads(GENERATED.replace("float[2] q = Mul", "q = Mul"))
 
 
-def test_metadata_options() -> None:
+def test_metadata_options_decide_where_metadata_is() -> None:
     data = onnxtext.to_binary(TEXT)
     text = onnxtext.from_binary(data, metadata="section")
     assert "@meta" not in text
@@ -285,7 +285,7 @@ def test_metadata_options() -> None:
     assert not any(entries(node) for node in left.graph.node)
 
 
-def test_a_value_declared_twice() -> None:
+def test_a_value_declared_twice_round_trips() -> None:
     graph = onnx.helper.make_graph(
         [onnx.helper.make_node("Relu", ["x"], ["q"])],
         "g",
@@ -379,7 +379,7 @@ def test_keys_are_counted_once_per_item() -> None:
         ("initialization: g () => () {}", "`initialization` is given twice"),
     ],
 )
-def test_wrong_items_of_training(item: str, message: str) -> None:
+def test_wrong_items_of_training_are_errors(item: str, message: str) -> None:
     text = TEXT.replace("  algorithm: step () => () {}", f"  {item}")
     with pytest.raises(OnnxTextError, match=re.escape(message)):
         onnxtext.loads(text)

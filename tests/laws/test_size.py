@@ -98,7 +98,7 @@ def test_inline_data_is_rejected_too() -> None:
         encode(parse_model(source), source, external=ExternalFile("m.data"))
 
 
-def test_external_data_of_repetitions() -> None:
+def test_repetitions_can_be_externalized() -> None:
     text = (
         "g () => () <" + ", ".join(f"uint8[70001] x{i} = [9, {i}, ...]" for i in range(3)) + "> {}"
     )
@@ -144,7 +144,7 @@ def test_repetition_equals_its_expansion(name: str, count: int, start: str) -> N
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
 
 
-def test_repetition_round_trip() -> None:
+def test_repetitions_round_trip() -> None:
     value = onnxtext.parse("g () => () <float[100000] x = [0.5, 0.5, ...]> {}").graph.values[0]
     assert isinstance(value, ValueInfo)
     model = onnxtext.parse("g () => () <float[100000] x = [0.5, 0.5, ...]> {}")

@@ -53,7 +53,7 @@ def models(draw: st.DrawFn) -> onnx.ModelProto:
 
 
 @given(models(), st.sampled_from([0, 1, 4, 32]))
-def test_there_and_back(model: onnx.ModelProto, limit: int) -> None:
+def test_typed_data_and_lists_round_trip(model: onnx.ModelProto, limit: int) -> None:
     data = model.SerializeToString()
     text = onnxtext.from_binary(data, inline_limit=limit)
     assert onnxtext.to_binary(text) == data
@@ -70,7 +70,7 @@ def _longest_list(model: onnx.ModelProto) -> int:
 
 
 @given(st.sampled_from([*LISTS]), st.data(), st.integers(33, 200), st.sampled_from([0, 32, 1000]))
-def test_repeated_lists(kind: str, data: st.DataObject, count: int, limit: int) -> None:
+def test_repeated_lists_round_trip(kind: str, data: st.DataObject, count: int, limit: int) -> None:
     model = onnx.ModelProto(ir_version=10)
     model.graph.name = "g"
     item = data.draw(ITEMS[kind])
@@ -112,7 +112,7 @@ def test_wrong_repeated_lists_have_a_place(value: str) -> None:
 
 
 @pytest.mark.parametrize("weights", ["section", "store", "safetensors", "none"])
-def test_all_places(weights: Any, tmp_path: Path) -> None:
+def test_every_storage_of_weights_has_typed_blobs(weights: Any, tmp_path: Path) -> None:
     model = onnx.ModelProto(ir_version=10)
     model.opset_import.add(version=21)
     model.graph.name = "g"
@@ -177,7 +177,7 @@ def test_wrong_lists_have_a_place(kind: str) -> None:
     assert codes_and_lines(caught.value) == [("blob-size", 3)]
 
 
-def test_other_errors() -> None:
+def test_other_wrong_blobs_are_errors() -> None:
     digest, section = resource(b"\x01")
     for value, code in (
         (f'a: ints = {{blob"{"0" * 32}"}}', "blob-missing"),

@@ -33,7 +33,7 @@ def declare(value: onnx.ValueInfoProto, name: str, size: int | None) -> None:
 
 @st.composite
 def listed(draw: st.DrawFn, *, odd: bool) -> onnx.ModelProto:
-    """A model whose `value_info` repeats some of its values, in an order of exporters or any."""
+    """Draw a model whose `value_info` lists some of its values, in an order of exporters or any."""
     graph = onnx.GraphProto(name="g")
     known: dict[str, list[tuple[str, int | None]]] = {}
     for part, most in (("w", 4), ("x", 3), ("y", 3), ("t", 4)):
@@ -102,18 +102,18 @@ def ambiguous() -> onnx.ModelProto:
 
 @example(ambiguous(), "auto")
 @given(listed(odd=True), st.sampled_from(["auto", "section", "inline"]))
-def test_any_list_is_kept(model: onnx.ModelProto, metadata: Any) -> None:
+def test_any_list_of_value_infos_is_kept(model: onnx.ModelProto, metadata: Any) -> None:
     kept(model, metadata)
 
 
 @given(listed(odd=False))
-def test_nothing_is_declared_twice(model: onnx.ModelProto) -> None:
+def test_no_value_is_declared_twice(model: onnx.ModelProto) -> None:
     assert declared_twice(kept(model, "auto")) == []
 
 
 @pytest.mark.data
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_nothing_is_declared_twice_in_real_models() -> None:
+def test_no_value_of_real_models_is_declared_twice() -> None:
     files = [(onnx_directory() / file).read_bytes() for file in wheel_models()]
     files += [shared_model(file) for file in shared_models()]
     files += [path.read_bytes() for path in exports()]
@@ -125,11 +125,11 @@ def test_nothing_is_declared_twice_in_real_models() -> None:
 
 
 def declared_twice(graph: Graph | Function) -> list[str]:
-    """Return the values with two declarations that say the same.
+    """Return the names of values that the text declares twice with the same type and decorators.
 
     Inputs and outputs of a graph may be the same value, an output may be an initializer, and a
-    node's output may have its type in the list of outputs and before itself: the model says it
-    in two places, and the text too. A repeated entry of `value_info` is a statement of its own.
+    node's output may have its type in the list of outputs and before the node: then the model
+    has two entries, and so has the text. A repeated entry of `value_info` is a separate statement.
     """
     found: dict[str, list[object]] = {}
     for value in (*graph.inputs, *graph.values):
@@ -157,7 +157,7 @@ def declared_twice(graph: Graph | Function) -> list[str]:
         ('"w", "t", "v"', "w t v"),
     ],
 )
-def test_orders(order: str, infos: str) -> None:
+def test_each_order_gives_its_value_infos(order: str, infos: str) -> None:
     head = f"@value_info({order})"
     text = (
         f"<\n  onnxtext: 1,\n>\n{head}\ng (float x) => (float y) <\n"
@@ -179,7 +179,7 @@ def test_orders(order: str, infos: str) -> None:
         ('"z", "w", "x", "v"', "z w x v"),
     ],
 )
-def test_orders_of_initializers(order: str, names: str) -> None:
+def test_each_order_gives_its_initializers(order: str, names: str) -> None:
     text = (
         f"<\n  onnxtext: 1,\n>\n@initializers({order})\ng (\n  float x = 1,\n  float y,\n"
         "  float z = 2,\n) => () <\n  float v = 3,\n  float w = 4,\n> {}\n"
@@ -210,8 +210,8 @@ order {
 """
 
 
-def test_the_section() -> None:
-    """It means the same as the decorators before the graph."""
+def test_the_section_equals_the_decorators() -> None:
+    """The `order` section means the same as the decorators before the graph."""
     before = ORDERED.partition("\norder")[0].replace(
         "g (", '@initializers("w", "x")\n@value_info("t", initializers)\ng ('
     )
@@ -234,7 +234,7 @@ def test_the_section() -> None:
 
 
 @pytest.mark.parametrize("metadata", ["auto", "section", "inline"])
-def test_long_orders_stand_at_the_end(metadata: Any) -> None:
+def test_long_orders_are_printed_at_the_end(metadata: Any) -> None:
     names = [f"a_rather_long_name_{number}" for number in range(50)]
     graph = onnx.GraphProto(name="g")
     for name in names:
@@ -258,7 +258,7 @@ def test_long_orders_stand_at_the_end(metadata: Any) -> None:
         ("order {} order {}", "there are two `order` sections"),
     ],
 )
-def test_errors_of_the_section(section: str, message: str) -> None:
+def test_errors_in_the_section_are_reported(section: str, message: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(f"<onnxtext: 1> g () => () <float w = 1> {{}} {section}")
     assert message in str(caught.value)
@@ -268,7 +268,7 @@ def test_errors_of_the_section(section: str, message: str) -> None:
     "order", ['"z", initializers', 'initializers, "z", "z"', 'initializers, without: ["z"]']
 )
 def test_unknown_names_are_ignored(order: str) -> None:
-    """So a node can be removed; `check` warns, and its repairs leave a valid text."""
+    """A node can be removed from the text: `check` warns, and its repairs leave a valid text."""
     text = f"@value_info({order}) g () => () <float w = 1, float u> {{}}"
     found = onnx.load_model_from_string(onnxtext.to_binary(text)).graph.value_info
     assert [info.name for info in found] == ["w", "u"]
@@ -282,7 +282,7 @@ def test_unknown_names_are_ignored(order: str) -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize("path", exports(), ids=lambda path: path.name)
-def test_the_second_screen_has_nodes(path: Any) -> None:
+def test_nodes_begin_on_the_first_lines(path: Any) -> None:
     text = onnxtext.from_binary(path.read_bytes())
     tree = onnxtext.parse(text)
     assert isinstance(tree, Model)
@@ -298,7 +298,7 @@ def test_the_second_screen_has_nodes(path: Any) -> None:
         ("", "write @value_info(initializers)"),
     ],
 )
-def test_errors(order: str, message: str) -> None:
+def test_errors_in_the_decorator_are_reported(order: str, message: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(f"@value_info({order}) g () => () <float w = 1> {{}}")
     assert message in str(caught.value)

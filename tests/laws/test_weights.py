@@ -69,7 +69,7 @@ def weighty_models(draw: st.DrawFn) -> bytes:
 @pytest.mark.parametrize("weights", [*BESIDE, "section", "inline"])
 @settings(max_examples=120, deadline=None, suppress_health_check=SLOW)
 @given(data=weighty_models())
-def test_any_weights(data: bytes, weights: str) -> None:
+def test_any_weights_round_trip(data: bytes, weights: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
         text = there_and_back(data, Path(directory), weights)
         if weights in BESIDE:
@@ -82,7 +82,7 @@ def test_any_weights(data: bytes, weights: str) -> None:
 @pytest.mark.parametrize("weights", BESIDE)
 @settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(data=models())
-def test_any_model(data: bytes, weights: str) -> None:
+def test_any_model_round_trips(data: bytes, weights: str) -> None:
     try:
         onnxtext.from_binary(data)
     except onnxtext.OnnxTextError:
@@ -95,13 +95,13 @@ def test_any_model(data: bytes, weights: str) -> None:
 @pytest.mark.parametrize("weights", BESIDE)
 @pytest.mark.parametrize("file", shared_models())
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_shared_models(file: str, weights: str, tmp_path: Path) -> None:
+def test_shared_models_round_trip(file: str, weights: str, tmp_path: Path) -> None:
     there_and_back(shared_model(file), tmp_path, weights)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
 @given(data=weighty_models())
-def test_external_data_and_back(data: bytes) -> None:
+def test_externalized_models_can_be_embedded_again(data: bytes) -> None:
     """A model is unchanged after it is externalized and embedded again."""
     from onnxtext.source import Source
     from onnxtext.text_to_binary import encode
@@ -131,7 +131,7 @@ def test_large_models_are_compared_in_pieces(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bits", [2, 4, 6])
 @pytest.mark.parametrize("count", [3, 5, 8, 60])
-def test_equal_elements_that_share_bytes(bits: int, count: int) -> None:
+def test_equal_elements_that_share_bytes_round_trip(bits: int, count: int) -> None:
     for element in ELEMENTS.values():
         if element.bits != bits:
             continue

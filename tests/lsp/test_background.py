@@ -140,7 +140,7 @@ async def test_it_finds_what_the_command_finds(path: Path) -> None:
     )
 
 
-async def test_types_with_shapes() -> None:
+async def test_inferred_types_have_shapes() -> None:
     made = analyse(example("collatz"), "x", None)
     types = {name: text for scope in made.types.values() for name, text in scope.items()}
     assert types["not_there"] == "bool"

@@ -58,7 +58,7 @@ def edit(text: str, choose: random.Random) -> tuple[int, int, str]:
             if nodes:
                 node = choose.choice(nodes)
                 return node.start(1), node.end(1), choose.choice(OPERATORS)
-        case "size":  # everywhere: types change, the nodes do not
+        case "size":  # in the whole text: types change, nodes do not
             sizes = re.findall(r"(?<=[\[ ])\w+(?=[\],])", text)
             if sizes:
                 size, new = choose.choice(sizes), str(choose.choice((2, 8, 63)))

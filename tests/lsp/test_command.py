@@ -32,7 +32,7 @@ SESSION = (
 )
 
 
-def test_a_session_on_standard_streams() -> None:
+def test_the_server_uses_standard_streams() -> None:
     for arguments in ((), ("--stdio",), ("--stdio", "--clientProcessId=1")):
         result = run("lsp", *arguments, stdin=SESSION)
         assert result.status == 0, result.err
@@ -125,7 +125,7 @@ def test_a_client_that_exits_ends_the_server() -> None:
     assert not result.err
 
 
-def test_a_session_on_a_port() -> None:
+def test_the_server_listens_on_a_port() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -147,7 +147,7 @@ def test_a_session_on_a_port() -> None:
         server.wait()
 
 
-def test_without_the_extra(tmp_path: Path) -> None:
+def test_a_missing_extra_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "pygls.py").write_text("raise ModuleNotFoundError('gone', name='pygls')")
     command = onnxtext_command("lsp")
     result = run_command(command, env={**environment(), "PYTHONPATH": str(tmp_path)})
@@ -156,7 +156,7 @@ def test_without_the_extra(tmp_path: Path) -> None:
     assert "Traceback" not in result.err
 
 
-def test_wrong_usage() -> None:
+def test_wrong_usage_is_status_2() -> None:
     result = run("lsp", "--stdio", "--tcp", "2087")
     assert result.status == 2
     assert "exclude each other" in result.err

@@ -31,7 +31,7 @@ async def hover(session: Session, needle: str, *, nth: int = 0) -> str:
     return found.contents.value
 
 
-async def test_diagnostics_of_the_checker_and_their_fixes(client: LanguageClient) -> None:
+async def test_findings_of_the_checker_have_fixes(client: LanguageClient) -> None:
     session = opened(client, "classifier")
     assert [d for d in await session.diagnostics() if d.severity == 1] == []
     session.replace("Gemm (flowers", "Gemm (flower")
@@ -70,7 +70,7 @@ def edited(session: Session, edit: t.WorkspaceEdit | None) -> str:
     return session.apply(change.edits)
 
 
-async def test_hover(client: LanguageClient) -> None:
+async def test_hover_describes_operators_and_values(client: LanguageClient) -> None:
     session = opened(client, "attention")
     await session.diagnostics()
     trilu = await hover(session, "Tri|lu")
@@ -91,7 +91,7 @@ async def test_hover(client: LanguageClient) -> None:
     assert "scores = my.ops.Scores <scale: float = 1.0> (queries, keys)" in function
 
 
-async def test_hover_of_tensors(client: LanguageClient) -> None:
+async def test_hover_shows_statistics_of_tensors(client: LanguageClient) -> None:
     session = opened(client, "extensions")
     await session.diagnostics()
     sine = await hover(session, "si|ne, index")
@@ -105,7 +105,7 @@ async def test_hover_of_tensors(client: LanguageClient) -> None:
     assert "float16[N] clipped" in await hover(session, "Cast <to = 1> (clip|ped")
 
 
-async def test_hover_of_blobs(client: LanguageClient, tmp_path: Path) -> None:
+async def test_hover_describes_blobs(client: LanguageClient, tmp_path: Path) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 g () => () <
@@ -125,7 +125,7 @@ resources {
     assert "not in the text" in await hover(session, "go|ne =")
 
 
-async def test_navigation(client: LanguageClient) -> None:
+async def test_definitions_and_references_are_found(client: LanguageClient) -> None:
     session = opened(client, "collatz")
 
     async def definition(needle: str) -> list[tuple[str, str]]:
@@ -168,7 +168,7 @@ async def test_navigation(client: LanguageClient) -> None:
     assert kinds.count(t.DocumentHighlightKind.Read) == 3
 
 
-async def test_navigation_of_functions_and_parameters(client: LanguageClient) -> None:
+async def test_functions_and_parameters_are_found(client: LanguageClient) -> None:
     session = opened(client, "attention")
     found: Any = await client.text_document_definition_async(
         session.params(t.DefinitionParams, "my.ops.Attenti|on:masked")
@@ -202,7 +202,7 @@ async def rename(session: Session, needle: str, new: str, *, nth: int = 0) -> st
     return edited(session, edit)
 
 
-async def test_renaming_values(client: LanguageClient) -> None:
+async def test_values_can_be_renamed(client: LanguageClient) -> None:
     session = opened(client, "collatz")
     prepared: Any = await client.text_document_prepare_rename_async(
         session.params(t.PrepareRenameParams, "Mod (n, tw|o)")
@@ -224,7 +224,7 @@ async def test_renaming_values(client: LanguageClient) -> None:
     assert "tripled" in await rename(session, "int64 hal|f", "tripled")
 
 
-async def test_renaming_names_in_sections(client: LanguageClient, tmp_path: Path) -> None:
+async def test_names_in_sections_can_be_renamed(client: LanguageClient, tmp_path: Path) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
 g (float[2] x, bool c) => (float[2] z) <float[1] s = {1}, float[1] p = {2}> {
@@ -276,7 +276,7 @@ quantization {
     )
 
 
-async def test_renaming_training_bindings(client: LanguageClient, tmp_path: Path) -> None:
+async def test_training_bindings_can_be_renamed(client: LanguageClient, tmp_path: Path) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 g (float[2] x) => (float[2] z) <float[2] w = {1, 2}> {
@@ -317,7 +317,7 @@ async def complete(session: Session, line: str, *, after: str) -> dict[str, t.Co
     return {item.label: item for item in found.items}
 
 
-async def test_completion(client: LanguageClient) -> None:
+async def test_completion_offers_names_and_operators(client: LanguageClient) -> None:
     session = opened(client, "attention")
     after = "everything)"
     operators = await complete(session, "  z = |", after=after)
@@ -367,7 +367,7 @@ async def test_completion(client: LanguageClient) -> None:
     assert {"doc", "meta", "set"} <= decorators.keys()
 
 
-async def test_completion_of_quoted_names(client: LanguageClient) -> None:
+async def test_completion_quotes_names(client: LanguageClient) -> None:
     session = opened(client, "extensions")
     values = await complete(session, "  z = Relu (|", after="full = Cast")
     assert values["wave/scale:0"].text_edit.new_text == '"wave/scale:0"'  # type: ignore[union-attr]
@@ -380,7 +380,7 @@ async def test_completion_of_quoted_names(client: LanguageClient) -> None:
     assert width == len('"wa')
 
 
-async def test_signature_help(client: LanguageClient) -> None:
+async def test_signature_help_shows_inputs_and_attributes(client: LanguageClient) -> None:
     session = opened(client, "convnet")
 
     async def shown(line: str) -> t.SignatureHelp:

@@ -166,7 +166,7 @@ def test_every_node_lies_in_one_group_and_no_edge_is_lost(number: int) -> None:
     assert resolved(everything) == wanted
 
 
-def test_scopes_of_exporters() -> None:
+def test_scopes_follow_exporter_names() -> None:
     def paths(body: str) -> list[str]:
         scope = drawing_of(model(body)).index.scopes[0]
         return ["/".join(path) for path in scope_paths(scope, ())[0]]
@@ -184,7 +184,7 @@ def test_scopes_of_exporters() -> None:
     names = "['', 'b.0', 'b.0.o', 'linear_3']"
     body = f'  @meta("pkg.torch.onnx.name_scopes": "{names}")\n  y = Relu (x)'
     assert paths(body) == ["b.0/o/linear_3"]
-    # What depends on constants only goes to its users.
+    # Nodes that depend only on constants belong to the scope of their users.
     adopted = (
         '  w = Constant <value_float = 1.0> ()\n  v = Identity (w)\n  ["/a/Add"] y = Add (x, v)'
     )
@@ -264,7 +264,7 @@ def test_many_inputs_and_outputs_are_groups() -> None:
     assert len(main["items"]) == 3
 
 
-def test_details_of_a_node() -> None:
+def test_details_describe_a_node() -> None:
     head = "g (float[N, 2] x) => (float[N, 2] y) <\n  float[2, 2] w = [1, 0, 0, 5],\n>"
     drawing = drawing_of(model('  ["/a/b/Gemm"] y = Gemm <alpha = 2.0> (x, w)', head))
     found = details(drawing, "g0n0")
@@ -284,7 +284,7 @@ def test_details_of_a_node() -> None:
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_the_requests(client: LanguageClient, tmp_path: Path) -> None:
+async def test_graph_requests_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
     at = session.at('layers.40/self_attn/Softmax"]')
     position = {"line": at.line, "character": at.character}
@@ -392,7 +392,7 @@ def test_a_comparison_with_itself_changes_nothing(number: int) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_comparisons_over_the_wire(client: LanguageClient, tmp_path: Path) -> None:
+async def test_comparison_requests_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@t"]
     path, other = tmp_path / "m.onnxtxt", tmp_path / "other.onnx"
     path.write_text(BEFORE, "utf-8")
@@ -410,7 +410,7 @@ async def test_comparisons_over_the_wire(client: LanguageClient, tmp_path: Path)
 
     assert await changes(against="git:HEAD") == ("HEAD", {"added", "removed", "changed"})
     assert await changes(against=other.as_uri()) == ("other.onnx", set())
-    # The text has a mistake, and is mended.
+    # The text gets an error and is repaired.
     session.replace("Sign (e)", "Sign ((e)")
     said, found = await changes(against="git:HEAD")
     assert said is not None

@@ -109,14 +109,14 @@ async def edit_at_random(client: LanguageClient, seed: int, *, edits: int) -> No
     assert not client.log_messages
 
 
-async def test_random_edits(client: LanguageClient) -> None:
+async def test_random_edits_cause_no_error(client: LanguageClient) -> None:
     for seed in range(5):
         await edit_at_random(client, seed, edits=6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 200, 10))
-async def test_many_random_edits(client: LanguageClient, seed: int) -> None:
+async def test_many_random_edits_cause_no_error(client: LanguageClient, seed: int) -> None:
     for number in range(seed, seed + 10):
         await edit_at_random(client, number, edits=30)
 
@@ -139,7 +139,7 @@ TEXTS = {
 }  # fmt: skip
 
 
-async def test_hostile_texts(client: LanguageClient, tmp_path: Path) -> None:
+async def test_hostile_texts_cause_no_error(client: LanguageClient, tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         session = Session(client, tmp_path / f"{name}.onnxtxt", text)
         for offset in (0, len(text) // 2, len(text)) if len(text) < 10_000 else (0, len(text)):
@@ -149,7 +149,7 @@ async def test_hostile_texts(client: LanguageClient, tmp_path: Path) -> None:
         assert not client.log_messages, name
 
 
-async def test_invalid_requests(client: LanguageClient, tmp_path: Path) -> None:
+async def test_invalid_requests_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", "g () => () {}")
     unknown = t.TextDocumentIdentifier("file:///not/open.onnxtxt")
     far = t.Position(10**6, 10**6)

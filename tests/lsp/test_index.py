@@ -79,7 +79,7 @@ def test_span_maps_are_cached_by_text(name: str) -> None:
         assert left.span == right.span
 
 
-def test_meanings_of_names() -> None:
+def test_names_refer_to_symbols_of_their_scope() -> None:
     index = index_of(example("collatz"))
     text = index.source.text
     found = symbol_at(index, text.index("Div (n, two") + 8)
@@ -121,7 +121,7 @@ def test_a_graph_without_nodes_ends_at_its_bracket() -> None:
     assert index.scope_end(index.scopes[0]) == text.index(" #")
 
 
-def test_names_in_sections() -> None:
+def test_names_in_sections_refer_to_symbols() -> None:
     text = """\
 metadata {
   graph { "pkg.torch": "{}" }
@@ -175,7 +175,7 @@ quantization { x: ["SCALE_TENSOR": "s"]  [a].then_branch.c: [] }
         ("# y = |", "nothing", []),
     ],
 )  # fmt: skip
-def test_completion_contexts(line: str, kind: str, operator: list[str]) -> None:
+def test_the_line_decides_the_completion_context(line: str, kind: str, operator: list[str]) -> None:
     text = example("convnet")
     at = text.index("  direction =")
     made = text[:at] + line.replace("|", "") + "\n" + text[at:]
@@ -199,7 +199,7 @@ def test_one_keystroke_is_one_edit() -> None:
     assert len(edit.text) < 1000
 
 
-def test_enumerated_values_of_the_standard() -> None:
+def test_enumerated_values_come_from_descriptions() -> None:
     """Values from descriptions include the default of the schema."""
     schemas = schemas_of(None)
     version = newest_versions()[""]

@@ -18,7 +18,9 @@ from tests.lsp.test_features import rename
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_labels_in_sections(client: LanguageClient, tmp_path: Path) -> None:
+async def test_labels_in_sections_are_found_and_renamed(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 g (float[2] x) => (float[2] y) {
@@ -45,7 +47,9 @@ metadata {
         await rename(session, "node [fi|rst]", "second")
 
 
-async def test_names_in_the_section_order(client: LanguageClient, tmp_path: Path) -> None:
+async def test_names_in_the_section_order_are_found_and_renamed(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 g (float x = 1) => (float y) <float w = 2> {
@@ -65,7 +69,9 @@ order {
         onnxtext.to_binary(made)
 
 
-async def test_names_in_the_order_of_value_info(client: LanguageClient, tmp_path: Path) -> None:
+async def test_names_in_value_info_are_found_and_renamed(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 @value_info("t", "w", without: ["v"])

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.thorough]
 SOFTMAX = "/model/layers.40/self_attn/Softmax_output_0"
 
 
-async def test_every_feature(client: LanguageClient, tmp_path: Path) -> None:
+async def test_every_feature_answers(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
     await session.diagnostics()
     line = session.text.index(f' "{SOFTMAX}"\n')
@@ -84,7 +84,7 @@ async def test_every_feature(client: LanguageClient, tmp_path: Path) -> None:
     assert len(completed.items) == 400
 
 
-async def test_the_rest_of_the_features(client: LanguageClient, tmp_path: Path) -> None:
+async def test_the_other_features_answer(client: LanguageClient, tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(8))
     call = "  called = my.Twice (hidden_states)\n"
     function = """

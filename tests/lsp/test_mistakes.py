@@ -27,7 +27,7 @@ BREAKS = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("place", BREAKS)
-async def test_every_feature_for_the_rest(client: LanguageClient, place: str) -> None:
+async def test_every_feature_works_beside_an_error(client: LanguageClient, place: str) -> None:
     old, new = BREAKS[place]
     text = example("attention").replace(old, new)
     assert text != example("attention")
@@ -102,7 +102,9 @@ async def test_every_feature_for_the_rest(client: LanguageClient, place: str) ->
 
 
 @pytest.mark.parametrize("place", BREAKS)
-async def test_formatting_links_and_workspace_symbols(client: LanguageClient, place: str) -> None:
+async def test_formatting_links_and_symbols_work_beside_an_error(
+    client: LanguageClient, place: str
+) -> None:
     old, new = BREAKS[place]
     text = example("attention").replace(old, new)
     wanted = "  weights = Softmax <axis = -1> (scores)\n"
@@ -134,7 +136,7 @@ async def test_formatting_links_and_workspace_symbols(client: LanguageClient, pl
     assert [symbol.name for symbol in found].count("Attention") == 2
 
 
-async def test_links_in_a_text_with_errors(client: LanguageClient, tmp_path: Path) -> None:
+async def test_links_work_beside_an_error(client: LanguageClient, tmp_path: Path) -> None:
     (tmp_path / "query.npy").write_bytes(b"x")
     text = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
@@ -150,7 +152,7 @@ g () => () <float[2] a = file"query.npy"> {
     assert [session.part(link.range) for link in found] == ["query.npy"]
 
 
-async def test_a_fix_of_an_error(client: LanguageClient) -> None:
+async def test_a_syntax_error_has_a_fix(client: LanguageClient) -> None:
     text = example("attention").replace("<axis = 0> (length, length)", "<axis = 0> (length length)")
     session = Session(client, EXAMPLES / "attention.onnxtxt", text)
     (found,) = await session.syntax()

@@ -202,7 +202,7 @@ def test_invalid_parameters_are_answered() -> None:
     run(test)
 
 
-def test_states_of_the_server() -> None:
+def test_requests_in_a_wrong_state_are_errors() -> None:
     async def test(wire: Wire) -> None:
         early = wire.ask("textDocument/hover", HERE)
         assert wire.code(early) == -32002
@@ -237,7 +237,7 @@ def test_states_of_the_server() -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 10**30, "", "\ud800", "1"])
-def test_requests_of_one_id_are_all_answered(number: int | str) -> None:
+def test_requests_with_the_same_id_are_all_answered(number: int | str) -> None:
     async def test(wire: Wire) -> None:
         await wire.start()
         for method, params in REQUESTS.items():
@@ -251,7 +251,7 @@ def test_requests_of_one_id_are_all_answered(number: int | str) -> None:
     run(test)
 
 
-def test_initialize_with_anything() -> None:
+def test_initialize_survives_any_parameters() -> None:
     right: dict[str, Any] = {
         "processId": None,
         "rootUri": "file:///",
@@ -310,7 +310,7 @@ def test_a_large_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         await wire.settle()
         assert wire.code(first) is None
         document = wire.server.documents[URI]
-        document.version.cost = 10.0  # as for a slow text
+        document.version.cost = 10.0  # as if the text took long to parse
         versions = []
         for number in range(10):
             wire.send(method="textDocument/didChange", params=change(number + 2, " "))
@@ -441,13 +441,13 @@ async def anything(wire: Wire, seed: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_random_messages(number: int) -> None:
+def test_random_messages_are_answered(number: int) -> None:
     run(lambda wire: anything(wire, SEED + number, 250))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(40))
-def test_many_random_messages(number: int) -> None:
+def test_many_random_messages_are_answered(number: int) -> None:
     run(lambda wire: anything(wire, SEED + 1000 + number, 1000))
 
 
@@ -468,7 +468,7 @@ HEADERS: dict[bytes, list[bytes | None]] = {
 
 
 @pytest.mark.parametrize("sent", HEADERS, ids=lambda sent: repr(sent[:40]))
-def test_headers(sent: bytes) -> None:
+def test_invalid_headers_are_skipped(sent: bytes) -> None:
     """After any header, the next message is read."""
 
     async def main() -> None:

@@ -41,7 +41,9 @@ async def ask(client: LanguageClient, method: str, **params: Any) -> Any:
     return await protocol.send_request_async(method, params)
 
 
-async def test_a_binary_as_text_and_back(client: LanguageClient, tmp_path: Path) -> None:
+async def test_binaries_are_converted_to_text_and_back(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(binary())
     read = await ask(client, "onnxtext/fromBinary", uri=path.as_uri())
@@ -106,7 +108,7 @@ async def test_to_binary_keeps_a_changed_original(client: LanguageClient, tmp_pa
     assert path.read_bytes() == changed
 
 
-async def test_from_binary_errors(client: LanguageClient, tmp_path: Path) -> None:
+async def test_from_binary_reports_errors(client: LanguageClient, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"this is no model")
     with pytest.raises(JsonRpcException, match=r"m\.onnx"):
@@ -117,7 +119,7 @@ async def test_from_binary_errors(client: LanguageClient, tmp_path: Path) -> Non
         await ask(client, "onnxtext/fromBinary", uri="untitled:Untitled-1")
 
 
-async def test_convert_and_verify(client: LanguageClient, tmp_path: Path) -> None:
+async def test_convert_and_verify_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     text = EXAMPLES / "classifier.onnxtxt"
     made = tmp_path / "c.onnx"
     answer = await ask(
@@ -151,7 +153,7 @@ async def test_convert_and_verify(client: LanguageClient, tmp_path: Path) -> Non
     assert verified.report
 
 
-async def test_the_graph_of_a_text_with_errors(client: LanguageClient) -> None:
+async def test_a_text_with_errors_has_a_graph(client: LanguageClient) -> None:
     path = EXAMPLES / "classifier.onnxtxt"
     text = path.read_text("utf-8").replace("Softmax", "= Softmax")
     session = Session(client, path, text)

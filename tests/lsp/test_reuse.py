@@ -93,7 +93,7 @@ def test_plain_statements_have_the_spans_of_the_parser() -> None:
     assert plain > 200
 
 
-def test_the_statements_of_exporters_are_plain() -> None:
+def test_printed_exports_have_only_plain_statements() -> None:
     """Statements that the printer wraps are not parsed again."""
     text = onnxtext.from_binary(next(transformer(200)))
     statements = opened(text).version.index.statements
@@ -200,14 +200,14 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
     for newline in ("\n", "\r\n"):
         text = newline.join(lines)
         found = []
-        for more in ("", newline + '"""a"""'):  # with it the whole text is read
+        for more in ("", newline + '"""a"""'):  # a text block makes the server scan the whole text
             document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
             found.append([link.range for link in document_links.document_links(document)])
         assert found[0] == found[1]
         assert len(found[0]) == 7
 
 
-def test_common_start() -> None:
+def test_common_start_counts_equal_items() -> None:
     generator = random.Random(0)
     for _ in range(200):
         one = [generator.randrange(2) for _ in range(generator.randrange(12))]

@@ -37,7 +37,9 @@ async def completions(session: Session, needle: str) -> dict[str, t.CompletionIt
     return {item.label: item for item in found.items}
 
 
-async def test_hover(client: LanguageClient, tmp_path: Path) -> None:
+async def test_hover_shows_operators_of_schema_files(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     session = opened(client, tmp_path, "y = acme.Scale <factor = 1.0> (x)")
     text = await hover(session, "Sc|ale")
     assert "y: T, count?: I = acme.Scale <factor = …> (x: T, bias?: T)" in text
@@ -47,7 +49,7 @@ async def test_hover(client: LanguageClient, tmp_path: Path) -> None:
     assert "factor: float\n" in await hover(session, "fac|tor")
 
 
-async def test_hover_of_an_operator_of_onnxruntime(client: LanguageClient, tmp_path: Path) -> None:
+async def test_hover_shows_operators_of_onnxruntime(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path, "y = com.microsoft.FusedMatMul <alpha = 2.0> (x, x)")
     text = await hover(session, "Fused|MatMul")
     assert "Y: T = com.microsoft.FusedMatMul (A: T, B: T)" in text
@@ -56,7 +58,9 @@ async def test_hover_of_an_operator_of_onnxruntime(client: LanguageClient, tmp_p
     assert "alpha: float = 1.0" in await hover(session, "alp|ha")
 
 
-async def test_completion(client: LanguageClient, tmp_path: Path) -> None:
+async def test_completion_offers_operators_of_schemas(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     session = opened(client, tmp_path, "y = acme.")
     found = await completions(session, "acme.|")
     assert {"Scale", "Join", "Open"} <= found.keys()
@@ -67,7 +71,9 @@ async def test_completion(client: LanguageClient, tmp_path: Path) -> None:
     assert "FusedMatMul" in await completions(session, "Fused|")
 
 
-async def test_completion_of_attributes(client: LanguageClient, tmp_path: Path) -> None:
+async def test_completion_offers_attributes_of_schemas(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     schemas = SCHEMAS.replace("mode: string", '@values("up", "down") mode: string')
     session = opened(client, tmp_path, "y = acme.Scale < (x)", schemas)
     found = await completions(session, "<| (x)")
@@ -77,7 +83,9 @@ async def test_completion_of_attributes(client: LanguageClient, tmp_path: Path) 
     assert {"up", "down"} <= (await completions(session, "mode = |")).keys()
 
 
-async def test_signature_help(client: LanguageClient, tmp_path: Path) -> None:
+async def test_signature_help_shows_inputs_of_schemas(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     session = opened(client, tmp_path, "y = acme.Scale <factor = 1.0> (x, k)")
     found = await client.text_document_signature_help_async(
         session.params(t.SignatureHelpParams, "(x, |k)")
@@ -88,7 +96,7 @@ async def test_signature_help(client: LanguageClient, tmp_path: Path) -> None:
     assert found.active_parameter == 1
 
 
-async def test_findings(client: LanguageClient, tmp_path: Path) -> None:
+async def test_misspelt_operators_have_a_fix(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path, "y = acme.Scall <factor = 1.0> (x)")
     (wrong,) = [item for item in await session.diagnostics() if item.code == "op-unknown"]
     actions = await client.text_document_code_action_async(
@@ -97,13 +105,13 @@ async def test_findings(client: LanguageClient, tmp_path: Path) -> None:
     assert any("acme.Scale" in action.title for action in actions or ())
 
 
-async def test_types_by_bodies(client: LanguageClient, tmp_path: Path) -> None:
+async def test_bodies_of_schemas_give_types(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path, "y = acme.Wide <by = 7> (x)")
     await session.diagnostics()
     assert "float[N, 7] y" in await hover(session, "|y = acme")
 
 
-async def test_a_changed_and_a_broken_schema_file(client: LanguageClient, tmp_path: Path) -> None:
+async def test_changed_schema_files_are_read_again(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path, "y = acme.Scale <factor = 1.0> (x)")
     assert [item for item in await session.diagnostics() if item.severity == 1] == []
     path = tmp_path / "acme.onnxschema"

@@ -144,7 +144,7 @@ async def test_the_text_is_valid(client: LanguageClient, tmp_path: Path) -> None
         ("  [first]", "  @meta(|)\n", {"origin": '"origin": "$1"'}, ["initializers"]),
     ],
 )  # fmt: skip
-async def test_completion(
+async def test_completion_offers_names_in_sections(
     client: LanguageClient,
     tmp_path: Path,
     before: str,
@@ -196,14 +196,18 @@ async def test_completion(
         ('{bl|ob"', "the bytes of this blob are not in the text"),
     ],
 )
-async def test_hover(client: LanguageClient, tmp_path: Path, place: str, shown: str) -> None:
+async def test_hover_describes_names_in_sections(
+    client: LanguageClient, tmp_path: Path, place: str, shown: str
+) -> None:
     session = opened(client, tmp_path, ORDER if "initial" in place or "ord" in place else TEXT)
     found: Any = await client.text_document_hover_async(session.params(t.HoverParams, place))
     assert found is not None
     assert shown in found.contents.value
 
 
-async def test_navigation_and_rename(client: LanguageClient, tmp_path: Path) -> None:
+async def test_names_in_sections_are_found_and_renamed(
+    client: LanguageClient, tmp_path: Path
+) -> None:
     session = opened(client, tmp_path)
     context = t.ReferenceContext(include_declaration=True)
     for place, definition, uses in (
@@ -234,7 +238,7 @@ async def test_navigation_and_rename(client: LanguageClient, tmp_path: Path) -> 
     assert made.count('["a.b"]') == 3
 
 
-async def test_outline_and_folding(client: LanguageClient, tmp_path: Path) -> None:
+async def test_sections_are_outlined_and_folded(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path, TEXT + "encoding { a: 1 }\nresources none\n")
     params = t.DocumentSymbolParams(session.document)
     symbols: Any = await client.text_document_document_symbol_async(params)
@@ -252,7 +256,7 @@ async def test_outline_and_folding(client: LanguageClient, tmp_path: Path) -> No
     assert {"metadata {", "node [first] {", 'trace: """', "function my.ops.Twice {"} <= starts
 
 
-async def test_semantic_tokens(client: LanguageClient, tmp_path: Path) -> None:
+async def test_semantic_tokens_classify_sections(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path)
     params = t.SemanticTokensParams(session.document)
     answer: Any = await client.text_document_semantic_tokens_full_async(params)
@@ -288,7 +292,7 @@ async def test_semantic_tokens(client: LanguageClient, tmp_path: Path) -> None:
         ('@value_info(|"t"', "@value_info(initializers", 7),
     ],
 )
-async def test_signature_help(
+async def test_signature_help_shows_parameters(
     client: LanguageClient, tmp_path: Path, place: str, label: str, active: int
 ) -> None:
     session = opened(client, tmp_path)

@@ -18,7 +18,7 @@ from tests.lsp.test_features import opened
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_inlay_hints(client: LanguageClient) -> None:
+async def test_inlay_hints_show_inferred_types(client: LanguageClient) -> None:
     session = opened(client, "collatz")
     await session.diagnostics()
     hints = await client.text_document_inlay_hint_async(
@@ -43,7 +43,7 @@ async def test_inlay_hints(client: LanguageClient) -> None:
     assert [hint.label for hint in part] == ["bool"]
 
 
-async def test_symbols(client: LanguageClient) -> None:
+async def test_symbols_list_graphs_and_functions(client: LanguageClient) -> None:
     session = opened(client, "attention")
     found: Any = await client.text_document_document_symbol_async(
         t.DocumentSymbolParams(session.document)
@@ -70,7 +70,7 @@ async def test_symbols(client: LanguageClient) -> None:
     assert {s.location.uri for s in both} == {other.uri}
 
 
-async def test_folding_and_selection(client: LanguageClient) -> None:
+async def test_folds_and_selections_follow_the_syntax(client: LanguageClient) -> None:
     session = opened(client, "collatz")
     folds = await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
     assert folds is not None
@@ -116,7 +116,7 @@ def decoded(
     return found
 
 
-async def test_semantic_tokens(client: LanguageClient) -> None:
+async def test_semantic_tokens_classify_names(client: LanguageClient) -> None:
     session = opened(client, "attention")
     from onnxtext.lsp.features.semantic_tokens import LEGEND
 
@@ -165,7 +165,7 @@ async def test_semantic_tokens(client: LanguageClient) -> None:
     assert names == ["bool", "everything", "ConstantOfShape", "value", "square"]
 
 
-async def test_formatting(client: LanguageClient) -> None:
+async def test_formatting_requests_change_only_what_differs(client: LanguageClient) -> None:
     session = opened(client, "attention")
     options = t.FormattingOptions(tab_size=2, insert_spaces=True)
     nothing = await client.text_document_formatting_async(
@@ -208,7 +208,7 @@ async def test_formatting(client: LanguageClient) -> None:
     assert not broken
 
 
-async def test_links(client: LanguageClient, tmp_path: Path) -> None:
+async def test_links_lead_to_data_files(client: LanguageClient, tmp_path: Path) -> None:
     (tmp_path / "query.npy").write_bytes(b"x")
     (tmp_path / "w.bin").write_bytes(b"x")
     (tmp_path / "v.bin").write_bytes(b"x")
@@ -242,7 +242,7 @@ resources {
     }
 
 
-async def test_call_hierarchy(client: LanguageClient) -> None:
+async def test_call_hierarchy_finds_callers(client: LanguageClient) -> None:
     session = opened(client, "attention")
     items = await client.text_document_prepare_call_hierarchy_async(
         session.params(t.CallHierarchyPrepareParams, "my.ops.Sco|res <scale")

@@ -21,7 +21,7 @@ _PART = re.compile(r"^--- (base|ours|theirs|merged.*)\n", re.MULTILINE)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_golden(file: Path) -> None:
+def test_each_merge_equals_its_golden_result(file: Path) -> None:
     content = file.read_text(encoding="utf-8")
     about, *parts = _PART.split(content)
     base, ours, theirs = parts[1], parts[3], parts[5]
@@ -38,5 +38,5 @@ def test_golden(file: Path) -> None:
     assert content == before + found
 
 
-def test_there_are_files() -> None:
+def test_golden_files_exist() -> None:
     assert len(FILES) > 15

@@ -135,7 +135,7 @@ NODES = st.lists(
 
 @given(NODES, ANY, ANY)
 @settings(max_examples=150, deadline=None)
-def test_any_edits(
+def test_any_edit_is_in_the_merge(
     nodes: list[Statement], ours: list[tuple[str, int]], theirs: list[tuple[str, int]]
 ) -> None:
     texts = [render(nodes)]
@@ -153,7 +153,7 @@ def on_even(edits: list[tuple[str, int]], odd: int) -> list[tuple[str, int]]:
 
 @given(NODES, ANY, ANY)
 @settings(max_examples=150, deadline=None)
-def test_edits_of_different_statements(
+def test_edits_of_different_statements_merge(
     nodes: list[Statement], ours: list[tuple[str, int]], theirs: list[tuple[str, int]]
 ) -> None:
     nodes = nodes[: len(nodes) // 2 * 2]  # so that the numbers below stay even or odd
@@ -172,7 +172,7 @@ def test_edits_of_different_statements(
 
 @given(NODES, ANY, st.permutations(range(8)))
 @settings(max_examples=100, deadline=None)
-def test_one_side_reorders_and_the_other_edits(
+def test_reordering_and_editing_merge(
     nodes: list[Statement], theirs: list[tuple[str, int]], order: list[int]
 ) -> None:
     moved = [nodes[at] for at in order if at < len(nodes)]
@@ -215,7 +215,7 @@ def test_line_ends_and_byte_order_mark_of_ours_are_kept() -> None:
     assert merge(base.encode(), theirs, ours).content == expected.replace("\n", "\r\n").encode()
 
 
-def test_binary_models() -> None:
+def test_binary_models_are_merged() -> None:
     base = TEXT.replace("y = Relu (x)", "a = Neg (x)\n  y = Relu (a)")
     versions = [base, base.replace("Neg", "Abs"), base.replace("Relu", "Tanh")]
     expected = versions[1].replace("Relu", "Tanh")
@@ -245,7 +245,7 @@ def with_weights(first: bytes, second: bytes) -> bytes:
     return helper.make_model(graph).SerializeToString()
 
 
-def test_weights_of_binary_models() -> None:
+def test_weights_of_binary_models_are_merged() -> None:
     versions = [with_weights(b"1", b"2"), with_weights(b"3", b"2"), with_weights(b"1", b"1")]
     result = merge(*versions)
     assert (result.content, result.conflicts) == (with_weights(b"3", b"1"), 0)
@@ -282,7 +282,7 @@ def test_different_presence_defaults_give_a_note() -> None:
     assert "presence defaults" in result.notes[0]
 
 
-def test_markers() -> None:
+def test_conflicts_have_markers_and_labels() -> None:
     texts = [TEXT.replace("Relu", name).encode() for name in ("Relu", "Tanh", "Abs")]
     result = merge(texts[0], texts[1], texts[2], marker_size=9, labels=("old", "HEAD", ""))
     lines = result.content.decode().split("\n")
@@ -318,7 +318,7 @@ def test_without_git_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolved(text, "theirs") == theirs
 
 
-def test_deep_nesting() -> None:
+def test_deeply_nested_texts_are_merged() -> None:
     def nested(depth: int, name: str) -> str:
         inside = f"y = {name} (x)"
         for _ in range(depth):
@@ -334,9 +334,9 @@ def test_deep_nesting() -> None:
 
 
 @pytest.mark.parametrize("file", sorted((REPOSITORY / "examples").glob("*.onnxtxt")))
-def test_one_side_formats_and_the_other_edits(file: Path) -> None:
+def test_formatting_and_editing_merge(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
-    # As people write who know no formatter.
+    # Like a text that was written by hand.
     base = re.sub(r"(?m)^  (\w+) = (\w+) \((\w+)(.*)\)$", r"   \1  =\2(\3\4 )", text)
     base = base.replace(",\n>", "\n>").replace("  onnxtext: 1,\n", "onnxtext:1,\n")
     theirs = re.sub(r"opset_import: \[(\d+)", "opset_import: [19", base)
@@ -351,7 +351,7 @@ def test_one_side_formats_and_the_other_edits(file: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["", "@value_info(initializers)\n", '@value_info("v", values)\n'])
-def test_value_infos_of_a_deleted_node_in_binary_models(order: str) -> None:
+def test_changing_a_deleted_value_is_a_conflict(order: str) -> None:
     """A conflict is found in the merged list, in which some initializers have an entry too."""
     text = f"""\
 <onnxtext: 1, ir_version: 10, opset_import: [20]>
@@ -368,7 +368,7 @@ def test_value_infos_of_a_deleted_node_in_binary_models(order: str) -> None:
     assert "float b = Abs" in result.content.decode()
 
 
-def test_a_decorator_that_names_a_deleted_value() -> None:
+def test_listing_a_renamed_value_is_a_conflict() -> None:
     """One side renames an initializer; the other one adds it to `value_info`, by the decorator."""
     base = """\
 <onnxtext: 1, ir_version: 10, opset_import: [20]>

@@ -48,12 +48,12 @@ def check(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_examples(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_give_the_same_tree(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check(file.read_text(encoding="utf-8"), monkeypatch)
 
 
 @pytest.mark.data
-def test_official_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_official_texts_give_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SHARED is not None
     texts = cuts = 0
     for entry in index("official_texts"):

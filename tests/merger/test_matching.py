@@ -55,7 +55,7 @@ def test_keys_of_tokenized_and_untokenized_statements_agree() -> None:
     assert count > 200
 
 
-def test_increasing_subsequences_through_wanted_numbers() -> None:
+def test_rising_through_finds_a_longest_sequence_if_it_exists() -> None:
     draw = Random(2)
     for _ in range(500):
         numbers = draw.sample(range(9), draw.randrange(8))

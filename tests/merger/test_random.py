@@ -34,13 +34,13 @@ UNJUDGED = "wrong: merged, but the edits do not fit together"
 
 @pytest.mark.thorough
 @pytest.mark.data
-def test_a_fresh_sample() -> None:
+def test_random_edits_merge_or_conflict() -> None:
     merge_random_edits(30, fresh_seed())
 
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_many() -> None:
+def test_many_random_edits_merge_or_conflict() -> None:
     merge_random_edits(4000, fresh_seed())
 
 
@@ -102,7 +102,7 @@ def test_a_renamed_initializer_does_not_come_back() -> None:
     assert both(unused, other, f"{graph} {{ y = Neg (x) }}") is None
 
 
-def test_a_doc_and_a_label() -> None:
+def test_a_doc_and_a_label_merge() -> None:
     graph = "g (float[1] x) => (float[1] y)"
     ours, theirs = '@doc("d") y = Neg (x)', "[n] y = Neg (x)"
     found = both(*[f"{graph} {{ {node} }}" for node in ("y = Neg (x)", ours, theirs)])
@@ -205,7 +205,7 @@ def test_a_new_call_of_a_renamed_function_is_a_conflict() -> None:
 
 
 @pytest.mark.parametrize("name", ["output", "node", "graph", "attribute", "section", "record"])
-def test_values_named_like_constructs(name: str) -> None:
+def test_values_can_be_named_like_constructs(name: str) -> None:
     def graph(value: str, operator: str, data: str) -> str:
         return (
             f"g (float[1] x) => (float[1] {value}) <float[1] {value}2 = {{{data}}}> "

@@ -23,7 +23,7 @@ Edit = Callable[[random.Random, ast.Model], object]
 
 
 def some_nodes(draw: random.Random, model: ast.Model) -> list[ast.Node]:
-    """Return the nodes of a graph or function that has some."""
+    """Return the nodes of a random graph or function; an empty list if none has nodes."""
     return draw.choice([graph.nodes for graph in ast.walk_graphs(model) if graph.nodes] or [[]])
 
 
@@ -103,7 +103,7 @@ def commented(draw: random.Random, text: str) -> str:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
-def test_drawn_edits(path: Path, edit: Edit) -> None:
+def test_drawn_edits_keep_comments(path: Path, edit: Edit) -> None:
     draw = seeded()
     text = commented(draw, path.read_text())
     tree = onnxtext.parse(text)
@@ -111,7 +111,7 @@ def test_drawn_edits(path: Path, edit: Edit) -> None:
     made = onnxtext.rewrite(text, tree)
     assert onnxtext.parse(made) == tree
     lost = Counter(comments_of(text)) - Counter(comments_of(made))
-    # Only what stands behind something that is removed may go with it.
+    # Only a comment behind a removed item may be removed too.
     assert not [comment for comment in lost if comment.startswith("# above")]
     if edit not in (remove_node, change_values):
         assert not lost
@@ -185,7 +185,7 @@ def test_comments_between_changed_tokens_are_above_the_statement() -> None:
     assert "\n  # alpha\n  [lab] d = Foo (c)   # foo\n" in made
 
 
-def test_any_token_of_a_statement_with_comments() -> None:
+def test_any_part_of_a_statement_with_comments_can_change() -> None:
     """Whatever is replaced, added or removed, the text becomes the edited model."""
     text = (REPOSITORY / "examples" / "decision_trees.onnxtxt").read_text()
     before = onnxtext.parse(text).graph.nodes[0]
@@ -207,6 +207,6 @@ def test_comments_above_a_removed_statement_stay() -> None:
     assert made == TEXT.replace("  a = Relu(x) # behind\n", "")
 
 
-def test_invalid_texts() -> None:
+def test_invalid_texts_are_errors() -> None:
     with pytest.raises(onnxtext.OnnxTextError, match="here:1:"):
         onnxtext.rewrite("g (", onnxtext.parse(TEXT), name="here")

@@ -53,7 +53,7 @@ def assert_same_text(model: Model) -> None:
     assert print_model(model) == wanted
 
 
-def test_models() -> None:
+def test_real_models_print_the_same() -> None:
     found = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::10]]
     found += [data for file in shared_models()[::12] if len(data := shared_model(file)) < 60_000]
     for data in found:
@@ -68,7 +68,7 @@ def test_models() -> None:
 @pytest.mark.parametrize(
     "dims", [(4095,), (4097,), (1, 9001), (4000, 3), (3, 4097), (2, 3, 2000), (7, 1, 5, 300)]
 )
-def test_large_tensors(dims: tuple[int, ...]) -> None:
+def test_large_tensors_print_the_same(dims: tuple[int, ...]) -> None:
     """Large tensors are printed in blocks; the lines of the last rows are longer."""
     chance = seeded()
     count = prod(dims)
@@ -211,7 +211,7 @@ class Maker:
         return Graph(self.name(), self.values(), self.values(), self.values(), nodes)
 
 
-def test_any_models() -> None:
+def test_any_models_print_the_same() -> None:
     chance = seeded()
     for _ in range(60):
         graph = Maker(chance).graph(2)
@@ -219,13 +219,13 @@ def test_any_models() -> None:
 
 
 @pytest.mark.slow
-def test_many_models() -> None:
+def test_many_models_print_the_same() -> None:
     chance = seeded()
     for _ in range(3000):
         assert_same_text(Model(Maker(chance).graph(3), presence=Presence(1)))
 
 
-def test_graphs_beyond_the_depth_limit_of_the_core() -> None:
+def test_graphs_beyond_the_depth_limit_print_the_same() -> None:
     graph = Graph("g")
     for _ in range(120):
         node = Node("If", (), ("y",), (Attribute("then_branch", A.GRAPH, graph),))
@@ -259,18 +259,18 @@ def check_float32(data: bytes) -> None:
     assert texts(data, 4, point=True) == format_floats(data, 1)
 
 
-def test_float32() -> None:
+def test_float32_prints_the_same() -> None:
     check_float32(float32_samples(seeded(), 20_000))
 
 
 @pytest.mark.slow
-def test_many_float32() -> None:
+def test_many_float32_print_the_same() -> None:
     chance = seeded()
     for _ in range(100):
         check_float32(chance.randbytes(4 << 18))
 
 
-def test_float64() -> None:
+def test_float64_prints_the_same() -> None:
     chance = seeded()
     found = [struct.pack("<d", 2.0**e) for e in range(-1074, 1024)]
     found += [struct.pack("<d", float(f"{m}e{e}")) for m in (1, 15, 123) for e in range(-310, 300)]
@@ -282,7 +282,7 @@ def test_float64() -> None:
 CHARACTERS = ("a", " ", "\n", "\n", '"', '"', "\\", "\t", "\r", "\0", "\x7f", "é", "\u200b", "€")
 
 
-def test_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     from onnxtext._core.printing_values import metadata_blocks
 
     chance = seeded()
@@ -309,7 +309,7 @@ def test_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- Safety -----------------------------------------------------------------------------------
 
 
-def test_two_threads() -> None:
+def test_two_threads_print_the_same() -> None:
     made = [Model(Maker(random.Random(at)).graph(2), presence=Presence(1)) for at in range(30)]
     wanted, chosen = [], []
     for model in made:
@@ -329,8 +329,8 @@ def test_control_c_interrupts_a_long_conversion() -> None:
 
 @pytest.mark.parametrize("decorator", ["set", "unset", "doc"])
 @pytest.mark.parametrize("indent", range(0, 60, 4))
-def test_decorators_in_an_empty_buffer(decorator: str, indent: int) -> None:
-    """The core looked for a line break before its buffer: shorter texts than the indentation."""
+def test_decorators_in_an_empty_buffer_print_the_same(decorator: str, indent: int) -> None:
+    """Regression: the core read before its buffer if the text was shorter than the indentation."""
     arguments = (Field(None, Word("type")),) if decorator == "unset" else ()
     if decorator == "set":
         arguments = (Field("type", Record(())),)
@@ -369,7 +369,7 @@ g () => () <
 
 
 @pytest.mark.parametrize("limit", [2, 64])
-def test_sparse_tensors_and_moved_lists(limit: int) -> None:
+def test_sparse_tensors_and_moved_lists_print_the_same(limit: int) -> None:
     data = onnxtext.to_binary(SPARSE)
     model = lift_placed(data, inline_limit=limit)
     assert_same_text(model)

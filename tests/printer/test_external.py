@@ -43,7 +43,7 @@ def test_every_entry_is_kept(entries: tuple[tuple[str, str], ...]) -> None:
     assert (" external(" in text) == (usual and plain)
 
 
-def test_in_a_model() -> None:
+def test_references_in_a_model_round_trip() -> None:
     model = onnx.ModelProto()
     for name, length in (("w", "8"), ("v", "08")):
         tensor = model.graph.initializer.add(name=name, dims=[2], data_type=1)
@@ -75,7 +75,7 @@ def test_in_a_model() -> None:
         ('external("f" 0)', 14, "expected `,` or `)`"),
     ],
 )
-def test_errors(data: str, place: int, message: str) -> None:
+def test_wrong_references_are_located_errors(data: str, place: int, message: str) -> None:
     start = "g () => () <float[2] w = "
     with pytest.raises(onnxtext.OnnxTextError) as caught:
         onnxtext.parse(f"{start}{data}, float[1] v = [0]> {{}}")

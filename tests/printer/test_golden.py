@@ -22,7 +22,7 @@ INPUTS = sorted(GOLDEN.glob("*.input.onnxtxt"))
 
 
 @pytest.mark.parametrize("file", INPUTS, ids=lambda file: file.name)
-def test_golden(file: Path) -> None:
+def test_each_input_prints_as_its_golden_file(file: Path) -> None:
     model = onnxtext.parse(file.read_text(encoding="utf-8"), name=file.name)
     text = print_model(model)
     golden = file.with_name(file.name.replace(".input.", ".golden."))

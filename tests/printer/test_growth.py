@@ -95,7 +95,7 @@ MANY: dict[str, Callable[[], bytes]] = {
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @pytest.mark.parametrize("name", MANY)
-def test_time_of_deep_models(name: str) -> None:
+def test_deep_models_are_printed_in_time(name: str) -> None:
     data = MANY[name]()
     begin = time.process_time()
     to_official(data)

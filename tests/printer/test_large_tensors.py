@@ -49,7 +49,7 @@ def test_blocks_equal_single_rows(data: st.DataObject, block: int, indent: str) 
     "shape", [(40, 17), (3, 5, 33), (2000, 16), (7, 1, 900), (9001,), (70, 8, 3, 3)]
 )
 @pytest.mark.parametrize("kind", ["float", "int8", "int4", "bool", "complex64", "float16"])
-def test_large_tensors(shape: tuple[int, ...], kind: str) -> None:
+def test_the_block_size_does_not_change_the_text(shape: tuple[int, ...], kind: str) -> None:
     chance = np.random.default_rng(1)
     values = chance.standard_normal(shape, np.float32)
     values[::3] = 1.5  # short rows among long ones

@@ -245,7 +245,7 @@ def test_every_shared_model(file: str) -> None:
     losses_of(shared_model(file))
 
 
-def test_backend_cases() -> None:
+def test_backend_cases_lose_only_listed_fields() -> None:
     cases = backend_cases()[::10]
     assert len(cases) > 100
     for name, data in cases:
@@ -331,7 +331,7 @@ LOSSES = [
 
 
 @pytest.mark.parametrize(("text", "path", "message"), LOSSES)
-def test_a_loss(text: str, path: str, message: str) -> None:
+def test_each_loss_is_listed(text: str, path: str, message: str) -> None:
     _, losses = official(text)
     assert list(losses) == [path]
     assert message in losses[path]
@@ -363,7 +363,7 @@ NO_LOSSES = [
 
 
 @pytest.mark.parametrize("text", NO_LOSSES)
-def test_no_loss(text: str) -> None:
+def test_texts_without_losses_list_none(text: str) -> None:
     _, losses = official(text)
     assert not losses
 
@@ -430,7 +430,7 @@ f <a, b = 1.0> (x) => (y) {
 """
 
 
-def test_layout() -> None:
+def test_the_layout_is_that_of_the_official_printer() -> None:
     data = onnx.parser.parse_model(LAYOUT).SerializeToString()
     assert to_official(data)[0] == LAYOUT
 
@@ -441,7 +441,7 @@ def test_layout() -> None:
 @pytest.mark.thorough
 @quick
 @given(models())
-def test_any_model(data: bytes) -> None:
+def test_any_model_loses_only_listed_fields(data: bytes) -> None:
     losses_of(data)
     check_each_loss(data)
 
@@ -449,6 +449,6 @@ def test_any_model(data: bytes) -> None:
 @pytest.mark.slow
 @long
 @given(models())
-def test_any_model_at_length(data: bytes) -> None:
+def test_any_model_loses_only_listed_fields_at_length(data: bytes) -> None:
     losses_of(data)
     check_each_loss(data)

@@ -13,7 +13,7 @@ import onnxtext
 
 @pytest.mark.parametrize("graphs", [1, 12, 20, 22, 25, 31, 33])
 @pytest.mark.parametrize("types", [1, 8, 12, 19, 20, 21, 48, 50])
-def test_depth(graphs: int, types: int) -> None:
+def test_nested_models_are_readable_or_rejected(graphs: int, types: int) -> None:
     type = "seq(" * (types - 1) + "float[N]" + ")" * (types - 1)
     text = f"g ({type} x) => ({type} y) {{}}"
     for _ in range(graphs - 1):
@@ -25,7 +25,7 @@ def test_depth(graphs: int, types: int) -> None:
         assert onnx.ModelProto.FromString(onnxtext.to_binary(text)).HasField("graph")
 
 
-def test_the_limit_of_nested_types() -> None:
+def test_types_nest_at_most_49_levels() -> None:
     def graph(levels: int) -> str:
         return f"g ({'seq(' * levels}float[N]{')' * levels} x) => () {{}}"
 

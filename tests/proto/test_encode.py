@@ -164,24 +164,24 @@ def changes(chance: random.Random, count: int) -> None:
         assert_same_bytes(model)
 
 
-def test_changed_trees() -> None:
+def test_changed_trees_give_the_same_bytes() -> None:
     changes(seeded(), 300)
 
 
 @pytest.mark.slow
-def test_many_changed_trees() -> None:
+def test_many_changed_trees_give_the_same_bytes() -> None:
     changes(seeded(), 20_000)
 
 
 @pytest.mark.parametrize(("kind", "value"), VALUES)
-def test_values_of_attributes(kind: AttributeType | None, value: Any) -> None:
+def test_any_attribute_value_gives_the_same_bytes(kind: AttributeType | None, value: Any) -> None:
     node = Node("Op", (), ("y",), (Attribute("a", kind, value),), at=3)
     assert_same_bytes(Model(Graph("g", nodes=[node, node])))
     function = Function("f", attributes=("p", Attribute("a", kind, value)), nodes=[node], at=7)
     assert_same_bytes(Model(Graph("g"), [function]))
 
 
-def test_presence_defaults_of_all_fields() -> None:
+def test_presence_defaults_give_the_same_bytes() -> None:
     for name in EXPLICIT:
         text = (
             "g (float x) => (float y) <float[2] w = [1, 2]> { y = A <b = g () => () {}> () }\n"
@@ -192,7 +192,7 @@ def test_presence_defaults_of_all_fields() -> None:
         assert_same_bytes(model)
 
 
-def test_depth_of_graphs() -> None:
+def test_lowering_returns_the_depth_of_graphs() -> None:
     for depth in range(5):
         graph = Graph("g")
         for _ in range(depth):

@@ -49,7 +49,7 @@ def any_habits(chance: random.Random) -> tuple[EncodingHabit, ...]:
     return tuple(made)
 
 
-def test_any_bytes() -> None:
+def test_any_bytes_have_the_same_habits() -> None:
     chance = seeded()
     small = [data for data in real_models() if len(data) < 3000]
     small += [data for file in shared_models()[::60] if len(data := shared_model(file)) < 3000]
@@ -68,7 +68,7 @@ def test_any_bytes() -> None:
 
 @pytest.mark.parametrize("kind", ["packed", "unpacked"])
 @pytest.mark.parametrize("data", [b"\n\x01\xb3", b"\x22\x03abc"], ids=["dims", "float_data"])
-def test_a_list_that_ends_inside_of_a_number(kind: str, data: bytes) -> None:
+def test_cut_off_lists_are_encoded_the_same(kind: str, data: bytes) -> None:
     habits = (
         EncodingHabit(kind, ("tensor.dims",)),
         EncodingHabit(kind, ("tensor.float_data",)),

@@ -113,7 +113,7 @@ g (seq(float[N]) x, @type.denotation("I") seq(float) s) => (optional(seq(int64[?
 
 
 def outcome(data: bytes) -> Any:
-    """Return the model or the error; small tensors are moved too."""
+    """Return the model or the error; small tensors too are moved to blobs."""
     try:
         return lift_placed(data, inline_limit=2)
     except LiftError as error:
@@ -147,7 +147,7 @@ def models() -> list[bytes]:
     ]
 
 
-def test_models() -> None:
+def test_models_give_the_same_tree() -> None:
     for data in models():
         assert_same_tree(data)
 
@@ -172,12 +172,12 @@ def mutations(chance: random.Random, count: int) -> None:
         assert_same_tree(bytes(data))
 
 
-def test_mutations() -> None:
+def test_mutated_models_give_the_same_tree() -> None:
     mutations(seeded(), 400)
 
 
 @pytest.mark.slow
-def test_many_mutations() -> None:
+def test_many_mutated_models_give_the_same_tree() -> None:
     mutations(random.Random(5), 20_000)
 
 
@@ -186,7 +186,9 @@ FIELD = st.tuples(st.sampled_from([b"\x0a", b"\x12", b"\x1a", b"\x22", b"\x32", 
 
 
 @given(st.lists(st.lists(FIELD, max_size=6), max_size=5), st.binary(max_size=3))
-def test_nodes_of_any_fields(nodes: list[list[tuple[bytes, bytes]]], rest: bytes) -> None:
+def test_nodes_of_any_fields_give_the_same_tree(
+    nodes: list[list[tuple[bytes, bytes]]], rest: bytes
+) -> None:
     made = [b"".join(delimited(key, data) for key, data in fields) for fields in nodes]
     graph = b"".join(delimited(b"\x0a", node) for node in made)
     infos = b"".join(delimited(b"\x6a", delimited(b"\x0a", rest) * count) for count in range(3))
@@ -213,10 +215,10 @@ KINDS = st.sampled_from(
 @given(
     st.lists(NAMES, max_size=4), st.lists(st.tuples(KINDS, st.sampled_from("abcdefx"))), st.data()
 )
-def test_types_of_outputs(
+def test_types_of_outputs_give_the_same_tree(
     outputs: list[list[str]], infos: list[tuple[str, str]], data: st.DataObject
 ) -> None:
-    """Mostly one entry for each output, in order or not; then a few that are odd."""
+    """`value_info` has mostly one entry for each output, in any order, and a few odd entries."""
     entries = [(data.draw(KINDS), name) for names in outputs for name in names]
     entries += infos if data.draw(st.booleans()) else []
     if data.draw(st.booleans()):
@@ -229,7 +231,7 @@ def test_types_of_outputs(
 
 
 @pytest.mark.parametrize("name", shared_models()[::7])
-def test_lists_with_more_than_numbers(name: str) -> None:
+def test_both_cores_find_the_same_odd_lists(name: str) -> None:
     model = lift.lift_model(shared_model(name))
     nodes = list(visit.walk_nodes(model))
     odd = [
@@ -246,7 +248,7 @@ def test_lists_with_more_than_numbers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", shared_models()[::7])
-def test_keys_of_nodes(name: str) -> None:
+def test_both_cores_make_the_same_keys_of_nodes(name: str) -> None:
     model = lift.lift_model(shared_model(name))
     values = (1, b"s", (1, 2), (1,) * 40, (b"s",), (), Float32(0), Reference("f"), Reference("i"),
               Reference("other"), None)  # fmt: skip

@@ -56,7 +56,7 @@ ITEMS = {
 
 
 @pytest.mark.parametrize("text", ITEMS.values(), ids=ITEMS)
-def test_one_pass(text: str) -> None:
+def test_one_pass_gives_the_tree_of_the_careful_pass(text: str) -> None:
     data = onnxtext.to_binary(HEADER + text + "\n")
     made = lift._fast_path(data, "ModelProto", None)
     assert isinstance(made, Model)
@@ -67,7 +67,7 @@ def test_one_pass(text: str) -> None:
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
 
 
-def test_without_the_core() -> None:
+def test_the_python_lifter_gives_the_same_tree() -> None:
     """The lifter in Python reports the same, whichever core is enabled."""
     for text in ITEMS.values():
         data = onnxtext.to_binary(HEADER + text + "\n")

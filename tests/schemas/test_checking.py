@@ -97,7 +97,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("node", WRONG)
-def test_nodes_against_a_schema_file(node: str) -> None:
+def test_nodes_are_checked_against_a_schema_file(node: str) -> None:
     found = [item for item in findings(node) if item.severity != "hint"]
     wanted = WRONG[node]
     if wanted is None:
@@ -116,7 +116,7 @@ def test_a_misspelt_operator_has_a_suggestion_and_a_fix() -> None:
     assert item.fix.edits[0].text == "acme.Scale"
 
 
-def test_versions_and_deprecation() -> None:
+def test_deprecated_operators_are_found() -> None:
     text = model("y = acme.Old (x)").replace('"acme": 1', '"acme": 2')
     source = Source(text, "m")
     with use_tables((TABLE,)):
@@ -146,7 +146,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("node", SHAPES)
-def test_shapes_by_bodies(node: str) -> None:
+def test_bodies_of_schemas_give_shapes(node: str) -> None:
     text = model(node)
     with use_tables((TABLE,)):
         subject, found = find_in(parse_model(Source(text, "m")))
@@ -157,7 +157,7 @@ def test_shapes_by_bodies(node: str) -> None:
     assert not [item for item in found if item.severity in (None, "error")], found
 
 
-def test_a_declared_type_that_contradicts_a_body() -> None:
+def test_a_type_that_contradicts_a_body_is_an_error() -> None:
     (item,) = findings("float[N, 6] y = acme.Wide <by = 7> (x)")
     assert item.code == "shape-mismatch"
     assert "computes `float[N, 7]`" in item.message
@@ -180,7 +180,7 @@ MICROSOFT = {
 
 
 @pytest.mark.parametrize("node", MICROSOFT)
-def test_operators_of_onnxruntime(node: str) -> None:
+def test_operators_of_onnxruntime_are_checked(node: str) -> None:
     found = onnxtext.check(model(node))
     assert MICROSOFT[node] in {(item.code, item.severity) for item in found}, found
 
@@ -265,7 +265,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("setting", BROKEN)
-def test_wrong_settings(setting: str, tmp_path: Path) -> None:
+def test_wrong_settings_are_errors(setting: str, tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()
     (tmp_path / "outside.onnxschema").write_text(SCHEMAS)
@@ -289,7 +289,7 @@ def test_a_link_out_of_the_project_is_refused(tmp_path: Path) -> None:
     assert "is outside of" in done.err
 
 
-def test_the_first_file_applies(tmp_path: Path) -> None:
+def test_the_first_schema_of_an_operator_applies(tmp_path: Path) -> None:
     other = "com.microsoft.FusedMatMul (float a) => (float b)\nacme.Scale (float a) => (float b)\n"
     path = project(tmp_path, '["other.onnxschema", "acme.onnxschema"]', acme=SCHEMAS, other=other)
     assert run("check", path).status == 0

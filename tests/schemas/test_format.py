@@ -193,7 +193,7 @@ def test_the_bundled_table_survives_printing_and_parsing() -> None:
     assert print_schemas(made) == text
 
 
-def test_comments_and_blanks() -> None:
+def test_comments_and_blanks_change_nothing() -> None:
     made, errors = read(GIVEN)
     again, more = read(GIVEN.replace("\n", '  # a comment, "where" {\n'))
     assert not errors
@@ -237,7 +237,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_mistakes(text: str) -> None:
+def test_mistakes_are_reported_at_their_place(text: str) -> None:
     good = "" if text[0] == "<" else "acme.Good (float a) => (float b)\n"
     _, errors = read(good + text + "\n")
     assert errors
@@ -290,7 +290,7 @@ def test_broken_files_have_errors_with_places() -> None:
     check_mutations(60)
 
 
-def test_a_list_of_strings_after_an_inserted_mark() -> None:
+def test_strings_after_an_inserted_mark_are_reported() -> None:
     _, errors = read('=1,@d("")s?:s,t["","")\n str"""')
     assert [error.code for error in errors][:2] == ["syntax-error", "missing-equals"]
 
@@ -316,14 +316,14 @@ DEEP = {
 
 
 @pytest.mark.parametrize("kind", DEEP)
-def test_hostile_files(kind: str) -> None:
+def test_hostile_files_are_read_or_rejected(kind: str) -> None:
     found = check_schemas(DEEP[kind].encode(), "a.onnxschema")
     for finding in found:
         assert finding.labels or finding.code == "too-deep"
     assert bool(found) == (kind in ("types", "bodies", "values", "decorators", "bytes"))
 
 
-def test_a_value_named_where() -> None:
+def test_a_value_can_be_named_where() -> None:
     text = "g (float where) => (float y) {\n  y = Relu (where)\n}\n"
     assert onnxtext.format_text(text) == text
     assert "".join(piece for _, _, piece in classify(text)) == text

@@ -191,7 +191,7 @@ acme.Scale <axis: int> (
 """
 
 
-def test_a_package_that_registers_schemas(tmp_path: Path) -> None:
+def test_registered_schemas_are_imported(tmp_path: Path) -> None:
     (tmp_path / "acme_ops.py").write_text(PACKAGE)
     done = run("schemas", "import", "acme_ops", env=_with_path(tmp_path))
     assert done.status == 0, done.err
@@ -199,7 +199,7 @@ def test_a_package_that_registers_schemas(tmp_path: Path) -> None:
     assert '"acme": 3' in done.out.decode()
 
 
-def test_a_package_with_an_entry_point(tmp_path: Path) -> None:
+def test_schemas_of_an_entry_point_are_imported(tmp_path: Path) -> None:
     (tmp_path / "acme_ops.py").write_text(f"def schemas():\n    return {WANTED!r}\n")
     info = tmp_path / "acme_ops-1.0.dist-info"
     info.mkdir()
@@ -230,7 +230,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("code", FAILING)
-def test_a_package_that_fails(code: str, tmp_path: Path) -> None:
+def test_a_package_that_fails_is_an_error(code: str, tmp_path: Path) -> None:
     (tmp_path / "acme_ops.py").write_text(code)
     out = tmp_path / "acme.onnxschema"
     done = run("schemas", "import", "acme_ops", "-o", out, env=_with_path(tmp_path))
@@ -239,7 +239,7 @@ def test_a_package_that_fails(code: str, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_list_and_show() -> None:
+def test_list_and_show_print_operators() -> None:
     assert (
         "com.microsoft.nchwc.Conv"
         in run("schemas", "list", "com.microsoft.nchwc").out.decode().split()

@@ -60,7 +60,7 @@ def check_tokens(text: str) -> None:
     assert KINDS["BAD"] < 0
 
 
-def test_tokens_of_noise_in_all_widths() -> None:
+def test_noise_gives_the_same_tokens() -> None:
     chance = seeded()
     for _ in range(3000):
         text = "".join(chance.choices(PIECES, k=chance.randint(1, 12)))
@@ -69,7 +69,7 @@ def test_tokens_of_noise_in_all_widths() -> None:
 
 
 @pytest.mark.data
-def test_tokens_of_official_texts() -> None:
+def test_official_texts_give_the_same_tokens() -> None:
     for text, _ in official_texts():
         check_tokens(text)
 
@@ -113,7 +113,7 @@ def numbers(chance: random.Random) -> tuple[Callable[[], Any], ...]:
 
 
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
-def test_literals(name: str) -> None:
+def test_literals_give_the_same_data(name: str) -> None:
     chance = seeded()
     items = numbers(chance)
     for _ in range(draws(60)):
@@ -138,7 +138,7 @@ def test_literals(name: str) -> None:
                 assert bytes(getattr(data, "data", getattr(data, "entries", wanted))) == wanted
 
 
-def test_attributes_and_operators() -> None:
+def test_attributes_and_operators_give_the_same_tree() -> None:
     chance = seeded()
     kinds = ["", "", "", *[f": {kind.name.lower()}" for kind in AttributeType]]
     others = [
@@ -216,7 +216,7 @@ def test_the_keys_are_those_of_the_schema() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"]])
-def test_reject_other_types_than_text(wrong: Any) -> None:
+def test_other_types_than_text_are_rejected(wrong: Any) -> None:
     model = onnxtext.parse("g (float[1] x) => (float[1] y) { [n] y = Relu (x) }")
     for change in ("inputs", "outputs"):
         setattr(model.graph.nodes[0], change, (wrong,))
@@ -235,7 +235,7 @@ TEXTS = (
 )
 
 
-def test_no_memory_leak() -> None:
+def test_conversions_leak_no_memory() -> None:
     def convert() -> None:
         for text in TEXTS:
             try:
@@ -254,7 +254,7 @@ def test_no_memory_leak() -> None:
     assert sys.getallocatedblocks() < blocks + 250
 
 
-def test_two_threads() -> None:
+def test_two_threads_convert_the_same() -> None:
     chosen = [text for text in texts() if len(text) < 8000][:20]
     wanted = [onnxtext.to_binary(text) for text in chosen]
     found = in_two_threads(lambda: [onnxtext.to_binary(text) for text in chosen])

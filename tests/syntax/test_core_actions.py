@@ -26,7 +26,7 @@ def result(action: Callable[[str], str], token: str) -> object:
         return str(error), error.at, error.length
 
 
-def test_triple() -> None:
+def test_text_blocks_give_the_same_string() -> None:
     from onnxtext._core import actions
 
     chance = seeded()
@@ -40,7 +40,7 @@ def test_triple() -> None:
         assert result(actions.triple, token) == result(strings.triple, token), token
 
 
-def test_decorators() -> None:
+def test_decorators_give_the_same_value() -> None:
     from onnxtext._core import actions
 
     fields = [actions.positional_field(b"a"), Field("k", b"v")]
@@ -49,7 +49,7 @@ def test_decorators() -> None:
     assert actions.decorator("@doc(", fields) == Decorator("doc", tuple(fields))
 
 
-def test_not_a_string() -> None:
+def test_bytes_are_rejected() -> None:
     from onnxtext._core import actions
 
     with pytest.raises(TypeError):

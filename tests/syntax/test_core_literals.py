@@ -93,12 +93,12 @@ def initializers(draw: st.DrawFn) -> str:
 @example(["float16[2] t = {1.5, 3}", "bool[3] t = {true, 1, false}", "float8e4m3fn[1] t = [0.1]"])
 @example(["float[0] t = -8", "float[2] t = {0, ...}", "float[2, 2] t = {{1, 2}, {3, 4}}"])
 @example(["uint64[1] t = {18446744073709551615}", "int64[1] t = [-9223372036854775808]"])
-def test_initializers(items: list[str]) -> None:
+def test_both_cores_read_the_same_initializers(items: list[str]) -> None:
     assert_same_in_both(f"g () => () <{', '.join(items)}> {{}}")
 
 
 @given(st.text('ab\\"\n\u00e9', max_size=8))
-def test_strings_with_backslashes(text: str) -> None:
+def test_both_cores_read_the_same_backslashes(text: str) -> None:
     assert_same_in_both(f'g () => () {{ x = A <b = "{text}"> () }}')
 
 
@@ -106,7 +106,7 @@ def test_strings_with_backslashes(text: str) -> None:
 @given(st.lists(st.sampled_from([*INTEGERS, *DECIMALS, *OTHERS]), min_size=1, max_size=4))
 @example(["nan", "-inf", "1.5"])
 @example(["9223372036854775807", "-9223372036854775808"])
-def test_attributes(items: list[str]) -> None:
+def test_both_cores_read_the_same_attributes(items: list[str]) -> None:
     for kind in ("", ": int", ": float", ": ints", ": floats"):
         value = f"[{', '.join(items)}]" if kind.endswith("s") or len(items) > 1 else items[0]
         assert_same_in_both(f"g () => () {{ x = A <b{kind} = {value}> () }}")

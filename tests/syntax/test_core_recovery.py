@@ -50,7 +50,7 @@ def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) ->
         assert counted < 200, error
 
 
-def test_same_tree_as_python_after_an_error() -> None:
+def test_the_tree_after_an_error_equals_that_of_python() -> None:
     """Results that are cached by their text are not used for corrected parts."""
     rng = seeded()
     right = text()[:12_000]
@@ -62,7 +62,7 @@ def test_same_tree_as_python_after_an_error() -> None:
         assert assert_same_in_both(wrong)
 
 
-def test_a_line_without_a_token() -> None:
+def test_a_line_without_a_token_is_an_error() -> None:
     root, found = parse_partial(Source(')}\n<n:"\n#",-'), "function_fragment")
     assert root is None or found
     assert found

@@ -23,13 +23,13 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 
 
 @pytest.mark.thorough
-def test_real_models() -> None:
+def test_both_cores_agree_on_real_models() -> None:
     for text in texts()[::3]:
         assert_same_in_both(text)
 
 
 @pytest.mark.slow
-def test_all_real_models() -> None:
+def test_both_cores_agree_on_all_real_models() -> None:
     for text in texts():
         assert_same_in_both(text)
 
@@ -37,14 +37,14 @@ def test_all_real_models() -> None:
 @pytest.mark.thorough
 @pytest.mark.data
 @pytest.mark.thorough
-def test_official() -> None:
+def test_both_cores_agree_on_official_texts() -> None:
     for text, start in official_texts():
         assert_same_in_both(text, start)
 
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_official_prints_on_one_line() -> None:
+def test_both_cores_agree_on_official_prints_on_one_line() -> None:
     for file in shared_models()[::7]:
         model = onnx.ModelProto.FromString(shared_model(file))
         try:
@@ -55,7 +55,7 @@ def test_official_prints_on_one_line() -> None:
             assert_same_in_both(text)
 
 
-def test_errors() -> None:
+def test_both_cores_agree_on_errors() -> None:
     for path in TEXTS:
         assert_same_in_both(path.read_text(encoding="utf-8"))
     for code in WITH_EXAMPLE:
@@ -74,12 +74,12 @@ def mutations(count: int, longest: int) -> None:
 
 
 @pytest.mark.thorough
-def test_mutations() -> None:
+def test_both_cores_agree_on_mutated_texts() -> None:
     mutations(300, 6000)
 
 
 @pytest.mark.slow
-def test_many_mutations() -> None:
+def test_both_cores_agree_on_many_mutated_texts() -> None:
     mutations(8000, 20_000)
 
 
@@ -96,12 +96,12 @@ def drawn(count: int) -> None:
 
 
 @pytest.mark.thorough
-def test_drawn_texts() -> None:
+def test_both_cores_agree_on_drawn_texts() -> None:
     drawn(300)
 
 
 @pytest.mark.slow
-def test_many_drawn_texts() -> None:
+def test_both_cores_agree_on_many_drawn_texts() -> None:
     drawn(15_000)
 
 
@@ -170,12 +170,12 @@ def long_lists(draw: st.DrawFn) -> str:
 @pytest.mark.thorough
 @given(long_lists())
 @pytest.mark.thorough
-def test_long_lists(text: str) -> None:
+def test_both_cores_agree_on_long_lists(text: str) -> None:
     assert_same_in_both(text)
 
 
 @pytest.mark.parametrize("frame", LISTS)
-def test_each_among_many(frame: str) -> None:
+def test_both_cores_agree_on_an_odd_item_among_many(frame: str) -> None:
     first, *others = LISTS[frame]
     comma = {BODY: " ", DOMAIN: "."}.get(frame, ",")
     for item in others:
@@ -229,7 +229,7 @@ def model_of(*lines: str) -> str:
         ("q = Relu (x)", "}", "}"),
     ],
 )  # fmt: skip
-def test_statements(lines: tuple[str, ...]) -> None:
+def test_both_cores_agree_on_statements(lines: tuple[str, ...]) -> None:
     assert_same_in_both(model_of(*lines))
     assert_same_in_both(model_of(*lines).replace("\n", "\r\n"))
     assert_same_in_both(model_of(*lines, *lines, *lines))
@@ -256,7 +256,7 @@ def test_statements(lines: tuple[str, ...]) -> None:
         'what y { k: "v" } node { k: "v" } node:o y { k: "v" } k: "v"',
     ],
 )
-def test_metadata_blocks(blocks: str) -> None:
+def test_both_cores_agree_on_metadata_blocks(blocks: str) -> None:
     body = "[a] t = A (x) [b] float[1] u, v = B (t) y = C (u)"
     nested = "[c] w = D <body = g () => (j) { [i] float j = E () }> ()"
     function = '<domain: "d"> f (x) => (z) { [a] float z = A (x) }'
@@ -278,7 +278,7 @@ def test_the_core_continues_after_an_error() -> None:
 
 
 @pytest.mark.parametrize("depth", [30, 33, 60, 5000])
-def test_depth(depth: int) -> None:
+def test_both_cores_agree_on_deep_texts(depth: int) -> None:
     text = "g () => () { " + "x = If <b = g () => () { " * depth + "} > () " * depth + "}"
     assert_same_in_both(text)
     assert_same_in_both("[" * depth + "]" * depth)
@@ -292,7 +292,7 @@ def test_depth(depth: int) -> None:
         *[pytest.param(size, marks=pytest.mark.thorough) for size in (4000, 4090, 4100, 20_000)],
     ],
 )
-def test_long_tokens(size: int) -> None:
+def test_both_cores_agree_on_long_tokens(size: int) -> None:
     numbers = ", ".join(["1.5"] * (size // 5))
     assert_same_in_both(f"g () => () <float[{size // 5}] w = [{numbers}], float x> {{}}")
     assert_same_in_both(
@@ -341,7 +341,7 @@ def test_long_tokens(size: int) -> None:
         "float[2] w = {true, # a comment\n 1}",
     ],
 )
-def test_sparse_tensors_and_strings(value: str) -> None:
+def test_both_cores_agree_on_sparse_tensors_and_strings(value: str) -> None:
     assert_same_in_both(f"g () => () <{value}> {{}}")
     kind, _, data = value.partition(" w = ")
     for name in ("", " w ="):

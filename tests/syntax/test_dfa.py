@@ -68,18 +68,18 @@ def noise(seed: int, count: int) -> None:
         assert_same_tokens("".join(chance.choices(PIECES, k=chance.randint(1, 12))))
 
 
-def test_noise() -> None:
+def test_noise_gives_the_same_tokens() -> None:
     seed = fresh_seed()
     print("seed", seed)  # pytest shows it on failure
     noise(seed, 4000)
 
 
 @pytest.mark.slow
-def test_more_noise() -> None:
+def test_more_noise_gives_the_same_tokens() -> None:
     noise(7, 150_000)
 
 
-def test_real_texts() -> None:
+def test_real_texts_give_the_same_tokens() -> None:
     chance = random.Random(3)
     for text in texts()[::4]:
         if len(text) < 20_000:
@@ -88,19 +88,19 @@ def test_real_texts() -> None:
 
 
 @pytest.mark.slow
-def test_all_real_texts() -> None:
+def test_all_real_texts_give_the_same_tokens() -> None:
     for text in texts():
         assert_same_tokens(text)
 
 
 @pytest.mark.data
-def test_official_texts() -> None:
+def test_official_texts_give_the_same_tokens() -> None:
     for text, _ in official_texts()[::5]:
         assert_same_tokens(text)
 
 
 @pytest.mark.parametrize("pattern", ["a(?=b)", "(?<!a)b", r"(a)\1", "a*?", r"\bword", r"\d"])
-def test_reject_patterns_that_are_not_regular(pattern: str) -> None:
+def test_patterns_that_are_not_regular_are_rejected(pattern: str) -> None:
     with pytest.raises(NotImplementedError):
         make_scanner([("ODD", pattern)])
 
@@ -114,6 +114,8 @@ def test_reject_patterns_that_are_not_regular(pattern: str) -> None:
         (["(?s:a.c)", "b.*"], "a\ncbcd", ["0", "1"]),
     ],
 )
-def test_small_automata(patterns: list[str], text: str, names: list[str]) -> None:
+def test_small_automata_find_the_expected_tokens(
+    patterns: list[str], text: str, names: list[str]
+) -> None:
     scanner = make_scanner([(str(n), pattern) for n, pattern in enumerate(patterns)])
     assert [name for name, _, _ in scanned(scanner, text)] == names

@@ -26,7 +26,7 @@ UNITS = (
 
 @pytest.mark.parametrize("start", ["", "g () => () {", "g () => () { x = A <a = ["])
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
-def test_repetitions(unit: str, start: str) -> None:
+def test_repetitions_are_rejected_in_time(unit: str, start: str) -> None:
     text = start + unit * ((SIZE if not start else SIZE // 4) // len(unit))
     begin = time.process_time()
     _, diagnostics = parse_partial(Source(text, "t"), "model")
@@ -34,7 +34,7 @@ def test_repetitions(unit: str, start: str) -> None:
     assert diagnostics
 
 
-def test_random_characters() -> None:
+def test_random_characters_are_rejected_in_time() -> None:
     chance = random.Random(1)
     for first, last in ((32, 127), (0, 256)):
         text = "".join([chr(chance.randrange(first, last)) for _ in range(SIZE)])

@@ -28,7 +28,7 @@ PIECES += ["/", "0x1f"]
     st.sampled_from([2_000, 9_000, 70_000]),
 )
 @example("[[", "1, ", "", "1], [2]]", "", 9_000)
-def test_the_same_token(
+def test_block_search_finds_the_same_token(
     opening: str, filler: str, middle: str, closing: str, after: str, size: int
 ) -> None:
     half = filler * (size // len(filler) // 2)
@@ -42,7 +42,7 @@ def test_the_same_token(
         assert isinstance(found, PlainText) <= set("0123456789.-,[]{} \n").issuperset(found)
 
 
-def test_literals_across_blocks() -> None:
+def test_literals_across_blocks_are_found() -> None:
     text = "[" + ", ".join(f"[{number}, 0.5]" for number in range(100_000)) + "]"
     assert len(text) > 4 * literals._BLOCK
     assert literals.literal_end(text, 0) == (len(text), True)
@@ -54,7 +54,7 @@ def test_literals_across_blocks() -> None:
 
 @pytest.mark.parametrize("unit", ["[[1],", "[[1,", "[[1, 2, 3],", "[ [1], ", "[[", "[1,", "{1,"])
 @pytest.mark.parametrize("head", ["g () => () <float[1] w = ", "g (x) => (y) { y = A <a = "])
-def test_unclosed_brackets(head: str, unit: str) -> None:
+def test_unclosed_brackets_are_rejected_in_time(head: str, unit: str) -> None:
     """A megabyte of them is rejected at once, without a search from each bracket."""
     start = time.process_time()
     with pytest.raises(onnxtext.OnnxTextError):

@@ -79,7 +79,7 @@ def whole_statements(path: Path) -> list[int]:
 
 
 @pytest.mark.thorough
-def test_one_diagnostic_for_each_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_error_has_one_diagnostic(capsys: pytest.CaptureFixture[str]) -> None:
     rng = random.Random(1)
     right = total = 0
     for path in EXAMPLES:
@@ -136,7 +136,7 @@ def share(results: list[bool | None], name: str, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("change", [without, twice, swapped])
-def test_single_tokens(
+def test_a_wrong_token_is_reported_nearby(
     change: Callable[[str, Token, Token], str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng = random.Random(5)
@@ -158,18 +158,18 @@ def check_truncations(step: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert share(results, "truncation", capsys) >= GOAL
 
 
-def test_truncations(capsys: pytest.CaptureFixture[str]) -> None:
+def test_truncated_texts_have_few_errors(capsys: pytest.CaptureFixture[str]) -> None:
     check_truncations(41, capsys)
 
 
 @pytest.mark.slow
-def test_every_truncation(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_truncated_text_has_few_errors(capsys: pytest.CaptureFixture[str]) -> None:
     check_truncations(1, capsys)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [without, twice, swapped])
-def test_every_single_token(
+def test_every_wrong_token_is_reported_nearby(
     change: Callable[[str, Token, Token], str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = []
@@ -220,7 +220,7 @@ def test_the_number_of_errors_is_limited() -> None:
         assert "too many errors" in found[-1].notes[0]
 
 
-def test_five_errors_in_many_nodes() -> None:
+def test_five_errors_in_many_nodes_are_found_fast() -> None:
     lines = [f'  ["n{i}"] "v{i + 1}" = Relu <a = {i % 3}> ("v{i}")' for i in range(20_000)]
     text = HEAD + "\n".join(lines) + "\n}\n"
     started = time.process_time()
@@ -234,7 +234,7 @@ def test_five_errors_in_many_nodes() -> None:
     model, found = parse_partial(Source(HEAD + "\n".join(lines) + "\n}\n"), "model")
     assert lines_of(found) == [number + 3 for number in at]
     assert len(model.graph.nodes) >= 19_995
-    assert time.process_time() - started < 5 * clean + 0.5  # not twenty times as much
+    assert time.process_time() - started < 5 * clean + 0.5  # not 20 times as long
 
 
 # ---- Hostile texts ------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ HOSTILE = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_texts_cost_little(name: str) -> None:
+def test_hostile_texts_are_rejected_in_time(name: str) -> None:
     started = time.process_time()
     found = diagnose(HOSTILE[name])
     spent = time.process_time() - started
@@ -273,7 +273,7 @@ def test_hostile_texts_cost_little(name: str) -> None:
     assert spent < 2
 
 
-def test_bytes_that_are_not_utf8() -> None:
+def test_lone_surrogates_are_errors() -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary("g () => () { \udcff }")
     assert caught.value.diagnostics[0].code == "invalid-character"
@@ -286,7 +286,7 @@ WORDS = (
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_any_tokens_in_any_order(seed: int) -> None:
+def test_any_tokens_in_any_order_are_reported(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(draws(20)):
         text = HEAD + " ".join(rng.choices(WORDS.split(" "), k=rng.randint(1, 120)))

@@ -65,12 +65,12 @@ def sweep(seed: int, count: int) -> int:
     return right
 
 
-def test_sentences() -> None:
+def test_sentences_parse_or_have_located_errors() -> None:
     assert sweep(FRESH, 600) > 60
 
 
 @pytest.mark.slow
-def test_sentences_at_length() -> None:
+def test_sentences_parse_or_have_located_errors_at_length() -> None:
     assert sweep(FRESH, 25_000) > 2500
 
 
@@ -93,7 +93,7 @@ DIGEST = "0" * 64
         "g () => () {} encoding { canonical: [] patch: {} }",
     ],
 )
-def test_errors_that_once_had_no_span(text: str) -> None:
+def test_errors_that_once_had_no_span_have_one(text: str) -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(text)
     assert_placed(caught.value, text)

@@ -31,7 +31,7 @@ def text_at(source: Source, places: object) -> str:
     return source.text[span.start : span.end]
 
 
-def test_parts_of_a_node() -> None:
+def test_parts_of_a_node_have_spans() -> None:
     source = Source(TEXT)
     model = parse_model(source)
     first, second = model.graph.nodes
@@ -66,7 +66,7 @@ def test_nested_statements_have_their_own_spans() -> None:
     assert text_at(source, map_spans(source, graph.outputs[0].at, "value_info")) == "q"
 
 
-def test_values() -> None:
+def test_parts_of_values_have_spans() -> None:
     source = Source(TEXT)
     graph = parse_model(source).graph
     values = [*graph.inputs, *graph.outputs, *graph.values]
@@ -78,13 +78,13 @@ def test_values() -> None:
     assert text_at(source, declared.find("data")) == "{1, 2}"
 
 
-def test_where_no_statement_begins() -> None:
+def test_offsets_without_a_statement_are_errors() -> None:
     with pytest.raises(ValueError, match="no node begins"):
         map_spans(Source("g () => () {}"), 2, "node")
 
 
 @pytest.mark.parametrize("file", wheel_models()[::10])
-def test_every_node_of_real_models(file: str) -> None:
+def test_every_node_of_real_models_has_spans(file: str) -> None:
     text = onnxtext.from_binary((onnx_directory() / file).read_bytes())
     source = Source(text)
     for graph in walk_graphs(parse_model(source)):

@@ -21,7 +21,7 @@ from onnxtext.tensor.elements import ELEMENTS
 GRAMMAR = grammar_path().read_text(encoding="utf-8")
 
 
-def test_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger=lark.logger.name):
         lark.Lark(
             GRAMMAR, parser="lalr", lexer="basic", start=list(STARTS), debug=True,
@@ -31,7 +31,7 @@ def test_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
     assert not conflicts
 
 
-def test_a_conflict_would_be_seen(caplog: pytest.LogCaptureFixture) -> None:
+def test_conflicts_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     ambiguous = 'model: "if" model | "if" model "else" model | "x"\n'
     with caplog.at_level(logging.DEBUG, logger=lark.logger.name):
         lark.Lark(ambiguous, parser="lalr", lexer="basic", start="model", debug=True)
@@ -44,7 +44,7 @@ def test_every_action_belongs_to_a_rule_and_every_rule_has_one() -> None:
     assert not set(registry.ACTIONS) - names
 
 
-def test_children_are_those_that_lark_would_choose() -> None:
+def test_children_are_the_symbols_that_lark_keeps() -> None:
     # The text of every rule's kept symbols, against Lark's own tree.
     made = lark.Lark(
         GRAMMAR, parser="lalr", lexer="basic", start=list(STARTS), maybe_placeholders=True
@@ -57,7 +57,7 @@ def test_children_are_those_that_lark_would_choose() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
-def test_element_types_are_words_of_their_own_kind(name: str) -> None:
+def test_element_types_have_their_own_token_kind(name: str) -> None:
     lexer = load_lexer()
     assert lexer.kind(name) == "PRIM"
     assert lexer.kind(f"{name}[N, 3]") == "TYPE"
@@ -105,7 +105,7 @@ def test_tables_of_another_shape_are_built_again(
     assert cached_tables(GRAMMAR).rules == made.rules
 
 
-def test_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_built_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONNXTEXT_CACHE", "")
     assert cache_path(GRAMMAR) is None
     assert cached_tables(GRAMMAR).rules

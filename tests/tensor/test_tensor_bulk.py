@@ -92,7 +92,7 @@ def test_reading_in_bulk_changes_nothing(data: st.DataObject, name: str, shape: 
 
 @settings(max_examples=200)
 @given(st.lists(numbers), commas, st.sampled_from(NUMERIC), st.sampled_from(["", ",", "..."]))
-def test_braces_in_bulk(items: list[str], comma: str, name: str, end: str) -> None:
+def test_braces_are_read_alike(items: list[str], comma: str, name: str, end: str) -> None:
     text = f"{{{comma.join(items)}{end}}}"
     agree(parse_typed, ELEMENTS[name], text)
     for field in ("float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
@@ -124,7 +124,7 @@ def test_decimals_are_rounded_once(digits: int, point: int, minus: bool) -> None
 
 
 @pytest.mark.parametrize("count", range(13, 20))
-def test_numbers_of_many_digits(count: int) -> None:
+def test_numbers_of_many_digits_are_read_alike(count: int) -> None:
     """Integers that are not exact doubles would make the quotient be rounded twice."""
     chance = random.Random(count)
     texts = []
@@ -163,7 +163,7 @@ def test_numbers_of_many_digits(count: int) -> None:
     ],
 )
 @pytest.mark.parametrize("shape", [[3], [2], [4], [1, 3], [3, 1], [2, 2]])
-def test_commas_and_brackets(text: str, shape: list[int]) -> None:
+def test_commas_and_brackets_are_read_alike(text: str, shape: list[int]) -> None:
     for element in ("float", "double"):
         agree(parse_raw, ELEMENTS[element], text, shape)
         agree(parse_raw, ELEMENTS[element], text.replace("1.5,", "0.25,\n" * 20 + "1.5,"), shape)
@@ -171,7 +171,7 @@ def test_commas_and_brackets(text: str, shape: list[int]) -> None:
 
 
 @pytest.mark.parametrize("between", ["],\n[", ",],\n[", ",,],\n[", "],,\n[", "],\n[,", "]\n["])
-def test_brackets_at_the_ends_of_parts(between: str) -> None:
+def test_brackets_at_the_ends_of_parts_are_read_alike(between: str) -> None:
     for count in range(1, 40):
         row = ", ".join(["0.5"] * count)
         agree(parse_raw, ELEMENTS["float"], f"[[{row}{between}{row}]]", [2, count])

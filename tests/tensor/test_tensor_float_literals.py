@@ -87,11 +87,11 @@ def test_float32_is_rounded_once(text: str, bits: int) -> None:
         ("1" + "0" * 5000 + "e-5000", 0x3F800000),
     ],
 )
-def test_float32_literals(text: str, bits: int) -> None:
+def test_float32_literals_give_their_bits(text: str, bits: int) -> None:
     assert float32_bits(text) == bits
 
 
-def test_float64_literals() -> None:
+def test_float64_literals_give_their_bits() -> None:
     for text, value in (("0.1", 0.1), ("-0", -0.0), ("5e-324", 5e-324), ("0x1.8p3", 12.0)):
         assert float64_bits(text) == struct.unpack("<Q", struct.pack("<d", value))[0]
     assert float64_bits("nan") == 0x7FF8000000000000
@@ -133,7 +133,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_invalid_floats(text: str) -> None:
+def test_invalid_floats_are_errors(text: str) -> None:
     for read in (float32_bits, float64_bits):
         with pytest.raises(LiteralError, match="expected a number, found ") as caught:
             read(text)
@@ -184,7 +184,7 @@ def test_a_payload_must_be_a_nan(text: str) -> None:
         (float("-inf"), "-inf", "-inf"),
     ],
 )
-def test_spelling(value: float, text: str, with_point: str) -> None:
+def test_floats_are_spelled_as_expected(value: float, text: str, with_point: str) -> None:
     single = struct.unpack("<I", struct.pack("<f", value))[0]
     double = struct.unpack("<Q", struct.pack("<d", value))[0]
     assert (float32_text(single), float32_text(single, point=True)) == (text, with_point)
@@ -213,7 +213,7 @@ def test_spelling_of_the_ranges_does_not_depend_on_orjson() -> None:
     assert (single("3.4028235e38"), double("1.5e300")) == ("3.4028235e38", "1.5e300")
 
 
-def test_nans() -> None:
+def test_nans_are_spelled_with_their_bits() -> None:
     for bits, text in (
         (0x7FC00000, "nan"),
         (0xFFC00000, "-nan"),
@@ -268,7 +268,9 @@ def test_float64_is_correctly_rounded(text: str) -> None:
     st.integers(-3, 3),
     st.integers(0, 25),
 )
-def test_float32_close_to_a_halfway_point(code: int, nudge: int, place: int) -> None:
+def test_float32_is_correctly_rounded_near_halfway_points(
+    code: int, nudge: int, place: int
+) -> None:
     low, high = np.array([code, code + 1], np.uint32).view(np.float32)
     middle = (Fraction(float(low)) + Fraction(float(high))) / 2
     value = middle + Fraction(nudge, 10 ** (place + 45))
@@ -315,7 +317,7 @@ def test_float32_edges_round_trip() -> None:
 
 
 @pytest.mark.slow
-def test_float32_sweep() -> None:
+def test_float32_of_every_exponent_round_trips() -> None:
     rng = np.random.default_rng(2)
     for top in range(512):  # sign and exponent: subnormals, all normals, infinity and NaNs
         low = rng.choice(1 << 23, 24_000, replace=False).astype(np.uint32)

@@ -40,7 +40,7 @@ NARROW = [ELEMENTS[name] for name in DTYPES]
 each_narrow = pytest.mark.parametrize("element", NARROW, ids=lambda e: e.name)
 
 
-def test_every_narrow_float_is_here() -> None:
+def test_every_narrow_float_type_is_tested() -> None:
     narrow = {e.name for e in ELEMENTS.values() if e.kind == "float" and e.bits <= 16}
     assert set(DTYPES) == narrow
 
@@ -91,7 +91,7 @@ def test_every_code_round_trips_in_bulk(element: ElementType, row: int) -> None:
     assert parse_raw(element, f"[{','.join(rows)}]", [codes.size]) == data
     nested = f"[[{'],['.join(rows)}]]"
     assert parse_raw(element, nested, [codes.size // row, row]) == data
-    finite = codes[np.isfinite(values_of(element.name))]  # no 0x…, so the fast road
+    finite = codes[np.isfinite(values_of(element.name))]  # no 0x…: takes the fast path
     rows = format_rows(element, raw_of(element, finite), row, finite.size)
     assert parse_raw(element, f"[{','.join(rows)}]", [finite.size]) == raw_of(element, finite)
 
@@ -180,7 +180,7 @@ def test_float16_prints_the_digits_of_numpy() -> None:
         ("float4e2m1", 0x8, "-0.0"),
     ],
 )
-def test_spelling(name: str, code: int, text: str) -> None:
+def test_narrow_floats_are_spelled_as_expected(name: str, code: int, text: str) -> None:
     assert narrow_text(ELEMENTS[name], code) == text
     assert narrow_bits(ELEMENTS[name], text) == code
 
@@ -235,7 +235,7 @@ def test_decimals_are_correctly_rounded(element: ElementType, value: Fraction, n
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 @given(st.data())
-def test_sixteen_bits_around_halfway_points(name: str, data: st.DataObject) -> None:
+def test_sixteen_bits_round_correctly_near_halfway_points(name: str, data: st.DataObject) -> None:
     element, form = ELEMENTS[name], FORMATS[name]
     code = data.draw(st.integers(0, form.top - 1))
     low, high = (Fraction(float(v)) for v in values_of(name)[code : code + 2])
@@ -350,7 +350,9 @@ def test_scalar_and_bulk_rounding_agree(element: ElementType) -> None:
         ("float16", "1_0.0", "expected a number, found 1_0.0", None),
     ],
 )
-def test_errors(name: str, text: str, message: str, fix: str | None) -> None:
+def test_invalid_narrow_floats_are_errors(
+    name: str, text: str, message: str, fix: str | None
+) -> None:
     with pytest.raises(LiteralError) as caught:
         narrow_bits(ELEMENTS[name], text)
     assert caught.value.message == message
@@ -388,7 +390,7 @@ def test_hexadecimal_floats_are_values() -> None:
 
 
 @each_narrow
-def test_bulk_sizes(element: ElementType) -> None:
+def test_bulk_reading_gives_the_raw_size(element: ElementType) -> None:
     for count in (0, 1, 2, 3, 5, 1000):
         data = parse_raw(element, f"[{'1.0, ' * count}]", [count])
         assert len(data) == raw_size(element, count)

@@ -36,7 +36,7 @@ def by_python(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 @given(st.lists(st.binary(max_size=200), max_size=20))
-def test_strings(values: list[bytes]) -> None:
+def test_strings_are_joined_and_split_the_same(values: list[bytes]) -> None:
     joined = strings.join_strings(values)
     assert joined == by_python(strings.join_strings, values)
     assert strings.split_strings(joined) == tuple(values)
@@ -51,7 +51,7 @@ def test_strings(values: list[bytes]) -> None:
 @example(b"\x82\x00ab")
 @example(b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")
 @example(b"\x05ab")
-def test_damaged_strings(data: bytes) -> None:
+def test_damaged_strings_are_split_the_same(data: bytes) -> None:
     wanted = by_python(strings.split_strings, data)
     assert strings.split_strings(data) == wanted
     assert strings.split_strings(memoryview(data)) == wanted
@@ -64,7 +64,7 @@ def test_damaged_strings(data: bytes) -> None:
 @example((-(2**63) - 1,))
 @example((True, 1))
 @example((1.0,))
-def test_integers(values: tuple[int, ...]) -> None:
+def test_integers_are_packed_the_same(values: tuple[int, ...]) -> None:
     wanted = by_python(varints.pack_integers, values)
     assert outcome(varints.pack_integers, values) == wanted
     if isinstance(wanted, bytes):
@@ -74,7 +74,7 @@ def test_integers(values: tuple[int, ...]) -> None:
 
 @given(st.lists(st.sampled_from([0, 1, 0x7F, 0x80, 0xFF]), max_size=24).map(bytes))
 @example(b"\xff" * 9 + b"\x7f")
-def test_damaged_integers(data: bytes) -> None:
+def test_damaged_integers_are_unpacked_the_same(data: bytes) -> None:
     wanted = by_python(varints.unpack_entries, "int64_data", data)
     fields = varints.fields_of_packed(KEY, data)
     if isinstance(wanted, bytes):

@@ -48,7 +48,7 @@ def test_flat_nested_and_squeezed_mean_the_same(dims: list[int], tail: str, blan
 
 @pytest.mark.parametrize("blank", ["", " ", "\n    ", " " * 500])
 @pytest.mark.parametrize("tail", ["", ","])
-def test_large_nested_literals(blank: str, tail: str) -> None:
+def test_nesting_of_large_literals_must_fit_the_dims(blank: str, tail: str) -> None:
     dims = [5, 1, 7, 9]
     values = np.random.default_rng(0).standard_normal(315).astype(np.float32)
     texts = format_rows(FLOAT, values.tobytes(), 1)
@@ -59,7 +59,7 @@ def test_large_nested_literals(blank: str, tail: str) -> None:
             parse_raw(FLOAT, nest(texts, shape, tail, blank), dims)
 
 
-def test_rank_zero() -> None:
+def test_tensors_of_rank_zero_are_read() -> None:
     assert parse_scalar(FLOAT, "1e-05") == np.float32(1e-5).tobytes()
     assert parse_scalar(FLOAT, " nan ") == b"\0\0\xc0\x7f"
     assert parse_scalar(ELEMENTS["bool"], "true") == b"\1"
@@ -79,7 +79,7 @@ def test_rank_zero() -> None:
         (" x", "expected a number, found x", 1),
     ],
 )
-def test_scalar_errors(text: str, message: str, offset: int) -> None:
+def test_invalid_scalars_are_errors(text: str, message: str, offset: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_scalar(FLOAT, text)
     assert (caught.value.message, caught.value.offset) == (message, offset)
@@ -89,13 +89,13 @@ def test_scalar_errors(text: str, message: str, offset: int) -> None:
     ("text", "dims"),
     [("[]", [0]), ("[]", [0, 3]), ("[[], []]", [2, 0]), ("[[], [],]", [2, 0, 3]), ("[]", [2, 0])],
 )
-def test_no_elements(text: str, dims: list[int]) -> None:
+def test_literals_without_elements_are_empty(text: str, dims: list[int]) -> None:
     assert parse_raw(FLOAT, text, dims) == b""
 
 
 @pytest.mark.parametrize("element", RAW, ids=lambda e: e.name)
 @pytest.mark.parametrize("count", [1, 2, 5, 8, 1001])
-def test_splats(element: ElementType, count: int) -> None:
+def test_splats_repeat_the_last_element(element: ElementType, count: int) -> None:
     text = {"bool": "true", "complex": "1.0-2.0j"}.get(element.kind, "1.0")
     text = text if element.kind not in ("int", "uint") else "1"
     expected = parse_raw(element, f"[{', '.join([text] * count)}]", [count])
@@ -155,7 +155,7 @@ NOT_INTEGERS = [
 @pytest.mark.parametrize("text", NOT_INTEGERS)
 @pytest.mark.parametrize("name", ["int64", "uint64", "int8", "uint4"])
 @pytest.mark.parametrize("padding", [0, 200])
-def test_invalid_integers(name: str, text: str, padding: int) -> None:
+def test_invalid_integers_are_errors(name: str, text: str, padding: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(ELEMENTS[name], f"[{'1, ' * padding}{text}, 2]", [padding + 2])
     assert caught.value.offset == 1 + 3 * padding
@@ -163,7 +163,7 @@ def test_invalid_integers(name: str, text: str, padding: int) -> None:
     assert (caught.value.help or "").startswith(fixes.get(text, ""))
 
 
-def test_many_leading_zeros() -> None:
+def test_many_leading_zeros_are_allowed() -> None:
     assert parse_raw(INT64, f"[{'0' * 5000}7]", [1]) == np.int64(7).tobytes()
     with pytest.raises(LiteralError, match=r"found 1000.*\.\.\."):
         parse_raw(INT64, f"[1{'0' * 5000}]", [1])
@@ -171,7 +171,7 @@ def test_many_leading_zeros() -> None:
 
 @pytest.mark.parametrize("padding", [0, 100])
 @pytest.mark.parametrize("text", ["0", "1", "True", "TRUE", "truefalse", "falsetrue", "2", "", "t"])
-def test_bools_are_words(text: str, padding: int) -> None:
+def test_bools_must_be_words(text: str, padding: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(ELEMENTS["bool"], f"[{'true, ' * padding}{text}, false]", [padding + 2])
     assert caught.value.offset == 1 + 6 * padding
@@ -181,7 +181,7 @@ def test_bools_are_words(text: str, padding: int) -> None:
 
 
 @given(st.lists(st.booleans(), max_size=100))
-def test_bools(values: list[bool]) -> None:
+def test_bools_become_bytes(values: list[bool]) -> None:
     text = ",".join("true" if value else "false" for value in values)
     assert parse_raw(ELEMENTS["bool"], f"[{text}]", [len(values)]) == bytes(values)
 
@@ -203,7 +203,7 @@ def test_bools(values: list[bool]) -> None:
         ("1.00000017881393432617187499+0j", 0x3F800001, 0),
     ],
 )
-def test_complex(text: str, real: int, imaginary: int, padding: int) -> None:
+def test_complex_numbers_are_read(text: str, real: int, imaginary: int, padding: int) -> None:
     data = parse_raw(ELEMENTS["complex64"], f"[{'1, ' * padding}{text}]", [padding + 1])
     assert np.frombuffer(data, "<u4")[-2:].tolist() == [real, imaginary]
     if "(" not in text:
@@ -215,7 +215,7 @@ def test_complex(text: str, real: int, imaginary: int, padding: int) -> None:
 
 @pytest.mark.parametrize("padding", [0, 100])
 @pytest.mark.parametrize("text", ["2.0j", "1.0+2.0", "1.0+-2.0j", "1+2i", "1 + 2j", "j", "1e39+1j"])
-def test_invalid_complex_numbers(text: str, padding: int) -> None:
+def test_invalid_complex_numbers_are_errors(text: str, padding: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(ELEMENTS["complex64"], f"[{'1, ' * padding}{text}]", [padding + 1])
     assert 0 <= caught.value.offset - (1 + 3 * padding) <= 1
@@ -295,7 +295,7 @@ MISTAKES: list[tuple[str, list[int], str, int]] = [
 
 
 @pytest.mark.parametrize(("text", "dims", "message", "offset"), MISTAKES)
-def test_errors(text: str, dims: list[int], message: str, offset: int) -> None:
+def test_invalid_literals_are_errors(text: str, dims: list[int], message: str, offset: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(FLOAT, text, dims)
     assert (caught.value.message, caught.value.offset) == (message, offset)

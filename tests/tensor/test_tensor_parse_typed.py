@@ -136,7 +136,7 @@ def test_integers_mean_the_same_as_in_the_official_parser(
     ],
 )
 @pytest.mark.parametrize("times", [1, 100])
-def test_entries(name: str, text: str, entries: list[Any], times: int) -> None:
+def test_entries_are_read(name: str, text: str, entries: list[Any], times: int) -> None:
     element = ELEMENTS[name]
     if element.bits in (2, 4) and len(text.split(",")) % (8 // element.bits):
         times = 1  # elements would not begin a byte
@@ -146,7 +146,7 @@ def test_entries(name: str, text: str, entries: list[Any], times: int) -> None:
 
 
 @pytest.mark.parametrize("element", [e for e in ELEMENTS.values() if e.kind != "string"])
-def test_nothing(element: ElementType) -> None:
+def test_empty_braces_have_no_entries(element: ElementType) -> None:
     assert parse_typed(element, "{}") == parse_typed(element, " { # nothing\n } ") == b""
 
 
@@ -188,7 +188,7 @@ def test_narrow_elements_are_packed_as_the_schema_says(element: ElementType, cou
         ("float16", "0x10000", "expected at most 16 bits for float16, found 0x10000"),
     ],
 )
-def test_errors(name: str, text: str, message: str | None, times: int) -> None:
+def test_invalid_entries_are_errors(name: str, text: str, message: str | None, times: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_typed(ELEMENTS[name], f"{{{'1, ' * times}{text}}}")
     if message is not None:
@@ -200,7 +200,7 @@ def test_errors(name: str, text: str, message: str | None, times: int) -> None:
         assert (caught.value.offset, caught.value.length) == (3 * times + 1, len(text))
 
 
-def test_bools_and_integers_mixed_with_errors() -> None:
+def test_errors_among_bools_and_integers_are_reported() -> None:
     with pytest.raises(LiteralError, match="expected an integer, found tru") as caught:
         parse_typed(ELEMENTS["bool"], "{1, false, tru}")
     assert caught.value.offset == 11
@@ -209,7 +209,7 @@ def test_bools_and_integers_mixed_with_errors() -> None:
 
 
 @pytest.mark.parametrize("text", ["[1]", "{1", "1}", "{[1]}", "{{1}}", "{,}", "{1,,}", "{1 2}", ""])
-def test_brackets(text: str) -> None:
+def test_wrong_brackets_are_errors(text: str) -> None:
     with pytest.raises(LiteralError):
         parse_typed(ELEMENTS["float"], text)
     with pytest.raises(LiteralError):
@@ -224,7 +224,7 @@ def test_brackets(text: str) -> None:
         ("uint64_data", "1, 2", 0, (1 << 64) - 1),
     ],
 )
-def test_integer_fields_by_name(field: str, texts: str, low: int, high: int) -> None:
+def test_integer_fields_are_read_by_name(field: str, texts: str, low: int, high: int) -> None:
     for times in (1, 100):
         literal = f"{{{', '.join([texts] * times)}, {low}, {high},}}"
         values = [*(int(t) for t in texts.split(",")), *()] * times + [low, high]
@@ -234,7 +234,7 @@ def test_integer_fields_by_name(field: str, texts: str, low: int, high: int) -> 
                 parse_field(field, literal[:-1] + f"{bad}}}")
 
 
-def test_float_fields_by_name() -> None:
+def test_float_fields_are_read_by_name() -> None:
     text = "{1, 2.5, -nan, nan(0x7f800001), 1.00000017881393432617187499}"
     assert np.frombuffer(parse_field("float_data", text), "<u4").tolist() == [
         0x3F800000,
@@ -251,7 +251,7 @@ def test_float_fields_by_name() -> None:
 
 
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=60))
-def test_integer_attributes(values: list[int]) -> None:
+def test_integer_attributes_are_read(values: list[int]) -> None:
     assert parse_ints(str(values)) == tuple(values)
     assert parse_ints(f"[{','.join(map(str, values))}{',' if values else ''}]") == tuple(values)
 
@@ -271,7 +271,7 @@ def test_integer_attributes(values: list[int]) -> None:
         "\u0661",
     ],
 )
-def test_integer_attribute_errors(text: str, padding: int) -> None:
+def test_invalid_integer_attributes_are_errors(text: str, padding: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_ints(f"[{'1, ' * padding}{text}]")
     assert caught.value.offset == 1 + 3 * padding
@@ -279,7 +279,7 @@ def test_integer_attribute_errors(text: str, padding: int) -> None:
 
 
 @given(st.lists(st.floats(width=32), max_size=60))
-def test_float_attributes(values: list[float]) -> None:
+def test_float_attributes_are_read(values: list[float]) -> None:
     expected = struct.pack(f"<{len(values)}f", *values)
     found = np.frombuffer(parse_floats(str(values)), "<f4")
     np.testing.assert_array_equal(found, np.frombuffer(expected, "<f4"))
@@ -287,7 +287,7 @@ def test_float_attributes(values: list[float]) -> None:
         assert found.tobytes() == expected
 
 
-def test_float_attribute_literals() -> None:
+def test_float_attributes_have_any_float_literal() -> None:
     assert parse_floats("[]") == b""
     bits = np.frombuffer(parse_floats("[1.0, 2, nan, -nan, nan(0x7f800001),]"), "<u4").tolist()
     assert bits == [0x3F800000, 0x40000000, 0x7FC00000, 0xFFC00000, 0x7F800001]

@@ -61,7 +61,7 @@ def test_raw_data_round_trips(element: ElementType, count: int, row: int, seed: 
 
 
 @each_raw
-def test_unaligned_data(element: ElementType) -> None:
+def test_unaligned_data_prints_the_same(element: ElementType) -> None:
     data = random_raw(element, 48, 5)
     shifted = memoryview(b"x" + data)[1:]
     assert format_rows(element, shifted, 8, 48) == format_rows(element, data, 8, 48)
@@ -82,14 +82,16 @@ def test_unaligned_data(element: ElementType) -> None:
         ("complex128", "<f8", [np.inf, -np.inf], ["inf-infj"]),
     ],
 )
-def test_spelling(name: str, dtype: str, values: list[Any], rows: list[str] | None) -> None:
+def test_elements_are_spelled_as_expected(
+    name: str, dtype: str, values: list[Any], rows: list[str] | None
+) -> None:
     found = format_rows(ELEMENTS[name], np.array(values, dtype).tobytes(), 3)
     if rows is None:
         rows = ["1.0+2.0j, -0.0-1.0j, 10000000000.0+0.5j"]
     assert found[: len(rows)] == rows
 
 
-def test_narrow_integers() -> None:
+def test_narrow_integers_are_unpacked() -> None:
     assert format_rows(ELEMENTS["int4"], b"\x78\x01", 4, 3) == ["-8, 7, 1"]
     assert format_rows(ELEMENTS["int4"], b"\x78\x01", 4) == ["-8, 7, 1, 0"]
     assert format_rows(ELEMENTS["uint4"], b"\x78", 4) == ["8, 7"]
@@ -110,7 +112,7 @@ def test_rows_and_scalars_print_the_same(name: str, text: Any, bits: int, data: 
         assert ", ".join(format_floats(raw, 7)) == ", ".join(text(c, point=True) for c in codes)
 
 
-def test_special_floats_among_many() -> None:
+def test_special_floats_among_many_are_printed() -> None:
     values = np.random.default_rng(0).standard_normal(1000).astype(np.float32)
     codes = values.view(np.uint32)
     codes[::7] = np.arange(143) % 3 * 0x400001 + 0x7F800000
@@ -185,7 +187,9 @@ def test_entries_round_trip_or_are_rejected(element: ElementType, data: Any) -> 
         ("int4", [256], None),
     ],
 )
-def test_typed_spelling(name: str, entries: list[Any], rows: list[str] | None) -> None:
+def test_typed_entries_are_spelled_as_expected(
+    name: str, entries: list[Any], rows: list[str] | None
+) -> None:
     element = ELEMENTS[name]
     data = np.array(entries, WIDTHS[element.field]).tobytes()
     assert format_typed_rows(element, data, 8) == rows
@@ -228,7 +232,7 @@ def test_float_attributes_round_trip(data: bytes) -> None:
 
 @each_raw
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 8, 1001, 70_000])
-def test_splats(element: ElementType, count: int) -> None:
+def test_splats_are_recognized(element: ElementType, count: int) -> None:
     one = random_raw(element, 1, 9)
     code = int.from_bytes(one, "little")
     if element.bits < 8:

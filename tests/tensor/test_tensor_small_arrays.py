@@ -39,7 +39,7 @@ def spelled(value: float) -> str:
 @example("3.5e38")
 @example("1e400")
 @example("-0.0")
-def test_floats(text: str) -> None:
+def test_short_float_lists_give_the_same_bits(text: str) -> None:
     made = parse_small(ELEMENTS["float"], f"[{text}, 1]", 2)
     if made is not None:
         assert made == struct.pack("<If", float32_bits(text), 1)
@@ -48,14 +48,14 @@ def test_floats(text: str) -> None:
         assert made == struct.pack("<Q", float64_bits(text))
 
 
-def test_most_floats_are_few() -> None:
+def test_decimals_without_numpy_cover_most_floats() -> None:
     texts = [f"{number / 64}" for number in range(-400, 400)]
     assert all(parse_small(ELEMENTS["float"], f"[{text}]", 1) is not None for text in texts)
 
 
 @pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint16", "int32", "int64", "uint64"])
 @given(number=st.integers(-(1 << 65), 1 << 65))
-def test_integers(name: str, number: int) -> None:
+def test_short_integer_lists_give_the_same_bytes(name: str, number: int) -> None:
     element = ELEMENTS[name]
     made = parse_small(element, f"[{number}, 7]", 2)
     low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
@@ -163,5 +163,5 @@ def test_small_literals_as_we_print_them_are_read_without_numpy(name: str, dims:
         ("[[]]", [1 << 40, 1 << 40], None),
     ],
 )
-def test_nested(text: str, dims: list[int], flat: str | None) -> None:
+def test_nested_literals_are_flattened(text: str, dims: list[int], flat: str | None) -> None:
     assert flatten(text, dims) == flat

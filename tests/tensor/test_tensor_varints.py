@@ -45,34 +45,34 @@ def reference(value: int) -> bytes:
 
 
 @given(st.lists(INT64))
-def test_signed(values: list[int]) -> None:
+def test_signed_values_round_trip(values: list[int]) -> None:
     data = pack_varints(np.array(values, np.int64))
     assert data == b"".join(map(reference, values))
     assert unpack_varints(data).view(np.int64).tolist() == values
 
 
 @given(st.lists(UINT64))
-def test_unsigned(values: list[int]) -> None:
+def test_unsigned_values_round_trip(values: list[int]) -> None:
     data = pack_varints(np.array(values, np.uint64))
     assert data == b"".join(map(reference, values))
     assert unpack_varints(memoryview(data)).tolist() == values
 
 
-def test_edges() -> None:
+def test_values_at_the_edges_round_trip() -> None:
     data = pack_varints(np.array(EDGES, np.uint64))
     assert data == b"".join(map(reference, EDGES))
     assert unpack_varints(data).tolist() == EDGES
     assert unpack_varints(b"\0" + data[::-1][:0] + data)[1:].tolist() == EDGES
 
 
-def test_narrow_arrays_and_views() -> None:
+def test_narrow_arrays_and_views_are_packed() -> None:
     assert pack_varints(np.array([-1, 1], np.int32)) == reference(-1) + b"\1"
     assert pack_varints(np.array([255, 1], np.uint8)) == b"\xff\1\1"
     assert pack_varints(np.arange(10)[::3]) == b"\0\3\6\x09"
     assert pack_varints(np.array([], np.int64)) == b""
 
 
-def test_many() -> None:
+def test_many_values_are_packed_as_by_protobuf() -> None:
     values = np.random.default_rng(0).integers(-(1 << 62), 1 << 62, 50_000)
     values >>= np.arange(50_000) % 60
     data = pack_varints(values)
@@ -95,18 +95,18 @@ def test_bits_beyond_the_64th_and_padding_are_dropped(data: bytes, values: list[
 
 
 @pytest.mark.parametrize("data", [b"\x80", b"\x01\x80", b"\xff" * 9])
-def test_cut_off(data: bytes) -> None:
+def test_cut_off_varints_are_errors(data: bytes) -> None:
     with pytest.raises(ValueError, match="cut off"):
         unpack_varints(data)
 
 
 @pytest.mark.parametrize("data", [b"\x80" * 10 + b"\x00", b"\x01" + b"\xff" * 11 + b"\x00"])
-def test_too_long(data: bytes) -> None:
+def test_too_long_varints_are_errors(data: bytes) -> None:
     with pytest.raises(ValueError, match="longer than ten bytes"):
         unpack_varints(data)
 
 
-def test_nothing() -> None:
+def test_no_bytes_give_no_values() -> None:
     assert unpack_varints(b"").tolist() == []
 
 
@@ -134,7 +134,9 @@ def test_short_lists_are_packed_without_numpy() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 1023, 1024, 5000])
-def test_fields_that_are_not_packed(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unpacked_fields_are_written_as_by_protobuf(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Few values, many values and several chunks are written as by protobuf."""
     monkeypatch.setattr("onnxtext.tensor.varints._CHUNK", 1500)
     chance = random.Random(count)

@@ -79,7 +79,7 @@ def test_a_line_selects_its_node_and_a_node_its_line(page: Browser, tmp_path: Pa
         page.click_on(f"node('{title}').querySelector('.title')")
         page.wait(f"here() === {line_of(TEXT, part)}")
         assert page.run("selected()") == title
-    # The keys of both sides.
+    # The arrow keys work in the text and in the graph.
     page.run("document.querySelector('.scroller').focus()")
     page.click_on(f"rowOf({line_of(TEXT, 'h =')}).querySelector('.operator')")
     page.key("ArrowDown")
@@ -110,13 +110,13 @@ def test_a_name_leads_to_its_definition_and_back(page: Browser, tmp_path: Path) 
     page.wait(f"here() === {definition}")
 
 
-def test_folds(page: Browser, tmp_path: Path) -> None:
+def test_folds_open_and_close(page: Browser, tmp_path: Path) -> None:
     show(page, tmp_path, TEXT)
     start, inside = line_of(TEXT, "then_branch"), line_of(TEXT, "Relu")
     page.click_on(f"rowOf({start}).querySelector('.fold')")
     page.wait(f"!rowOf({inside})")
     assert page.run(f"rowOf({start}).querySelector('.folded').textContent") == "… 1 line"
-    # What leads inside opens it.
+    # Selecting a node inside the fold opens it.
     page.click_on("node('Relu').querySelector('.title')")
     page.wait(f"here() === {inside}")
     page.run("document.querySelector('[title=\"Fold everything\"]').click()")
@@ -133,7 +133,7 @@ def test_folds(page: Browser, tmp_path: Path) -> None:
     page.wait(f"!!rowOf({inside})")
 
 
-def test_searches(page: Browser, tmp_path: Path) -> None:
+def test_searching_selects_each_match(page: Browser, tmp_path: Path) -> None:
     show(page, tmp_path, TEXT)
     page.key("/")
     page.wait("document.activeElement.className === 'find'")
@@ -152,7 +152,7 @@ def test_searches(page: Browser, tmp_path: Path) -> None:
     page.wait("document.querySelector('.node.match .title')?.textContent === 'Relu'")
 
 
-def test_differences(page: Browser, tmp_path: Path) -> None:
+def test_differences_are_marked(page: Browser, tmp_path: Path) -> None:
     new = TEXT.replace("p = Relu (h)", "t = Tanh (h)\n      p = Relu (t)").replace(
         "  h =", "  # new\n  h ="
     )
@@ -181,7 +181,7 @@ def test_differences(page: Browser, tmp_path: Path) -> None:
     assert page.run("document.querySelector('.changed-word').textContent")
 
 
-def test_removed_nodes(page: Browser, tmp_path: Path) -> None:
+def test_removed_nodes_lead_to_their_old_line(page: Browser, tmp_path: Path) -> None:
     new = TEXT.replace("  h = MatMul (x, W) # a comment\n", "").replace("(h)", "(x)")
     show(page, tmp_path, TEXT, new)
     page.click_on("node('MatMul').querySelector('.title')")
@@ -207,7 +207,7 @@ HOSTILE = [
 ]
 
 
-def test_nothing_of_a_model_runs(page: Browser, tmp_path: Path) -> None:
+def test_names_and_texts_cannot_run_scripts(page: Browser, tmp_path: Path) -> None:
     """Names, strings, types, comments, metadata and file names with markup and controls."""
     from onnx import TensorProto, helper
 
@@ -260,7 +260,7 @@ def large(count: int) -> str:
 def test_5000_nodes_are_usable(page: Browser, tmp_path: Path) -> None:
     text = large(5000)
     show(page, tmp_path, text)
-    # Only what is in sight are elements.
+    # Only visible rows are elements.
     assert page.run("document.querySelectorAll('.row').length") < 200
     assert page.run("document.querySelectorAll('*').length") < 12_000
     assert page.run("document.querySelector('.sheet').offsetHeight") >= 5000 * 20

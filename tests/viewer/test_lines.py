@@ -58,7 +58,7 @@ def test_short_texts_are_whole(path: Path) -> None:
 
 @settings(max_examples=30)
 @given(pieces.map("".join))
-def test_places_are_those_of_the_text(text: str) -> None:
+def test_offsets_map_to_the_shown_characters(text: str) -> None:
     made = colored(text)
     check_widths(made)
     assert len("\n".join(made.lines)) <= len(text)
@@ -74,7 +74,7 @@ def test_places_are_those_of_the_text(text: str) -> None:
         shown = made.lines[line].encode("utf-16-le", "surrogatepass")[2 * column :]
         if text[offset] not in "\r\n":
             assert shown.decode("utf-16-le", "surrogatepass").startswith(text[offset])
-        # What stands on a line is on the line with its number, unless the line began in a cut.
+        # An offset keeps its line number, unless a part before it is cut.
         if not made.cuts:
             assert (line, column) == lines.place(offset)
     for number in range(lines.count):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages hold what editors show, nothing of a model as markup, and no large weights."""
+"""Pages contain what editors show, escape all text of a model, and omit large weights."""
 
 from __future__ import annotations
 
@@ -337,7 +337,7 @@ def test_broken_texts_are_not_compared() -> None:
 @pytest.mark.parametrize(
     "path", sorted((REPOSITORY / "examples").glob("*.onnxtxt")), ids=lambda p: p.stem
 )
-def test_examples(path: Path) -> None:
+def test_each_example_can_be_shown(path: Path) -> None:
     """Each example can be shown, as text and as binary model."""
     found = held(onnxtext.view(path, statistics=False))
     assert not [row for row in found["text"]["findings"] if row[1] == "error"]

@@ -76,7 +76,7 @@ MODELS = small_models()
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("data", MODELS[:3], ids=len)
-def test_every_truncation(data: bytes) -> None:
+def test_every_truncated_model_is_located(data: bytes) -> None:
     for size in range(0, len(data), 1 if len(data) < 1000 else 7):
         assert_located(data[:size])
 
@@ -91,14 +91,14 @@ def mutations(count: int, seed: int) -> Iterator[bytes]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, 2])
-def test_single_bytes_changed(seed: int) -> None:
+def test_changed_bytes_are_located(seed: int) -> None:
     for data in mutations(1000, seed):
         assert_located(data)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(MODELS), st.data())
-def test_foreign_bytes_in_the_middle(data: bytes, draw: st.DataObject) -> None:
+def test_inserted_bytes_are_located(data: bytes, draw: st.DataObject) -> None:
     at = draw.draw(st.integers(0, len(data)))
     to = draw.draw(st.integers(at, min(len(data), at + 20)))
     assert_located(data[:at] + draw.draw(st.binary(max_size=20)) + data[to:])
@@ -106,27 +106,27 @@ def test_foreign_bytes_in_the_middle(data: bytes, draw: st.DataObject) -> None:
 
 @settings(max_examples=500, deadline=None)
 @given(st.binary(max_size=80))
-def test_random_bytes(data: bytes) -> None:
+def test_random_bytes_are_located(data: bytes) -> None:
     assert_located(data)
 
 
 @pytest.mark.slow
 @settings(max_examples=50_000, deadline=None)
 @given(st.binary(max_size=80))
-def test_random_bytes_at_length(data: bytes) -> None:
+def test_random_bytes_are_located_at_length(data: bytes) -> None:
     assert_located(data)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 23))
-def test_single_bytes_changed_at_length(seed: int) -> None:
+def test_changed_bytes_are_located_at_length(seed: int) -> None:
     for data in mutations(5000, seed):
         assert_located(data)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data", MODELS, ids=len)
-def test_every_truncation_of_more_models(data: bytes) -> None:
+def test_every_truncation_of_more_models_is_located(data: bytes) -> None:
     for size in range(len(data)):
         assert_located(data[:size])
 
@@ -164,7 +164,7 @@ UNUSUAL = {
 
 
 @pytest.mark.parametrize("what", UNUSUAL)
-def test_unusual(what: str) -> None:
+def test_unusual_bytes_are_located(what: str) -> None:
     assert_located(UNUSUAL[what])
 
 
@@ -180,7 +180,7 @@ def changed(offset: int, byte: int) -> Diagnostic:
     return refusal(DATA[:offset] + bytes([byte]) + DATA[offset + 1 :])
 
 
-def test_a_length_beyond_the_end() -> None:
+def test_a_length_beyond_the_end_is_located() -> None:
     at = find(b"\x22\x04Relu")
     diagnostic = changed(at + 1, 21)
     assert diagnostic.code == "corrupt-model"
@@ -200,13 +200,13 @@ def test_a_length_beyond_the_end() -> None:
         (b"\x42\x01W", 1, 0x2F, "graph.initializer[0].name", "beyond the end"),
     ],
 )
-def test_places(part: bytes, skip: int, byte: int, path: str, message: str) -> None:
+def test_errors_name_the_path(part: bytes, skip: int, byte: int, path: str, message: str) -> None:
     diagnostic = changed(find(part) + skip, byte)
     assert diagnostic.path == path
     assert message in diagnostic.message
 
 
-def test_truncated() -> None:
+def test_truncated_models_name_the_missing_bytes() -> None:
     diagnostic = refusal(DATA[:-10])
     assert diagnostic.code == "truncated-model"
     cut = refusal(DATA[: find(b"Relu") + 2])
@@ -225,7 +225,7 @@ def test_text_mode_conversion_is_detected() -> None:
     assert any("U+FFFD" in note for note in refusal(mangled).notes)
 
 
-def test_paths() -> None:
+def test_path_at_returns_the_path() -> None:
     assert path_at(DATA, 1) == "ir_version"
     assert path_at(DATA, find(b"Relu")) == "graph.node[0].op_type"
     assert path_at(DATA, find(b"keepdims") + 9) == 'graph.node[1].attribute["keepdims"].i'
@@ -295,9 +295,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_hostile(what: str) -> None:
+def test_hostile_bytes_are_rejected_in_time(what: str) -> None:
     data = HOSTILE[what]
-    refusal(b"\x0c")  # what has to be imported is
+    refusal(b"\x0c")  # imports the modules before the time is measured
     start = time.perf_counter()
     refusal(data)
     assert time.perf_counter() - start < 1
@@ -309,25 +309,25 @@ def test_hostile(what: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["groups", "groups that are never closed", "graphs", "types"])
-def test_too_deep(what: str) -> None:
+def test_too_deep_messages_are_rejected(what: str) -> None:
     diagnostic = refusal(HOSTILE[what])
     assert diagnostic.code == "too-deep"
     assert "nested more than 100 levels deep" in diagnostic.message
 
 
-def test_as_deep_as_protobuf_reads() -> None:
+def test_types_and_groups_as_deep_as_protobuf_reads_round_trip() -> None:
     for data in (sequences(48), tag(100, GROUP) * 100 + tag(100, END_GROUP) * 100):
         assert is_model(data)
         assert_located(data)
 
 
-def test_graphs_as_deep_as_protobuf_reads() -> None:
+def test_graphs_as_deep_as_protobuf_reads_round_trip() -> None:
     assert is_model(subgraphs(33))
     assert_located(subgraphs(33))
 
 
 @pytest.mark.parametrize("count", [96, 97, 98, 99, 100, 101, 102, 103, 3000, 100_000])
-def test_messages_in_messages(count: int) -> None:
+def test_nested_messages_are_read_in_time(count: int) -> None:
     start = time.process_time()
     data = endless_messages(count)
     assert_located(data)

@@ -36,7 +36,7 @@ def test_any_patch_is_applied_or_refused(canonical: bytes, patch: bytes) -> None
     assert 0 <= offset <= len(patch)
 
 
-def test_what_moved_is_copied() -> None:
+def test_moved_data_is_copied() -> None:
     data = random.Random(1).randbytes(1000)
     assert make_patch(data, data) == varint(1000 << 1) + varint(0)
     assert len(make_patch(data, data[500:] + data[:500])) < 20
@@ -108,11 +108,11 @@ def refused(canonical: bytes, patch: bytes) -> WireError:
         b"\x80",
     ],
 )
-def test_a_patch_beyond_the_end(patch: bytes) -> None:
+def test_a_patch_beyond_the_end_is_rejected(patch: bytes) -> None:
     assert refused(b"abc", b"\x03x" + patch).offset == 2
 
 
-def test_a_truncated_patch() -> None:
+def test_a_truncated_patch_is_rejected() -> None:
     assert refused(b"abc", b"\x03x\x02").offset == 3
 
 

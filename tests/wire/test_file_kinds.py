@@ -134,14 +134,14 @@ def test_the_help_for_other_forms_of_protobuf_works(
         '"a b" (x) => (y) {}',
     ],
 )
-def test_our_own_texts(text: str) -> None:
+def test_texts_of_onnxtext_are_recognized(text: str) -> None:
     assert "as text" in refusal(text.encode()).message
 
 
 @pytest.mark.parametrize(
     "text", ["ir_version: 8", "# made by hand\ngraph {\n}", "\n\nproducer_name: 'x'", "graph <\n>"]
 )
-def test_textprotos(text: str) -> None:
+def test_textprotos_are_recognized(text: str) -> None:
     assert "text form" in refusal(text.encode()).message
 
 
@@ -152,7 +152,7 @@ def test_a_long_text_that_is_cut_inside_a_character() -> None:
 
 
 def test_valid_models_are_not_misidentified() -> None:
-    """`recognize` only explains failures; but its reasons should not fit models either."""
+    """`recognize` is called only for invalid files, but must not recognize valid models either."""
     assert recognize(BINARY) is None
     assert recognize(b"") is None
     assert recognize(b"\x08\x0a") is None
@@ -184,7 +184,7 @@ def others() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", others())
-def test_other_messages(kind: str) -> None:
+def test_other_messages_are_recognized(kind: str) -> None:
     """Messages that protobuf reads as models give a warning; the others give an error."""
     data = others()[kind]
     name = kind.partition(" ")[0]
@@ -200,8 +200,8 @@ def test_other_messages(kind: str) -> None:
     assert onnxtext.to_binary(text) == data
 
 
-def test_one_of_each_sort() -> None:
-    """Protobuf reads some of the messages above as models, but not all of them."""
+def test_only_some_messages_are_readable_as_models() -> None:
+    """Protobuf reads some of the messages in `others` as models, but not all of them."""
     fits = []
     for data in others().values():
         try:

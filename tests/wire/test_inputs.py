@@ -58,17 +58,17 @@ def sweep(seed: int, count: int) -> int:
 
 
 @pytest.mark.thorough
-def test_inputs() -> None:
+def test_random_inputs_round_trip_or_have_a_place() -> None:
     assert sweep(FRESH, 800) > 400
 
 
 @pytest.mark.slow
-def test_inputs_at_length() -> None:
+def test_random_inputs_round_trip_or_have_a_place_at_length() -> None:
     assert sweep(FRESH, 60_000) > 30_000
 
 
 @pytest.mark.parametrize("quirk", QUIRKS)
-def test_each_quirk_alone(quirk: str) -> None:
+def test_each_quirk_round_trips_or_has_a_place(quirk: str) -> None:
     inputs = Inputs(random.Random(1), (quirk,))
     inputs.rate = 0.5
     for _ in range(8):
@@ -83,5 +83,5 @@ def test_each_quirk_alone(quirk: str) -> None:
         "3a0f6a0d1209420208183203696e661200",  # a type stored twice
     ],
 )
-def test_inputs_that_failed(data: str) -> None:
+def test_inputs_that_failed_once_round_trip(data: str) -> None:
     assert is_converted(bytes.fromhex(data))

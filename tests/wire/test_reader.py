@@ -28,7 +28,7 @@ numbers = st.one_of(
 
 
 @given(numbers)
-def test_varints(value: int) -> None:
+def test_varints_are_read_with_padding(value: int) -> None:
     data = varint(value)
     assert len(data) == max(1, -(-value.bit_length() // 7))
     assert read_varint(data, 0, len(data)) == (value, len(data))
@@ -40,7 +40,7 @@ def test_varints(value: int) -> None:
 
 
 @given(st.integers(-(1 << 63), (1 << 63) - 1))
-def test_negative_numbers(value: int) -> None:
+def test_negative_numbers_take_ten_bytes(value: int) -> None:
     data = varint(value)
     assert signed(read_varint(data, 0, len(data))[0]) == value
     assert (len(data) == 10) == (value < 0)
@@ -53,7 +53,7 @@ def test_varints_wrap_as_in_protobuf() -> None:
 
 
 @given(st.lists(st.binary(max_size=200), max_size=4))
-def test_delimited(pieces: list[bytes]) -> None:
+def test_delimited_fields_are_written_and_read(pieces: list[bytes]) -> None:
     data = b"".join(pieces)
     made = delimited(tag(7, LENGTH), data)
     assert b"".join(delimited_pieces(tag(7, LENGTH), pieces)) == made
@@ -88,7 +88,7 @@ def nested(depth: int) -> bytes:
     return tag(5, GROUP) * depth + tag(5, END_GROUP) * depth
 
 
-def test_groups() -> None:
+def test_groups_are_read() -> None:
     assert len(list(read_fields(nested(100), 0, 200))) == 1
     inner = b"\x00\x07" + b"\x0d" + bytes(4) + b"\x09" + bytes(8) + b"\x12\x01x" + b"\x1b\x1c"
     data = b"\x2b" + inner + b"\xac\x80\x00"  # the end key is padded
@@ -121,7 +121,7 @@ def test_groups() -> None:
         (b"\x2b" * 100_000, 100, "levels deep"),
     ],
 )
-def test_invalid_messages(data: bytes, offset: int, what: str) -> None:
+def test_invalid_messages_are_located_errors(data: bytes, offset: int, what: str) -> None:
     good = b"\x08\x01"
     start = time.perf_counter()
     with pytest.raises(WireError, match=what) as caught:
