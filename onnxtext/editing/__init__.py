@@ -2,8 +2,8 @@
 """Edit syntax trees in place: the edits of `onnxtext edit`.
 
 Each function takes the tree that `onnxtext.parse` returns; `onnxtext.rewrite` then writes it back
-to its text. `apply` edits a text or a binary model. An edit that is not possible raises
-an `OnnxTextError`.
+to its text. `apply` runs an edit on a text or a binary model. An edit that is not possible
+raises an `OnnxTextError`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class Edited:
 
     Attributes:
         content: the new text, or the bytes of the new model.
-        notes: the notes of the edit, one sentence each.
+        notes: sentences about the edit to show to the user.
     """
 
     content: str | bytes
@@ -26,11 +26,12 @@ class Edited:
 def apply(
     content: str | bytes, edit: Callable[[Model], list[str] | None], *, name: str = "<model>"
 ) -> Edited:
-    """Apply an edit: a text keeps its comments and layout, a binary model its encoding.
+    """Apply an edit to a text, keeping comments and layout, or to a binary model.
 
     Args:
         content: a text, or the bytes of a model.
-        edit: a function that changes the syntax tree in place; it may return notes.
+        edit: a function that changes the syntax tree in place; it may return
+            `Edited.notes`.
         name: the name of the model in messages.
 
     Raises:
@@ -45,10 +46,10 @@ def apply(
         from onnxtext.proto.encode.lower import lower_model
 
         try:
-            model = lift_placed(content, weights="inline")  # the tree of its text
+            model = lift_placed(content, weights="inline")  # the same tree as for its text
         except LiftError as error:
             raise invalid_model_error(content, error, name) from None
-        model.encoding = None  # the patch is only valid for the bytes before the edit
+        model.encoding = None  # a patch of the bytes before the edit
         before = lower_model(model)
         notes = edit(model) or []
         made = lower_model(model)

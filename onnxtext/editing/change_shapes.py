@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Change the shapes of inputs, and all declared shapes that depend on these shapes."""
+"""Change a declared shape, and update all declared shapes that depend on it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
 Declaration = tuple[str, Type, Callable[[Type], None]]
-"""A value, its type, and a function that changes it."""
+"""The name of a value, its declared type, and a function that replaces this type."""
 
 
 def read_shape(text: str) -> Shape | None:
     """Parse a shape in the syntax of texts, such as `[batch, 3, 224]`.
 
     Raises:
-        OnnxTextError: the text is no shape.
+        OnnxTextError: the text is not a shape.
     """
     made = parse_fragment(Source(f"float{text.strip()}", "<shape>"), "type").item
     if not isinstance(made, TensorType) or not text.strip().startswith("["):
@@ -37,17 +37,18 @@ def read_shape(text: str) -> Shape | None:
 def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
     """Set the shape of a value of the main graph, and update the declared shapes that depend on it.
 
-    Shapes are inferred from the shapes of the inputs alone, before and after the edit. A declared
-    dimension that equals the dimension inferred before is set to the one inferred after. If a
-    symbolic dimension gets another name or a size, it is replaced everywhere.
+    Shapes are inferred from the inputs alone, before and after the edit. Where an inferred
+    dimension changes, a declared dimension that equals the old one is set to the new one. If the
+    edit renames a symbolic dimension or gives it a size, the symbol is replaced in all declared
+    shapes.
 
     Args:
         model: the tree; changed in place.
         name: an input, or another value with a declared type.
-        shape: the dimensions, or their text; None for no shape.
+        shape: the dimensions, or their text such as `[batch, 3]`; None removes the shape.
 
     Raises:
-        OnnxTextError: the graph has no such value, or the value is no tensor.
+        OnnxTextError: the graph has no such value, or the value is not a tensor.
     """
     if isinstance(shape, str):
         shape = read_shape(shape)
@@ -61,7 +62,7 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
 
 
 def put_shape(model: Model, name: str, shape: Shape | None) -> None:
-    """Set a declared shape; replace symbolic dimensions that change everywhere."""
+    """Set the declared shape of a value; replace its changed symbolic dimensions in all shapes."""
     declared = list(declarations(model.graph))
     chosen = [one for one in declared if one[0] == name]
     if not chosen:
@@ -80,7 +81,7 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
 
 
 def declarations(graph: Graph) -> Iterator[Declaration]:
-    """Yield the declared types of a graph."""
+    """Yield the declared types of the inputs, outputs, value infos and nodes of a graph."""
     for value in (*graph.inputs, *graph.outputs, *graph.values):
         if value.type is not None and value.data is None:
             yield value.name, value.type, partial(setattr, value, "type")
@@ -98,7 +99,7 @@ def declarations(graph: Graph) -> Iterator[Declaration]:
 
 
 def _renamed(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
-    """Map the symbolic dimensions of the old shape to the dimensions of the new one."""
+    """Map each symbolic dimension of `old` that changes to its name or size in `new`."""
     found: dict[str, int | str] = {}
     for one, other in zip(old or (), new or (), strict=False):
         before, after = plain_dim(one), plain_dim(other)
@@ -117,7 +118,14 @@ def _with_shape(type: TensorType, shape: Shape) -> TensorType:
 
 
 def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -> None:
-    """Change the declared dimensions that inference computes differently after the edit."""
+    """Update the declared dimensions whose inferred values change by an edit.
+
+    Args:
+        model: the edited model; changed in place.
+        before: the inferred shapes before the edit.
+        after: the inferred shapes after the edit.
+        names: values of the main graph whose shapes the edit has set already.
+    """
     for number, scope in enumerate(walk_graphs(model)):
         if not isinstance(scope, Graph):
             continue
@@ -128,7 +136,7 @@ def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -
 
 
 def _following(type: TensorType, before: Shape | None, after: Shape | None) -> TensorType:
-    """Return a declared type; where an inferred dimension changed, replace the declared one.
+    """Return a declared type, with the dimensions replaced whose inferred values changed.
 
     Args:
         type: the declared type.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create the errors of edits."""
+"""Create the exceptions that edits raise."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MOST_NAMES = 8
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> OnnxTextError:
-    """Create the error for a name that the model does not have, with similar names.
+    """Create the error for a name that does not exist in the model; its help suggests known names.
 
     Args:
-        what: the kind of name.
+        what: the kind of the named item, such as `node` or `value`.
         name: the name.
-        known: the names that the model has.
+        known: all names of this kind in the model.
     """
     names = list(dict.fromkeys(known))
     near = nearest(name, names)

@@ -13,9 +13,10 @@ from onnxtext.excerpt.slices import Flow, types_of, uses
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
-    """Keep the nodes between `starts`, which become the inputs, and `ends`, the outputs.
+    """Reduce a model to the nodes that compute the values `ends` from the values `starts`.
 
-    Inputs and outputs without a declared type get the type that the checker infers.
+    `starts` become the inputs of the model, `ends` its outputs. Inputs and outputs without a
+    declared type get the type that the checker infers.
 
     Args:
         model: the tree; changed in place.
@@ -58,7 +59,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         graph.inputs = [value for value in graph.inputs if value.name in used]
     graph.outputs = [_as_output(name, declared.get(name), types) for name in last]
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}
-    for node in nodes:  # the interface has these types
+    for node in nodes:  # inputs and outputs of the graph declare their types
         if shown.intersection(node.outputs) and node.output_types:
             node.output_types = tuple(
                 [
@@ -91,7 +92,7 @@ def _as_output(name: str, declared: ValueInfo | None, types: dict[str, Type]) ->
 
 
 def _inferred_types(model: Model) -> dict[str, Type]:
-    """Return the types of the values of the main graph, as the checker infers them."""
+    """Infer the types of the values of the main graph; return them by name."""
     from onnxtext.checker.inference.value_types import known_types
     from onnxtext.editing.write_inferred_types import checked
 
@@ -112,7 +113,7 @@ def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
 def _needed(
     graph: Graph, flow: Flow, first: Sequence[str], last: Sequence[str], weights: set[str]
 ) -> tuple[set[int], list[str]]:
-    """Return the nodes that compute `last` from `first`, and the other inputs of these nodes."""
+    """Return the indices of the nodes that compute `last` from `first`, and missing inputs."""
     chosen: set[int] = set()
     missing: dict[str, None] = {}
     stack = list(last)
@@ -131,7 +132,7 @@ def _needed(
 
 
 def _drop_unused(model: Model) -> None:
-    """Remove unused functions, unused data, and training information."""
+    """Remove unused functions, unused resources, and training information."""
     from onnxtext.weights.statistics import find_blobs
 
     model.training = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find nodes that fix the size of a dimension to make symbolic, and correct constant shapes."""
+"""Find nodes that allow one size only of a dimension made symbolic; fix constant shapes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from onnxtext.editing.size_rules import accepts, is_checked
 
 _MOST_SHOWN = 8
 _OTHERS = 6
-"""The number that stands for other symbolic dimensions when sizes are tried."""
+"""The size of all other symbolic dimensions while several sizes of one dimension are tried."""
 
 
 class Obstacle(str):
-    """A sentence about a node or size that may not fit an edit."""
+    """A message that a node may reject other sizes, or that sizes become unknown."""
 
     __slots__ = ()
 
@@ -36,10 +36,10 @@ class Obstacle(str):
 
 @dataclass
 class Fixed:
-    """A changed number in a constant shape.
+    """A change of one element of a constant shape.
 
     Attributes:
-        title: what was changed.
+        title: a sentence on the change.
         undo: a function that reverts the change.
     """
 
@@ -48,7 +48,7 @@ class Fixed:
 
 
 def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) -> Fixed | None:
-    """Change one number in a constant shape that allows only the old size of a dimension.
+    """Change one element of a constant shape that allows only the old size of a dimension.
 
     Args:
         model: the edited model; changed in place.
@@ -58,7 +58,7 @@ def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) ->
         answers: cached answers of onnx's inference.
 
     Returns:
-        The change; None if no number can or must be changed.
+        The change; None if no element needs a change, or none can be changed.
     """
     for finding in symbolic_dimensions.check(now.subject):
         if not finding.message.startswith(f"the dimension {quoted(symbol)} "):
@@ -70,12 +70,15 @@ def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) ->
             if fixed is not None:
                 return fixed
     if any(_forced(now, symbol)) or any(_failing(model, symbol, old, answers)):
-        return _fix_flattened(now, symbol, old)
+        return _fix_reshape(now, symbol, old)
     return None
 
 
-def _fix_flattened(now: Bare, symbol: str, old: int) -> Fixed | None:
-    """Change the first constant shape that has the old size where its input has the dimension."""
+def _fix_reshape(now: Bare, symbol: str, old: int) -> Fixed | None:
+    """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
+
+    The first `Reshape` is changed whose input has the symbolic dimension at the same index.
+    """
     main = now.subject.main
     views = now.inference.visits.get(id(main), ())
     if main is None or not views:
@@ -103,7 +106,18 @@ def _stored(main: Scope, name: str) -> ValueInfo | Node | None:
 
 
 def _set(now: Bare, item: Any, index: int, number: int, where: Finding | Node) -> Fixed | None:
-    """Set an element of a constant list."""
+    """Set an element of a constant shape.
+
+    Args:
+        now: the inferred facts about the model.
+        item: the initializer or `Constant` node with the shape, in the model of `now`.
+        index: the index of the element.
+        number: the new element.
+        where: the node that uses the shape, or a finding about this node.
+
+    Returns:
+        The change; None if the shape is not stored as a list of int64 elements.
+    """
     held = now.original(item)
     user = where.places[0].item if isinstance(where, Finding) else where
     name = held.name if isinstance(held, ValueInfo) else next(iter(held.outputs), "")
@@ -139,7 +153,7 @@ def _changed_attribute(attribute: Attribute, index: int, number: int) -> Attribu
 
 
 def _changed(type: Any, data: Any, index: int, number: int) -> RawData | TypedData | None:
-    """Return the data of an int64 list with another element."""
+    """Return the data of an int64 tensor with one element replaced; None for other data."""
     if not isinstance(type, TensorType) or type.element != "int64":
         return None
     if isinstance(data, RawData):
@@ -182,7 +196,7 @@ def obstacles(
 
 
 def _forced(now: Bare, symbol: str) -> Iterator[str]:
-    """Yield the restrictions of a dimension that the checker finds."""
+    """Yield a message for each finding of the checker that restricts a symbolic dimension."""
     for finding in symbolic_dimensions.check(now.subject):
         if quoted(symbol) in finding.message:
             item = finding.places[0].item
@@ -191,7 +205,7 @@ def _forced(now: Bare, symbol: str) -> Iterator[str]:
 
 
 def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[str]:
-    """Yield the nodes that accept the old size and reject other sizes."""
+    """Try other sizes; yield a message for each node that accepts only the old size."""
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     known = set(_rejected(infer_bare(model, {**others, symbol: old}, answers)))
     for size in (2 * old, 3 * old, 2 * old + 3):
@@ -202,13 +216,13 @@ def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[
 
 
 def _symbols(model: Model) -> set[str]:
-    """Return the symbolic dimensions of the inputs."""
+    """Return the names of the symbolic dimensions of the inputs."""
     shapes = [getattr(value.type, "shape", None) or () for value in model.graph.inputs]
     return {dim for shape in shapes for dim in map(plain_dim, shape) if isinstance(dim, str)}
 
 
 def _rejected(made: Bare) -> Iterator[tuple[str, str]]:
-    """Yield the nodes that reject the sizes of their inputs, and the reasons."""
+    """Yield each node that rejects the sizes of its inputs, as text, and the reason or ""."""
     for finding in made.inference.findings:
         if finding.slug != "onnx-inference-failed":
             item = finding.places[0].item
@@ -240,7 +254,11 @@ def _numbers(view: Shapes, name: str) -> tuple[int, ...] | None:
 
 
 def _lost(now: Bare, names: set[str]) -> Iterator[str]:
-    """Yield the first nodes on the paths from the inputs whose output sizes are unknown."""
+    """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
+
+    These are the first nodes on each path with outputs of unknown sizes, and nodes whose operators
+    have unknown requirements.
+    """
     for scope in now.subject.scopes:
         reached = set(names) if scope is now.subject.main else None
         unknown: set[str] = set()

@@ -25,7 +25,7 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
     Args:
         model: the tree; changed in place.
         version: the new version.
-        domain: the operator set; "" for the standard operators.
+        domain: the domain of the operator set; "" for the standard operators.
         convert: whether to convert nodes; otherwise only the number changes.
 
     Returns:
@@ -64,11 +64,12 @@ def _plain(domain: str | None) -> str:
 
 
 def strip(model: Model, what: What) -> None:
-    """Remove metadata, doc strings, or the types of values except inputs and outputs.
+    """Remove all metadata, all doc strings, or all value infos from a model.
 
     Args:
         model: the tree; changed in place.
-        what: `metadata`, `doc` or `value-info`.
+        what: `metadata`, `doc` (doc strings) or `value-info` (declared types of values other than
+            inputs and outputs).
 
     Raises:
         OnnxTextError: `what` has another value.
@@ -96,17 +97,20 @@ def strip(model: Model, what: What) -> None:
             if what == "metadata":
                 item.metadata = ()
         for node in scope.nodes:
-            node.attributes = tuple([_plainer(attribute, name) for attribute in node.attributes])
+            node.attributes = tuple([_stripped(attribute, name) for attribute in node.attributes])
 
 
 def _without_docs(presence: Presence) -> Presence:
-    """Return the presence defaults without those for doc strings."""
+    """Return the presence defaults without the entries for `doc_string` fields."""
     kept = tuple([name for name in presence.explicit if not name.endswith(".doc_string")])
     return replace(presence, explicit=kept)
 
 
-def _plainer(attribute: Attribute, name: str) -> Attribute:
-    """Remove a decorator from an attribute and its tensors; same object if there is none."""
+def _stripped(attribute: Attribute, name: str) -> Attribute:
+    """Return an attribute without decorators called `name`, also on its tensors.
+
+    Without such decorators, the same object is returned.
+    """
 
     def plain(value: Any) -> Any:
         if isinstance(value, (Tensor, SparseTensor)) and value.decorators:

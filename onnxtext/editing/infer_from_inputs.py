@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes from the inputs of a model alone, ignoring its other declarations."""
+"""Infer the shapes of a model from its inputs alone, ignoring all other declared shapes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Key = tuple[int, str]
 
 @dataclass
 class Bare:
-    """A model in which only the inputs have declared types, and the inferred facts about it.
+    """The shapes that inference computes from the inputs of a model alone.
 
     Attributes:
-        subject: the model.
-        inference: the inference of its types.
-        originals: the nodes of the original model, by the ids of their copies.
-        shapes: the shapes of all values; in function bodies only if all calls agree.
-        numbers: the numbers of graphs, by the ids of their scopes.
+        subject: a copy of the model in which only the inputs have declared shapes.
+        inference: the inference of types in the copy.
+        originals: the statements of the original model, by the ids of their copies.
+        shapes: the inferred shapes; of a function only those on which all its calls agree.
+        numbers: the numbers of graphs in the order of `walk_graphs`, by the ids of their scopes.
     """
 
     subject: Subject
@@ -48,7 +48,7 @@ class Bare:
         return shape is not None and None not in shape
 
     def original(self, item: object) -> Any:
-        """Return the statement of the model."""
+        """Return the statement of the original model that was copied to `item`."""
         plain = self.subject.resolved.original(item)
         return self.originals.get(id(plain), plain)
 
@@ -60,7 +60,7 @@ def infer_bare(
 
     Args:
         model: the tree, which is not changed.
-        sizes: the sizes of symbolic dimensions of inputs.
+        sizes: numbers to replace symbolic dimensions of inputs with, by symbol.
         answers: cached answers of onnx's inference, to which new answers are added.
     """
     originals: dict[int, Any] = {}
@@ -100,10 +100,10 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 
 
 class _Stripping:
-    """Copies a model without declared types; both models share unchanged parts.
+    """Copies a model without declared shapes, except those of inputs; shares unchanged objects.
 
     Args:
-        originals: a dictionary to fill: the nodes of the model, by the ids of their copies.
+        originals: a dictionary to add the copied objects to, by the ids of their copies.
     """
 
     def __init__(self, originals: dict[int, Any]) -> None:
@@ -176,5 +176,5 @@ class _Stripping:
 
 
 def with_plain(dim: Dim, value: int | str | None) -> Dim:
-    """Return a dimension with another size and the decorators of the old dimension."""
+    """Return a dimension with another name or size, keeping its decorators."""
     return replace(dim, value=value) if isinstance(dim, DecoratedDim) else value

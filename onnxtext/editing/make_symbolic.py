@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make dimensions of inputs symbolic through the whole model."""
+"""Make dimensions of inputs symbolic, and update all shapes that depend on them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ _MOST_FIXES = 500
 def make_symbolic(
     model: Model, dims: Sequence[tuple[str, int]], symbol: str, *, fix: bool = False
 ) -> list[str]:
-    """Make dimensions of inputs symbolic through the whole model.
+    """Make dimensions of inputs symbolic, and update all shapes that depend on them.
 
     Args:
         model: the tree; changed in place.
-        dims: inputs of the main graph and indices of their dimensions, all of the same size.
-        symbol: the name of the size.
-        fix: whether to change numbers in constant shapes that allow only the old size.
+        dims: (input of the main graph, index of the dimension) pairs; all of these dimensions must
+            have the same size.
+        symbol: the name of the symbolic dimension, such as `batch`.
+        fix: whether to change elements of constant shapes, such as the second input of `Reshape`,
+            that allow only the old size.
 
     Returns:
-        The fixes, as sentences; nodes or sizes that may not fit, each as an `Obstacle`.
+        A sentence for each fix, then an `Obstacle` for each node that may reject other sizes.
 
     Raises:
         OnnxTextError: an input or dimension does not exist, or `symbol` is not a valid name.
@@ -65,7 +67,7 @@ def make_symbolic(
 def _wanted(
     model: Model, dims: Sequence[tuple[str, int]], symbol: str
 ) -> tuple[dict[str, Shape], int | None]:
-    """Return the new shapes of inputs, and the old size; None for the size if it was a name."""
+    """Return the new shapes by input, and the old size; None if the old size is not a number."""
     inputs = {value.name: value for value in model.graph.inputs}
     shapes: dict[str, Shape] = {}
     sizes: dict[int | str | None, str] = {}

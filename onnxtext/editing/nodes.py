@@ -15,11 +15,11 @@ from onnxtext.syntax.parse import parse_fragment
 
 
 def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
-    """Return a node and its graph.
+    """Find a node by its label or an output; return its graph or function, and the node.
 
     Args:
         model: the tree.
-        name: its label, or one of its outputs.
+        name: the node's label (`NodeProto.name`), or one of its outputs.
 
     Raises:
         OnnxTextError: no node, or more than one, has the name.
@@ -36,7 +36,7 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
 
 
 def set_attribute(model: Model, node: str, text: str) -> None:
-    """Set an attribute of a node.
+    """Set an attribute of a node; replace an attribute of the same name.
 
     Args:
         model: the tree; changed in place.
@@ -44,7 +44,7 @@ def set_attribute(model: Model, node: str, text: str) -> None:
         text: the attribute in the syntax of texts, such as `axis = 1`.
 
     Raises:
-        OnnxTextError: there is no such node, or the text is no attribute.
+        OnnxTextError: there is no such node, or the text is not an attribute.
     """
     _, found = find_node(model, node)
     made = parse_fragment(Source(text, "<attribute>"), "attribute").item
@@ -68,15 +68,16 @@ def insert(
     before: str | None = None,
     instead_of: str | None = None,
 ) -> None:
-    """Insert nodes.
+    """Parse nodes from a text and insert them into a graph.
 
     Args:
         model: the tree; changed in place.
         text: one or more nodes, such as `y2 = Relu (y)`.
-        after: insert the nodes after this node, given by its label or an output. By default they
-            follow the nodes that they use.
+        after: insert the nodes after this node, given by its label or an output. By default, the
+            new nodes follow the nodes whose outputs they use.
         before: insert the nodes before this node, given by its label or an output.
-        instead_of: a value whose other uses get the first output of the last new node.
+        instead_of: a value that the first output of the last new node replaces as an input of all
+            nodes that are already in the graph.
 
     Raises:
         OnnxTextError: the text has errors, or there is no such node or value.
@@ -127,7 +128,7 @@ def _index(scope: Graph | Function, node: Node) -> int:
 
 
 def _reroute(scope: Graph | Function, old: str, new: str) -> None:
-    """Replace a value by another value in all uses, except as an output of the graph."""
+    """Replace the input `old` of all nodes of a graph; raise if `old` is a graph output."""
     if old not in defined(scope):
         raise unknown("value", old, defined(scope))
     for node in scope.nodes:
@@ -140,14 +141,15 @@ def _reroute(scope: Graph | Function, old: str, new: str) -> None:
 
 
 def remove(model: Model, node: str) -> None:
-    """Remove a node; its first input replaces its output in all uses.
+    """Remove a node, and replace uses of its first output by its first input.
 
     Args:
         model: the tree; changed in place.
         node: the node's label, or one of its outputs.
 
     Raises:
-        OnnxTextError: there is no such node, or its first input cannot replace its used outputs.
+        OnnxTextError: there is no such node, or outputs are used that its first input
+            cannot replace.
     """
     scope, found = find_node(model, node)
     rest = [other for other in scope.nodes if other is not found]
@@ -172,12 +174,12 @@ def remove(model: Model, node: str) -> None:
 
 
 def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:
-    """Connect the uses of a removed node's output to one of its inputs."""
+    """Replace uses of the removed node's output `old` by its input `source`."""
     if all(value.name != old for value in scope.outputs):
         for other in rest:
             map_uses(other, lambda name: source if name == old else name)
         return
-    # The graph's output keeps its name, so the input is renamed.
+    # A graph output keeps its name, so the input is renamed to the name of the output.
     made = any(source in other.outputs for other in rest)
     if not made or any(value.name == source for value in scope.outputs):
         raise refused(f"`{old}` is an output of `{scope.name}`, and no other node can define it")
@@ -185,7 +187,7 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
     scope.values = [value for value in scope.values if value.name != source]
     map_names(scope, lambda name: old if name == source else name)
     for other in rest:
-        if old in other.outputs and other.output_types:  # the output declares its type
+        if old in other.outputs and other.output_types:  # the graph output declares the type
             types = zip(other.outputs, other.output_types, strict=True)
             kept = tuple([None if name == old else type for name, type in types])
             other.output_types = kept if any(kept) else ()

@@ -20,7 +20,7 @@ _NAMING = ("value_info", "initializers", "device")
 
 
 def defined(scope: Scope) -> Iterator[str]:
-    """Yield the values that a graph or function itself defines, in order."""
+    """Yield the names of the values that a graph or function defines, without nested graphs."""
     for value in scope.inputs:
         yield value.name
     if isinstance(scope, Graph):
@@ -30,19 +30,19 @@ def defined(scope: Scope) -> Iterator[str]:
 
 
 def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
-    """Rename a value everywhere, including nested graphs and sections; or the label of a node.
+    """Rename a value in the whole model, or the label of a node.
 
-    The value belongs to the main graph, or else to each nested graph or function that defines it.
-    If there is no such value, the node with this label gets the new label.
+    If the main graph does not define the value, the value is renamed in all nested graphs and
+    functions that define it. If none of them does, the node with this label gets the new label.
 
     Args:
         model: the tree; changed in place.
         old: the old name.
         new: the new name.
-        label: whether the old name is the label of a node, even if a value has the same name.
+        label: whether to rename only a node's label, even if a value has the same name.
 
     Raises:
-        OnnxTextError: nothing has the old name, or another value has the new name.
+        OnnxTextError: no value or label has the old name, or the new name is in use.
     """
     if not new:
         raise refused("a name cannot be empty")
@@ -71,7 +71,11 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
 
 
 def _around(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
-    """Yield the graphs in which the new name of a value could collide with another value."""
+    """Yield the graphs to search for name collisions if a value of `owner` is renamed.
+
+    These are `owner`, its outer graphs and its nested graphs; also the training graphs if `owner`
+    is the main graph.
+    """
     for scope in scopes:
         if any(inner is owner for inner in walk_graphs(scope)):
             yield scope
@@ -94,7 +98,7 @@ def _rename_label(model: Model, old: str, new: str) -> None:
 
 
 def _rename_in_training(model: Model, names: Names, old: str) -> None:
-    """Rename a value of the main graph where training uses it."""
+    """Rename a value of the main graph in the algorithms and bindings of `model.training`."""
     for each in model.training:
         if each.algorithm is not None and old not in set(defined(each.algorithm)):
             map_names(each.algorithm, names)
@@ -103,11 +107,11 @@ def _rename_in_training(model: Model, names: Names, old: str) -> None:
 
 
 def map_names(scope: Scope, names: Names) -> None:
-    """Rename values in a graph or function, and in nested graphs that do not define them.
+    """Rename values in a graph or function, and in nested graphs that do not redefine them.
 
     Args:
         scope: the graph or function; changed in place.
-        names: returns the new name of a value.
+        names: maps the old name of a value to its new name.
     """
     for value in (*scope.inputs, *scope.outputs, *scope.values):
         value.name = names(value.name)
@@ -124,7 +128,7 @@ def map_names(scope: Scope, names: Names) -> None:
 
 
 def map_uses(node: Node, names: Names) -> None:
-    """Rename the values that a node uses, also in its nested graphs."""
+    """Rename the values that a node and its nested graphs use."""
     node.inputs = tuple(map(names, node.inputs))
     node.decorators = _in_decorators(node.decorators, names)
     for graph in nested_graphs((node,)):

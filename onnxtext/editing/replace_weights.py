@@ -22,13 +22,13 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
     Args:
         model: the tree; changed in place.
         name: the initializer, or the output of the node.
-        array: the new elements, which give the type and the shape, too.
+        array: the new elements; the weight gets the element type and shape of the array.
 
     Returns:
-        Sentences on a changed type or shape.
+        A sentence if the type or shape changed; otherwise an empty list.
 
     Raises:
-        OnnxTextError: the model has no such weight, or ONNX has no such element type.
+        OnnxTextError: the model has no such weight, or ONNX has no element type for the array.
     """
     new = _tensor(array, name)
     weights = [
@@ -79,7 +79,7 @@ def _replace(model: Model, value: ValueInfo, new: Tensor) -> list[str]:
         said.append(f"`{value.name}` was {print_type(value.type)}, it is {print_type(new.type)}")
     old, value.type = value.data, new.type
     value.data = new.data
-    if isinstance(old, (Blob, TypedBlob, DataFile)):  # large data is not in the graph
+    if isinstance(old, (Blob, TypedBlob, DataFile)):  # keep large data outside of the graph
         mover = Mover(INLINE_ELEMENTS)
         value.data = mover.data(new.type, new.data, value.name)
         model.resources = {**model.resources, **mover.resources}

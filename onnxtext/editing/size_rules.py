@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check whether operators accept known sizes, for operators that onnx's inference accepts."""
+"""Check sizes of inputs that onnx's shape inference accepts but operators reject."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]
 _FOLLOWED = frozenset(("", "ai.onnx.ml", "ai.onnx.preview.training"))
+"""Domains in which onnx's inference or a rule below checks all sizes."""
 _SINGLE = frozenset(
     (
         "BiasGelu", "FastGelu", "FusedMatMul", "Gelu", "QLinearAveragePool",
@@ -27,7 +28,7 @@ _ADDED = frozenset(("QLinearAdd", "QLinearMul"))
 
 
 def is_checked(node: Node) -> bool:
-    """Whether the sizes that an operator accepts are known."""
+    """Whether inference and `accepts` know which sizes the operator of a node accepts."""
     domain = plain_domain(node.domain)
     return domain in _FOLLOWED or (domain == "com.microsoft" and node.op_type in _SINGLE | _ADDED)
 
@@ -37,8 +38,8 @@ def accepts(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
 
     Args:
         node: the node, without attribute references.
-        shapes: the sizes of its inputs; None where any is unknown.
-        values: the elements of its small inputs.
+        shapes: the sizes of each input; None for an input with an unknown size.
+        values: the elements of each input; None for an input with unknown or many elements.
     """
     domain = plain_domain(node.domain)
     if domain == "com.microsoft" and node.op_type in _ADDED:
@@ -57,7 +58,7 @@ def _integer(node: Node, name: str, default: int) -> int:
 
 
 def _broadcast(one: Sizes | None, other: Sizes | None) -> bool:
-    """Whether two shapes can be broadcast to each other."""
+    """Whether two shapes can be broadcast to each other; True if one is unknown."""
     if one is None or other is None:
         return True
     pairs = zip(reversed(one), reversed(other), strict=False)
@@ -65,7 +66,7 @@ def _broadcast(one: Sizes | None, other: Sizes | None) -> bool:
 
 
 def _into(one: Sizes | None, whole: Sizes) -> bool:
-    """Whether a shape can be broadcast to another shape with known sizes."""
+    """Whether the shape `one` can be broadcast to `whole`; True if `one` is unknown."""
     if one is None:
         return True
     if len(one) > len(whole):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write inferred types into a syntax tree: as typed outputs, or into declarations that lack them.
+"""Write inferred types into a syntax tree: at node outputs, or into incomplete declarations.
 
 In declared types, only unknown element types, ranks and dimensions are filled in. Sizes that
-are expressions of symbols, such as `2*seq`, are written as names, like onnxruntime does. Symbols
-that no declaration of the model has are not written.
+are expressions of symbols, such as `2*seq`, are written as names, like onnxruntime does. Dimensions
+with symbols that no declaration contains stay unknown.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 _FUNCTION_TYPES_SINCE = 10
 """The IR version since which functions have a `value_info` list."""
 _MADE_UP = re.compile(r"unk__\d+")
-"""Names that onnx's inference generates."""
+"""Names of dimensions that onnx's inference generates."""
 
 
 def checked(model: Model) -> Subject:
-    """Return a checked model, for inference."""
+    """Check a model; return its `Subject`, from which types can be inferred."""
 
     def encoded() -> bytes | None:
         try:
@@ -64,17 +64,17 @@ def write_types(
     *,
     only: Container[int] | None = None,
 ) -> list[str]:
-    """Write all inferred types of computed values into a model.
+    """Write the inferred types of node outputs into a model.
 
     Inputs keep their types. Functions get the types that hold in all of their calls, and only in a
     model of IR version 10 or later.
 
     Args:
         model: the tree; changed in place.
-        only: the offsets of nodes whose outputs get types; None for all.
+        only: the offsets in the text of the nodes whose outputs get types; None for all nodes.
 
     Returns:
-        A sentence on the number of written types.
+        A list of one sentence, with the numbers of added and completed types.
     """
     subject = checked(model)
     if is_recursive(subject):
@@ -92,11 +92,14 @@ def write_types(
     return [f"{counted(added, 'type')} added, {completed} completed"]
 
 
-# ---- What is known --------------------------------------------------------------------------
+# ---- Inferred types -------------------------------------------------------------------------
 
 
 def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
-    """Return the types on which all visits of a graph or body agree, as they are written."""
+    """Return the types to write for the values of a graph or function, by name.
+
+    Inference visits a function once for each call; the types are those on which all visits agree.
+    """
     visits = inference.visits.get(id(scope), ())
     if not visits:
         return {}
@@ -134,7 +137,10 @@ def _declared_symbols(scope: Scope | None) -> set[str]:
 
 
 def _written(type: Type, names: Container[str]) -> Type | None:
-    """Return an inferred type without decorators and without sizes that cannot be written."""
+    """Return an inferred type in the form to write; None if its element type is unknown.
+
+    Decorators are dropped. Dimensions with symbols that are not in `names` become unknown.
+    """
     if isinstance(type, (TensorType, SparseTensorType)):
         shape = type.shape
         dims = None if shape is None else tuple([_written_dim(dim, names) for dim in shape])
@@ -154,16 +160,16 @@ def _written_dim(dim: Dim, names: Container[str]) -> Dim:
     return plain if plain in names or all(n in names for n in symbols(read(plain))) else None
 
 
-# ---- Where it is written --------------------------------------------------------------------
+# ---- Changes --------------------------------------------------------------------------------
 
 
 class Change:
-    """A type to write.
+    """An inferred type to write at one output or declaration.
 
     Attributes:
         type: the type.
         put: a function that writes the type.
-        is_new: whether the value had no type.
+        is_new: whether the value had no declared type.
     """
 
     __slots__ = ("is_new", "put", "type")

@@ -3,8 +3,8 @@
 
 Comments end up in four positions: before the first token of an item, behind its last token, behind
 an opening bracket, or before a closing bracket. A comment inside of a statement moves to the line
-above the statement, or, behind a list with comments, to the end of that list. Comments never change
-their order.
+above the statement; if a list with comments precedes it in the statement, the comment moves to the
+end of that list. Comments never change their order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BREAKABLE = frozenset(
         "field_value", "annotation", "training_item", "metadata_item", "section", "call",
     )
 )  # fmt: skip
-"""Constructs whose list may have one item per line."""
+"""Grammar rules with a bracketed list, which may be written with one item per line."""
 
 _OPENING = frozenset("(<[{")
 _LISTS = frozenset(
@@ -40,7 +40,7 @@ class Item:
 
     Attributes:
         tree: the item.
-        comma: the comma behind it.
+        comma: the comma behind it; None without one.
     """
 
     tree: Tree
@@ -52,8 +52,8 @@ class Listing:
     """A list with its brackets.
 
     Attributes:
-        opening: the opening bracket.
-        items: in order.
+        opening: the opening bracket, or `@name(` of a decorator.
+        items: the items in order.
         closing: the closing bracket; for the inputs of a graph it may be `=>`.
     """
 
@@ -88,11 +88,11 @@ def _opens(part: Tree | Token) -> bool:
 
 
 def attach_items(items: list[Item], closing: Token) -> None:
-    """Attach every comment in and behind the items of a list.
+    """Move the comments in and behind list items to the four positions (see the module).
 
     Args:
         items: the items.
-        closing: the token behind them.
+        closing: the token behind the last item.
     """
     for number, item in enumerate(items):
         attach(item.tree)
@@ -114,7 +114,7 @@ def attach_items(items: list[Item], closing: Token) -> None:
 
 
 def attach(tree: Tree) -> None:
-    """Attach every comment in an item."""
+    """Move the comments inside of an item to the four positions (see the module)."""
     first, last = tree.first(), tree.last()
     if first is not None and last is not None:
         statement = _Statement(first, last)
@@ -129,7 +129,8 @@ class _Statement:
     """An item whose comments are being moved.
 
     Attributes:
-        sink: receives comments that cannot stay where they are.
+        sink: the list to which misplaced comments move: those above the statement or, behind a list
+            with comments, those at the end of that list.
     """
 
     def __init__(self, first: Token, last: Token) -> None:
@@ -149,7 +150,7 @@ class _Statement:
                 self.walk(part)
 
     def enter(self, tree: Tree, found: Listing) -> None:
-        """Move the comments of a construct that is a list, or ends in one."""
+        """Move the comments of a construct that ends with a bracketed list."""
         for part in tree.parts:
             if part is found.opening:
                 break

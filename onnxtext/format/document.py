@@ -28,11 +28,11 @@ _BLANKS = re.compile(r"\s+")
 
 
 def write_document(source: str, width: int = WIDTH) -> str:
-    """Format the text of a model.
+    """Format the text of a model in the canonical layout.
 
     Args:
         source: a valid text without a byte order mark.
-        width: the maximum number of columns of a line of a statement.
+        width: the maximum width of the lines of statements, in columns.
     """
     tokens = read_tokens(source)
     end = tokens[-1]
@@ -200,7 +200,7 @@ class DocumentWriter(StatementWriter):
 
 
 def _base64(token: Token, indent: str) -> str:
-    """Wrap base64 at the usual width; whitespace in it has no meaning."""
+    """Write base64 data as a multi-line string, wrapped at `BASE64_WIDTH` columns."""
     text = token.text[3:-3] if token.terminal == "TRIPLE" else decoded(token)
     data = _BLANKS.sub("", text)
     rows = range(0, len(data), BASE64_WIDTH)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copy regions that the comments `# fmt: off`, `# fmt: on` and `# fmt: skip` exclude verbatim."""
+"""Copy regions verbatim that `# fmt: off`, `# fmt: on` and `# fmt: skip` mark."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class VerbatimSpans:
         return all(line.strip()[:1] in ("", "#") for line in lines)
 
     def keep(self, start: int, end: int) -> str:
-        """Copy a span of the source verbatim."""
+        """Record a verbatim span; return its source without trailing whitespace."""
         inner = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
         self._starts[inner] = [start]
         self._ends[inner] = [end]
         return self.source[start:end].rstrip()
 
     def repeatable(self, write: Literal) -> Literal:
-        """Return a function that may write the same literal several times."""
+        """Wrap a function that writes a literal, so that repeated calls record its spans once."""
         starts, ends = list(self._starts), list(self._ends)
 
         def write_again(indent: str, budget: int) -> str:

@@ -16,7 +16,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 LONGEST_REST = 20_000
-"""The most characters outside of long lists for which incremental formatting is faster."""
+"""The most characters outside of long lists with which incremental formatting is faster."""
 
 
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:
@@ -99,7 +99,7 @@ def format_incrementally(source: Source, model: Model) -> str | None:
 
 
 def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
-    """Format a text with the lines of its printed form, and verify the result."""
+    """Format a text by `format_by_lines`, and verify the result; None if not possible."""
     formatted = format_by_lines(source.text, printed)
     if formatted is None or formatted == source.text:
         return formatted
@@ -107,7 +107,7 @@ def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:
-    """Return how the output differs from the source; None if it does not differ."""
+    """Return what formatting would do wrong, such as `change the model`; None if nothing."""
     try:
         same = parse_model(Source(formatted, source.name)) == model
     except OnnxTextError:

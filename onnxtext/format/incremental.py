@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format large texts incrementally: the statements of long lists one by one.
 
-Runs of nodes and values are replaced by one short placeholder statement each while the rest is
-fully formatted. So only statements with unusual spellings are fully formatted.
+Each run of consecutive nodes or values is formatted statement by statement, and replaced by a short
+placeholder statement while the rest of the text is formatted in full. In a run, only statements
+with unusual spellings are formatted in full.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP, WIDTH
 
 FEWEST = 100
-"""The fewest statements of a short text that is formatted incrementally."""
+"""The fewest statements with which a text shorter than `SHORTEST` is formatted incrementally."""
 
 SHORTEST = 10_000
-"""The length of texts that are formatted incrementally even with few statements."""
+"""The length from which a text is formatted incrementally even with few statements."""
 
 _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
+"""Printable ASCII characters except the backslash, and the line feed."""
 
 
 def extract_lists(text: str, model: Model) -> IncrementalText | None:
@@ -61,7 +63,7 @@ class IncrementalText:
         self._runs: list[str] = []
 
     def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
-        """Extract the statements of a graph or function.
+        """Format the statements of a graph or function, and replace them by placeholders.
 
         Args:
             owner: the graph or function.
@@ -77,7 +79,7 @@ class IncrementalText:
         self._take_out(owner.nodes, nodes, depth)
 
     def _take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, depth: int) -> None:
-        """Extract the items of a list except the last one, in the order of the text."""
+        """Format the statements of a list except the last one; replace them by placeholders."""
         source, remembered, plain, marked = (
             self.source,
             writer.remembered,
@@ -161,7 +163,7 @@ class IncrementalText:
         return kept and (code is None or ON not in text[len(code) :])
 
     def _enter(self, node: Node, depth: int) -> None:
-        """Extract the statements of the graphs in a node."""
+        """Format the statements of the graphs in a node; replace them by placeholders."""
         for attribute in node.attributes:
             if isinstance(attribute.value, Graph) and not self._marked:
                 self.take_out_lists(attribute.value, depth + 1)
@@ -204,13 +206,14 @@ class IncrementalText:
 
 
 class StatementRun:
-    """Consecutive formatted statements.
+    """Consecutive formatted statements that one placeholder replaces.
 
     Attributes:
         writer: formats them.
-        start: offset of the first one; -1 if there are none yet.
-        same: offset from which on the source is unchanged; -1 if the source changes.
-        texts: the formatted texts before `same`, each up to the next statement.
+        start: offset of the first statement of `texts`; -1 if there is none.
+        same: offset of the first of the last statements whose source is already formatted; -1 if
+            the last statement is in `texts`.
+        texts: the formatted texts of the statements before `same`, each with the trivia behind it.
         trivia: the source behind the last statement; None if it is only whitespace.
     """
 
@@ -224,7 +227,7 @@ class StatementRun:
         self._commented = False
 
     def begin(self, at: int) -> None:
-        """Prepare for a changed statement that begins at an offset."""
+        """Prepare `texts` for a statement that begins at an offset and changes."""
         if self.same >= 0:
             start, self.same = self.same, -1
             if self.start < 0:
@@ -235,7 +238,7 @@ class StatementRun:
             self.start = at
 
     def take(self, at: int, written: Written) -> bool:
-        """Add a statement; False if a run cannot begin with it."""
+        """Add a formatted statement; return False if it cannot begin the run."""
         if self.same >= 0:
             self.begin(at)
         indent = self.writer.indent
@@ -283,6 +286,6 @@ class StatementRun:
 
 
 def _is_below_blank(source: str, at: int) -> bool:
-    """Whether the line above is blank."""
+    """Whether the line above the line of an offset is blank."""
     end = source.rfind("\n", 0, at)
     return end >= 0 and not source[source.rfind("\n", 0, end) + 1 : end].strip()

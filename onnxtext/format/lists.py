@@ -83,7 +83,7 @@ class ListWriter(VerbatimSpans):
         return lines
 
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
-        """Return comments on their own lines."""
+        """Return the lines of comments before an item or closing bracket, with blank lines."""
         lines: list[str] = []
         for comment in comments:
             if self.is_kept(comment):

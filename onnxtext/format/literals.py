@@ -82,7 +82,7 @@ class LiteralWriter(RecordWriter):
         texts = [self.scalar(item.tree, indent + STEP) for item in found.items]
         if tree.commented:
             return self.broken(found, texts, "{}", indent)
-        if texts and texts[0].startswith('blob"'):  # a blob is never alone on its line
+        if texts and texts[0].startswith('blob"'):  # `{blob…}` is never split over lines
             return f"{{{texts[0]}}}"
         return filled(texts, "{}", indent, budget)
 
@@ -98,7 +98,7 @@ class LiteralWriter(RecordWriter):
         return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
 
     def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
-        """Write raw numbers, nested as by the printer: over the dimensions other than 1."""
+        """Write numbers in brackets, nested as in the printer: by dimensions other than 1."""
         texts = _TOKENS.findall(text)
         items = [item for item in texts if item not in "[]"]
         if not items:
@@ -148,7 +148,7 @@ class LiteralWriter(RecordWriter):
         return before + self.tensor(tensor, inner, room - column(before, 0))
 
     def _fields(self, tree: Tree, indent: str, budget: int) -> str:
-        """Write fields by name."""
+        """Write data as named fields of `TensorProto`, for data that does not fit its type."""
 
         def write(part: Tree, indent: str, budget: int) -> str:
             braces = part.child("braces")
@@ -173,7 +173,7 @@ class LiteralWriter(RecordWriter):
 
 
 def items_text(items: Sequence[str], indent: str, budget: int) -> str:
-    """Return a list in brackets; `[0, ...]` is never broken."""
+    """Return a list in brackets; `[0, ...]` is never split over lines."""
     if len(items) <= 2 and items[-1] == "...":
         return f"[{', '.join(items)}]"
     return filled(items, "[]", indent, budget)

@@ -33,7 +33,7 @@ _LAST_COMMA = re.compile(r",(?=\0*[>\]})])")
 
 
 def format_by_lines(text: str, printed: str) -> str | None:
-    """Format a text with the lines of its printed form; None if other tokens differ.
+    """Format a text by adding its comments to its printed form; None if it must be done in full.
 
     Args:
         text: the text, without a byte order mark.
@@ -53,7 +53,10 @@ def format_by_lines(text: str, printed: str) -> str | None:
 
 
 def _use_printed_lines(text: str, printed: str) -> str | None:
-    """Rewrite a text with the lines of its printed form; None if other tokens differ.
+    """Insert the comments and blank lines of a text into its printed form.
+
+    The result is `printed` itself if there are none; None if the texts differ in tokens other than
+    commas, or a comment is within a printed line.
 
     Args:
         text: the text, without a byte order mark.
@@ -86,7 +89,14 @@ def _use_printed_lines(text: str, printed: str) -> str | None:
 
 
 def _placed(lines: list[str], bare: list[str], marks: list[str], tokens: list[str]) -> str | None:
-    """Insert comments and blank lines into printed lines; None if one is within a line."""
+    """Insert comments and blank lines into printed lines; None if one is within a line.
+
+    Args:
+        lines: the printed lines.
+        bare: the same lines without whitespace.
+        marks: the comments and blank lines of the text.
+        tokens: the code between the marks, without whitespace.
+    """
     head: list[str] = []
     ends = list(accumulate(map(len, bare)))
     last = -1
@@ -117,7 +127,7 @@ class _Merger:
         self.count = len(self.printed) - 1
         self.at = 0  # index of the next printed line
         self.out: list[str] = []
-        self.inside = False  # whether that line is inside of a multi-line string
+        self.inside = False  # whether the next printed line is inside of a multi-line string
         self.blank = False  # whether a blank line is pending
 
     @cached_property
@@ -263,7 +273,7 @@ def _is_literal(opening: str) -> bool:
 
 
 def _closes(opening: str, closing: str) -> bool:
-    """Whether two lines are around the inputs of a node or the parts of a type."""
+    """Whether two lines open and close the inputs of a node or the arguments of a type."""
     if opening[-1:] not in "[(":
         return False
     if opening[-2:-1] != " ":
@@ -272,7 +282,7 @@ def _closes(opening: str, closing: str) -> bool:
 
 
 def _back(printed: Sequence[str], at: int, indent: int) -> Iterator[int]:
-    """Yield the lines of a statement before the line that begins with `=`."""
+    """Yield the indices of the lines of a statement before line `at`, which begins with `=`."""
     for before in range(at - 1, -1, -1):
         yield before
         line = printed[before]

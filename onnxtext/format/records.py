@@ -40,7 +40,7 @@ class RecordWriter(ListWriter):
         return self.broken(found, texts, "{}", indent, comma="")
 
     def field(self, tree: Tree, indent: str, *, quoted_key: bool = False) -> str:
-        """Write `key: value`, or the value alone."""
+        """Write a field: `key: value`, or only the value if it has no key."""
         value = tree.trees()[-1]
         key = tree.child("field_key")
         if key is None:
@@ -98,7 +98,7 @@ class RecordWriter(ListWriter):
         return self.bracketed(tree, found, texts, f"{opening})", indent, budget)
 
     def _order_argument(self, tree: Tree, indent: str) -> str:
-        """Write an argument of `@value_info(…)` or `@initializers(…)`: names fill the lines."""
+        """Write an argument of `@value_info(…)` or `@initializers(…)`, several names a line."""
         value = tree.trees()[-1]
         found = listing(value)
         key = tree.child("field_key")
@@ -109,7 +109,7 @@ class RecordWriter(ListWriter):
         return head + filled(texts, "[]", indent, WIDTH - len(indent) - len(head) - 3)
 
     def decorators(self, tree: Tree | None, indent: str) -> list[str]:
-        """Return the texts of some decorators."""
+        """Return the text of each decorator."""
         if tree is None:
             return []
         return [self.decorator(part, indent) for part in tree.trees()]
@@ -126,7 +126,7 @@ class RecordWriter(ListWriter):
         return Decorators.of(self.decorators(tree, indent), indent)
 
     def inline_decorators(self, tree: Tree | None, indent: str) -> str:
-        """Write decorators before a type: on its line if they are short, else each on its own."""
+        """Write decorators before a type: on its line if they are short, else on a line each."""
         texts = self.value_decorators(tree, indent)
         return texts.inline or texts.lines
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print statements with numbers and attribute types spelled as in the source.
 
-The formatter keeps the spelling of numbers and redundant attribute types, which official texts have
-everywhere. The native core shares one object between equally spelled attribute lists, so few lists
-must be examined.
+The formatter keeps the spelling of numbers, and redundant attribute types such as those of all
+attributes in the official syntax. The native core shares one object between equally spelled
+attribute lists, so few lists must be examined.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class SourceSpellingPrinter(GraphPrinter):
     """Prints statements of the main graph or of a function with their source spelling."""
 
     def spell(self, node: Node, line: str) -> bool:
-        """Use the spelling of a node's attributes for all nodes with the same attribute list.
+        """Print all nodes that share the attribute list of a node in the spelling of `line`.
 
         Args:
             node: the node.

@@ -31,7 +31,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_start
 
 LONGEST = 10_000
-"""Longer statements are not fully formatted one by one."""
+"""The most characters of a statement that is fully formatted on its own."""
 
 _MOST_REMEMBERED = 10_000
 _FIRST, _LAST = "first_of_fmt", "last_of_fmt"
@@ -44,9 +44,9 @@ class Written:
     """A statement in the canonical layout.
 
     Attributes:
-        statement: with its comma.
-        trivia: the source between it and the next statement.
-        comments: comments from inside of it, to write on lines above it.
+        statement: the formatted text, with its comma.
+        trivia: the source between the statement and the next statement.
+        comments: comments from inside of the statement, to write on lines above it.
     """
 
     statement: str
@@ -60,8 +60,8 @@ class Writer(ABC):
     Attributes:
         indent: the indentation of the statements.
         comma: the separator behind each statement.
-        remembered: how to format statements in which each string is a name. The key is the source
-            up to the next statement, without the content of strings. The value is a pair: the
+        remembered: a cache for statements in which each string is a name. The key is the source
+            up to the next statement, without the contents of strings. The value is a pair: the
             formatted texts between the strings, or None if the source is already formatted; and
             the number of line breaks in the key.
     """
@@ -72,7 +72,7 @@ class Writer(ABC):
 
     brackets = "", ""
     sibling = ""
-    """The brackets and neighbours of a statement when it is formatted alone."""
+    """The statement before and behind a statement that is formatted alone, in `brackets`."""
 
     def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent
@@ -93,7 +93,7 @@ class Writer(ABC):
         """Format a statement without strings if its tokens equal the printed ones.
 
         Args:
-            source: as for `write`, without strings.
+            source: the text from the statement to the next statement, without strings.
             item: its syntax tree.
             printed: the printed syntax tree.
         """
@@ -117,11 +117,11 @@ class Writer(ABC):
         """Format a statement.
 
         Args:
-            source: the text from its beginning to that of the next one.
+            source: the text from the statement to the next statement.
             item: its syntax tree.
 
         Returns:
-            None if it must be formatted with its context.
+            The formatted statement; None if it must be formatted with its context.
         """
         if "#" not in source:
             bare = source.rstrip()
@@ -181,10 +181,10 @@ class Writer(ABC):
         return formatted
 
     def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
-        """Learn from the result of full formatting."""
+        """Print similar statements in the spelling of a fully formatted one, if possible."""
 
     def _remember(self, source: str, parts: list[str], trivia: str) -> None:
-        """Remember the result for statements that differ in names only."""
+        """Cache the formatted text for statements that differ in names only."""
         pattern = self._templates.patterns.get('"'.join(parts[::2]))
         if (
             pattern is None
@@ -209,7 +209,7 @@ class Writer(ABC):
         return self.format_alone(code, NO_LIMIT)
 
     def format_alone(self, code: str, width: int = WIDTH) -> str | None:
-        """Format a single statement in full; None if it cannot be isolated."""
+        """Format a single statement in full; None if it cannot be separated from its context."""
         whole = write_document(f"{self._head}{code}{self.comma}\n{self._tail}", width)
         head = f"{self.sibling.format(_FIRST)}{self.indent}"
         start = whole.find(head)
@@ -255,7 +255,7 @@ class NodeWriter(Writer):
         return self._printer.node_text(item, self.indent)
 
     def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:
-        """Print equal attributes in this spelling from now on."""
+        """Print nodes with the same attribute list in the spelling of a formatted node."""
         assert isinstance(item, Node)
         self._printer.spell(item, formatted)
 

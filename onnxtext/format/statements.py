@@ -57,7 +57,13 @@ class StatementWriter(LiteralWriter):
         return value_text(decorators, type, name, write, indent, self.width)
 
     def _interface(self, tree: Tree, indent: str, *, several: bool = False) -> list[ListText]:
-        """Format inputs and outputs; with `several`, write one value a line in lists of several."""
+        """Write the inputs and the outputs of a graph or function.
+
+        Args:
+            tree: the graph or function.
+            indent: the indentation of the statement.
+            several: whether a list of several values always has one value per line.
+        """
         lists = []
         for part, before in zip(_inputs_and_outputs(tree), (" ", " => "), strict=True):
             found = None if part is None else listing(part)
@@ -80,7 +86,17 @@ class StatementWriter(LiteralWriter):
         indent: str,
         is_broken: bool = False,
     ) -> ListText:
-        """Write a list in the head of a graph or function; a list with comments is broken."""
+        """Write a list in the head of a graph or function, on one line (if allowed) and on several.
+
+        Args:
+            tree: the list.
+            found: its items.
+            texts: the texts of the items.
+            before: the text before the list.
+            brackets: both brackets.
+            indent: the indentation of the statement.
+            is_broken: whether the list must have one item per line, as lists with comments do.
+        """
         is_broken |= tree.commented or any("\n" in text for text in texts)
         flat = f"{brackets[0]}{flat_items(texts, brackets[1])}{brackets[1]}"
         return ListText(
@@ -148,7 +164,7 @@ class StatementWriter(LiteralWriter):
         self, tree: Tree, head: str, lists: list[ListText], indent: str, start: int,
         decorators: Decorators | None = None,
     ) -> str:  # fmt: skip
-        """Write a graph or function that begins with decorators, a head and these lists."""
+        """Write a graph or function from its name, the lists behind its name, and its body."""
         body = tree.child("body")
         assert body is not None
         found = listing(body)
@@ -198,7 +214,7 @@ class StatementWriter(LiteralWriter):
         )
 
     def _output(self, tree: Tree | None) -> tuple[str, str]:
-        """Return the type and the name of an output; "" for an omitted output."""
+        """Return the type (or "") and the name of a node output; None is an omitted output."""
         if tree is None:
             return "", '""'
         type_tree = tree.child("type")
@@ -308,7 +324,7 @@ _ATTRIBUTES = ("attribute", "dataless_attribute")
 
 
 def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
-    """Return the lists before and behind the `=>`."""
+    """Return the inputs and the outputs: the lists before and behind `=>`."""
     lists = [part for part in tree.trees() if part.origin in ("inputs", "parameter_list")]
     lists = [part.trees()[0] if part.origin == "parameter_list" else part for part in lists]
     return (lists[0] if len(lists) > 1 else None), lists[-1]
@@ -334,7 +350,7 @@ def _is_numbers(part: Tree | Token) -> TypeGuard[Token]:
 
 
 def _nothing(indent: str, budget: int) -> str:
-    """Write the literal of a tensor without data."""
+    """Write no data after the `=` of a tensor without data."""
     return ""
 
 

@@ -38,7 +38,7 @@ class Pattern:
     Attributes:
         fixed: indices of the strings that are not names.
         texts: formatted texts between the strings, by signature.
-        names: the same for statements whose strings are all names that require quotes.
+        names: the texts if all strings are names that require quotes; None if unknown.
     """
 
     fixed: frozenset[int]
@@ -60,7 +60,7 @@ def _sign(name: str) -> str | int:
 
 
 def are_names(strings: Sequence[str]) -> bool:
-    """Whether all names certainly require quotes but no escapes."""
+    """Whether all strings, as names, certainly require quotes but no escapes."""
     return not any(map(str.isidentifier, strings)) and "".join(strings).isprintable()
 
 
@@ -137,7 +137,7 @@ class Templates:
         return False
 
     def _template(self, parts: Parts, signature: Signature) -> list[str] | None:
-        """Find and verify the texts between the strings with probe names."""
+        """Return the texts between the strings, found and verified with probe names, or None."""
         marks = [
             text if isinstance(text, str) else (f"q{number}_{text}" if text else f"/{number}/")
             for number, text in enumerate(signature)

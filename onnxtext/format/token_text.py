@@ -31,17 +31,17 @@ def only_token(tree: Tree | Token) -> Token:
 
 
 def word_text(tree: Tree | Token) -> str:
-    """Write a name where keywords need no quotes."""
+    """Write a name at a position where keywords need no quotes."""
     return word(decoded(only_token(tree)))
 
 
 def name_text(tree: Tree | Token) -> str:
-    """Write a name where a type is allowed too, so that type names need quotes."""
+    """Write a name at a position where a type may also stand, so that type names need quotes."""
     return value_name(decoded(only_token(tree)))
 
 
 def string_text(tree: Tree | Token, indent: str) -> str:
-    """Write a string as spelled, or in plain quotes if that is possible.
+    """Write a string as spelled; bytes and multi-line strings get plain quotes if possible.
 
     Args:
         tree: the string.
@@ -70,7 +70,7 @@ def _indented(token: str, indent: str) -> str:
 
 
 def numbers_of(token: Token) -> list[str]:
-    """Return the numbers of a flat list that is one token, as spelled."""
+    """Return the numbers of a list that is a single token, such as `[1, 2]`, as spelled."""
     return [item for item in map(str.strip, token.text[1:-1].split(",")) if item]
 
 
@@ -81,7 +81,7 @@ def operator_text(tree: Tree) -> str:
     if not domain:
         return f"{'.' if dotted else ''}{word(operator)}"
     if domain[0] == "" and len(domain) > 1 and not dotted:
-        del domain[0]  # the parser takes `"".a.B` for `.a.B`
+        del domain[0]  # the parser reads `"".a.B` as `.a.B`
     whole = ".".join(domain)
     if any(word(part) != part for part in whole.split(".")):
         whole = quoted(whole)

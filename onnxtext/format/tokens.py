@@ -51,7 +51,7 @@ class Token:
 
 
 def read_tokens(text: str) -> list[Token]:
-    """Tokenize a valid text; a final token stands for its end."""
+    """Tokenize a valid text; the last token marks the end of the text."""
     tokens: list[Token] = []
     last: Token | None = None
     at = 0
@@ -64,7 +64,7 @@ def read_tokens(text: str) -> list[Token]:
 
 
 def _attach(text: str, start: int, token: Token, before: Token | None) -> Token:
-    """Attach the trivia between two tokens."""
+    """Attach the trivia between `before` and `token` to the two; return `token`."""
     if token.at - start < 2:
         return token
     trivia = text[start : token.at]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parse a text to a concrete syntax tree of all tokens, with the tables of the AST parser."""
+"""Parse a text to a concrete syntax tree, with the same tables as the AST parser."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Tree:
 
     Attributes:
         origin: the grammar rule.
-        alias: its alternative.
+        alias: the name of the rule's alternative.
         parts: trees and tokens in order; items of a left-recursive rule are one flat list.
-        commented: whether there are comments between its brackets, so that it is broken.
+        commented: whether comments are between its brackets, which forces one item per line.
     """
 
     origin: str
@@ -34,7 +34,7 @@ class Tree:
         return [part for part in self.parts if isinstance(part, Tree)]
 
     def child(self, *origins: str) -> Tree | None:
-        """Return the first part that is one of these constructs."""
+        """Return the first child tree with one of these grammar rules; None if there is none."""
         for part in self.parts:
             if isinstance(part, Tree) and part.origin in origins:
                 return part
@@ -66,7 +66,7 @@ class Tree:
 
 
 def _growing(rule: Rule) -> Reduction:
-    """Create the reduction of a rule to a tree of all its symbols."""
+    """Create the parser action of a grammar rule, which makes a `Tree` of all its symbols."""
 
     def grow(*parts: Tree | Token) -> Tree:
         first = parts[0] if parts else None
@@ -84,7 +84,7 @@ def _automaton() -> Automaton:
 
 
 def grow(tokens: list[Token], start: str = "model") -> Tree:
-    """Build the tree of a valid text.
+    """Build the concrete syntax tree of a valid text.
 
     Args:
         tokens: its tokens, with a final token for the end.

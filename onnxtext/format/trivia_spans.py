@@ -18,13 +18,13 @@ COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*"
 
 
 def code_before_trivia(source: str) -> str | None:
-    """Return the code before a trivia span.
+    """Return the code of a statement without the trivia behind it.
 
     Args:
         source: a statement and the trivia behind it, without backslashes and multi-line strings.
 
     Returns:
-        The code without trailing whitespace; None if it has comments inside of it.
+        The code without trailing whitespace; None if the code contains comments.
     """
     at = source.find("#")
     while at >= 0 and source.count('"', 0, at) & 1:  # in a string
@@ -58,7 +58,7 @@ def format_trivia(trivia: str, indent: str) -> str:
 
 
 def without_comments(source: str) -> tuple[str, list[str], str] | None:
-    """Separate a statement from comments inside of it that move to the lines above it.
+    """Split a node into its code and the comments inside of it, which move to lines above it.
 
     Args:
         source: a node and the trivia behind it, without backslashes and multi-line strings.
@@ -96,8 +96,8 @@ def same_tokens(one: str, other: str) -> bool:
     """Whether a statement has the same tokens as its printed form, except for needless quotes.
 
     Args:
-        one: a statement without comments; with blank lines in a list, which formatting keeps, the
-            result is False.
+        one: a statement without comments. If it has a blank line and the printed form has several
+            lines, the result is False, because formatting may keep the blank line.
         other: the printed statement.
     """
     if one == other:
@@ -128,7 +128,7 @@ def _same_code(one: str, other: str) -> bool:
 
 
 def _without_last_commas(tokens: list[str]) -> list[str]:
-    """Remove commas after last elements; only lists over several lines have them."""
+    """Remove commas before closing brackets, which lists split over several lines have."""
     return [
         token
         for token, following in zip(tokens, [*tokens[1:], ""], strict=False)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert the nodes of a model to another version of an operator set.
 
-`plan_conversion` finds what each node needs. A node is unchanged if its operator has the same
-schema in both versions. Otherwise it takes one step for each version in between that changed the
-operator (`version_steps`). `table` has the rule of each step. Versions newer than the table are
-left to onnx's version converter, which runs in a child process on a model of this node alone
-(`onnx_converter`). An operator that does not exist in an older version is replaced by the body of
-its function (`inlining`).
+`plan_conversion` plans the conversion of each node. A node is unchanged if its operator has the
+same schema in both versions. Otherwise the node is converted in steps, one for each version in
+between that changed the operator (`version_steps`). `table` has the rule of each step. For versions
+newer than the table, onnx's version converter converts the node, in a child process and in a model
+of its own (`onnx_converter`). An operator that does not exist in an older version is replaced by
+its function body (`inlining`).
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ from onnxtext.ast.visit import list_graphs
 
 
 def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, str]]) -> None:
-    """Remove unused constants, and types of dropped outputs.
+    """Remove constants that became attributes if nothing else uses them, and types of lost outputs.
 
     Args:
         model: the converted model; changed in place.
         replaced: constants that became attributes.
-        dropped: outputs of nodes that no longer exist, with the id of their graph.
+        dropped: (id of the graph, name) pairs of outputs that nodes no longer have.
     """
     scopes = list_graphs(model)
     used = {value.name for scope in scopes for value in scope.outputs}
@@ -38,7 +38,7 @@ def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, s
 def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> None:
     kept = {value.name for value in graph.inputs}
     kept |= {one.tensor_name for one in graph.quantization}
-    if graph.decorators:  # they may give the order of initializers and value infos
+    if graph.decorators:  # `@value_info` and `@initializers` list the names of values
         return
     graph.values = [
         value

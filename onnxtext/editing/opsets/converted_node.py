@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node that a step of a conversion rewrites."""
+"""Hold the node that one conversion step rewrites, and the nodes and constants it adds."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ Dims = tuple[int | str | None, ...]
 
 @dataclass(slots=True)
 class ConvertedGraph:
-    """The graph of a node, and the new constants of that graph.
+    """A graph or function whose nodes are converted, and its new constants.
 
     Attributes:
-        scope: its graph or function.
-        constants: the names of new constants by their content.
+        scope: the graph or function.
+        constants: the names of the new constants, by their contents.
+        new_tensors: the new constants, by their names.
     """
 
     scope: Scope
@@ -40,29 +41,32 @@ class ConvertedGraph:
     new_tensors: dict[str, Tensor] = field(default_factory=dict)
 
     def mark(self) -> int:
-        """Return the number of new constants, for `back_to`."""
+        """Return the number of new constants, as a mark for `back_to`."""
         return len(self.constants)
 
     def back_to(self, mark: int) -> None:
-        """Drop the constants created since a mark, because their node is not converted."""
+        """Drop the constants created since a mark, for a node whose conversion failed."""
         for tensor in list(self.constants)[mark:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 
 
 class Work:
-    """A node that a step rewrites.
+    """A node that a rule rewrites in one conversion step.
 
     Args:
         facts: the known facts about the model.
-        graph: its graph.
+        graph: the graph or function of the node.
         node: the node; it is not changed.
         old: the schema of the node before the step.
-        new: the schema of the node after the step.
+        new: the schema after the step; None if its version lacks the operator.
 
     Attributes:
-        node: the new node; None if `before` and `after` replace the node.
-        before: new nodes before it.
-        after: new nodes behind it.
+        node: the rewritten node.
+        before: new nodes before the rewritten node.
+        after: new nodes behind the rewritten node.
+        removed: whether only `before` and `after` replace the node.
+        done: sentences on the changes, for the user.
+        dropped: the names of attributes that the step removed.
     """
 
     def __init__(
@@ -82,17 +86,17 @@ class Work:
 
     @property
     def new(self) -> Signature:
-        """The schema that the node gets."""
+        """The schema of the node after the step."""
         assert self._new is not None
         return self._new
 
     @property
     def is_up(self) -> bool:
-        """Whether the step goes to a newer version."""
+        """Whether the step converts to a newer version."""
         return self._new is not None and self._new.since > self.old.since
 
     def nodes(self) -> list[Node]:
-        """Return the nodes that replace the old one."""
+        """Return the nodes that replace the original node, in order."""
         return [*self.before, *(() if self.removed else (self.node,)), *self.after]
 
     # ---- Attributes -------------------------------------------------------------------------
@@ -102,10 +106,10 @@ class Work:
         return next((item for item in self.node.attributes if item.name == name), None)
 
     def value(self, name: str) -> object:
-        """Return the value of an attribute, its default, or None.
+        """Return the value of an attribute, or else its default; None if it has no default.
 
         Raises:
-            Obstacle: the attribute is a parameter of a function.
+            Obstacle: the attribute refers to a parameter of a function, or has no readable value.
         """
         from onnxtext.editing.opsets.schema_versions import NONE, default_of
 
@@ -123,12 +127,12 @@ class Work:
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
-        """Return an integer attribute."""
+        """Return the value of an integer attribute; `default` if it has no value."""
         value = self.value(name)
         return value if isinstance(value, int) else default
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """Return an attribute with a list of integers; None if it is missing."""
+        """Return the value of an attribute with a list of integers; None if it has no value."""
         value = self.value(name)
         if value is None:
             return None
@@ -137,12 +141,12 @@ class Work:
         raise Obstacle(f"its attribute `{name}` is stored in an unusual way")
 
     def string(self, name: str) -> str | None:
-        """Return a string attribute."""
+        """Return the value of a string attribute; None if it has no value."""
         value = self.value(name)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
 
     def floats(self, name: str) -> tuple[float, ...] | None:
-        """Return an attribute with a list of floats."""
+        """Return the value of an attribute with a list of floats; None if it has no value."""
         import struct
 
         value = self.value(name)
@@ -151,7 +155,7 @@ class Work:
         return None
 
     def real(self, name: str) -> float | None:
-        """Return a float attribute."""
+        """Return the value of a float attribute; None if it has no value."""
         value = self.value(name)
         return float(value) if isinstance(value, Float32) else None
 
@@ -160,7 +164,7 @@ class Work:
         self.node.attributes = tuple([a for a in self.node.attributes if a.name != name])
 
     def set(self, made: Attribute) -> None:
-        """Set an attribute."""
+        """Add an attribute, or replace the attribute of the same name."""
         held = list(self.node.attributes)
         for index, item in enumerate(held):
             if item.name == made.name:
@@ -177,7 +181,7 @@ class Work:
         return self.node.inputs[index] if index < len(self.node.inputs) else ""
 
     def set_input(self, index: int, name: str) -> None:
-        """Set an input; missing inputs before it become omitted inputs."""
+        """Set an input by its index; if the list is too short, fill it with omitted inputs."""
         names = list(self.node.inputs)
         names += [""] * (index + 1 - len(names))
         names[index] = name
@@ -236,7 +240,7 @@ class Work:
         return None if found is None else found[1]
 
     def needed_numbers(self, index: int, what: str) -> tuple[Number, ...]:
-        """Return the elements of an input that becomes an attribute.
+        """Return the elements of a constant input that becomes an attribute.
 
         Raises:
             Obstacle: the input is not a constant.
@@ -257,7 +261,17 @@ class Work:
         self, base: str, numbers: Sequence[Number], element: str = "int64",
         dims: Sequence[int] | None = None,
     ) -> str:  # fmt: skip
-        """Return the name of a constant tensor, by default a list; create it if it is missing."""
+        """Return the name of a constant with these elements; create the constant if needed.
+
+        Args:
+            base: the name of a new constant, to which a number may be added.
+            numbers: the elements.
+            element: the element type.
+            dims: the shape; None for a vector.
+
+        Raises:
+            Obstacle: the element type cannot hold the numbers exactly.
+        """
         tensor = tensors.make_tensor(element, numbers, (len(numbers),) if dims is None else dims)
         if tensor is None:
             raise Obstacle(f"`{element}` cannot hold its {base} {list(numbers)}")
@@ -272,7 +286,7 @@ class Work:
         return name
 
     def parameter(self, base: str, held: Attribute) -> str:
-        """Return the name of a new `Constant` whose list is a parameter of the function."""
+        """Insert a `Constant` whose list is a parameter of the function; return its output."""
         name = self.facts.fresh(base)
         self.facts.set_type(name, "tensor(int64)")
         made = Attribute("value_ints", AttributeType.INTS, held.value)
@@ -283,7 +297,7 @@ class Work:
         self, op_type: str, inputs: Sequence[str], base: str, *attributes: Attribute,
         element: str | None = None,
     ) -> str:  # fmt: skip
-        """Insert a node before this one and return its output."""
+        """Insert a node before the rewritten node; return its output."""
         name = self.facts.fresh(base)
         self.facts.set_type(name, None if element is None else f"tensor({element})")
         self.before.append(Node(op_type, tuple(inputs), (name,), attributes))
@@ -292,14 +306,14 @@ class Work:
     def append(
         self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: Attribute
     ) -> None:
-        """Insert a node behind this one."""
+        """Insert a node behind the rewritten node."""
         types = tuple([self._moved.get(name) for name in outputs])
         made = Node(op_type, tuple(inputs), tuple(outputs), attributes)
         made.output_types = types if any(types) else ()
         self.after.append(made)
 
     def divert(self, base: str) -> str:
-        """Give the first output a new name and return the old one, for a node behind this one.
+        """Rename the first output; return its old name, for the output of a node behind.
 
         The declared type stays with the old name.
         """
@@ -313,5 +327,5 @@ class Work:
         return old
 
     def say(self, text: str) -> None:
-        """Record what the step changes."""
+        """Add a sentence on a change of the step, for the user."""
         self.done.append(text)

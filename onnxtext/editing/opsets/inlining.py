@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replace an operator that an older version does not have by the body of its schema's function."""
+"""Inline the function bodies of operators that do not exist in an older version."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from onnxtext.proto.encode.lower import lower_fragment
 
 
 def inline(work: Work) -> int:
-    """Replace a node by the nodes of its function.
+    """Replace a node by the function body that the schema of its operator has.
 
     Returns:
         The version of the operator set that the new nodes use.
 
     Raises:
-        Obstacle: the operator has no function.
+        Obstacle: the operator has no usable function body.
     """
     body, version = _body(work, work.old)
     if any(plain_domain(item.domain) != work.old.domain for item in body.opset_imports):
@@ -49,7 +49,7 @@ def _absent(signature: Signature) -> str:
 
 
 def _keep_statement(work: Work) -> None:
-    """Move the label, metadata and declared types to the new node that computes the output."""
+    """Move the label, metadata and declared types to the nodes that compute the outputs."""
     first = work.node.outputs[0] if work.node.outputs else ""
     types = dict(zip(work.node.outputs, work.node.output_types, strict=False))
     for node in work.before:
@@ -137,7 +137,7 @@ def _rename(node: Node, names: dict[str, str]) -> None:
 
 
 def _substitute(node: Node, given: dict[str, Attribute], signature: Signature) -> None:
-    """Replace references to attributes of the operator by the values of the node."""
+    """Replace references to attributes of the function by the attributes of the node."""
     made = []
     for held in node.attributes:
         if not isinstance(held.value, Reference):

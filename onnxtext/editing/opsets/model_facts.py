@@ -25,7 +25,7 @@ class Obstacle(Exception):
     """Raised if a node cannot be converted.
 
     Attributes:
-        reason: the reason, as the second half of a sentence.
+        reason: the reason, a clause such as "it has no `shape`".
         help: what to do.
     """
 
@@ -36,15 +36,19 @@ class Obstacle(Exception):
 
 
 class Facts:
-    """The known facts about a checked model.
+    """The types, constants and names of values that a conversion looks up and creates.
 
     Args:
-        subject: the model.
+        subject: the checked model.
+
+    Attributes:
+        replaced: names of constants that became attributes.
+        dropped: (id of the graph, name) pairs of outputs that nodes no longer have.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self.schemas = Schemas()  # those of onnx: there are no rules for others
+        self.schemas = Schemas()  # the schemas of onnx, because rules exist only for its operators
         model = subject.model
         assert model is not None
         self.model: Model = model
@@ -69,14 +73,14 @@ class Facts:
 
     @cached_property
     def used(self) -> set[str]:
-        """The names of all values that nodes and outputs use."""
+        """The names of all values that are inputs of nodes or outputs of graphs."""
         found = {value.name for scope in self.subject.scopes for value in scope.outputs}
         for _, node in self.subject.nodes():
             found.update(node.inputs)
         return found
 
     def fresh(self, base: str) -> str:
-        """Return a name that no value of the model has, and reserve the name."""
+        """Return an unused name such as `base` or `base_2`, and reserve it for a new value."""
         number = self._numbers.get(base, 0)
         while True:
             number += 1
@@ -88,11 +92,11 @@ class Facts:
                 return name
 
     def set_type(self, name: str, text: str | None) -> None:
-        """Record the type of a new value."""
+        """Record the type of a new value, such as `tensor(float)`; None if unknown."""
         self._made[name] = text
 
     def type(self, scope: Scope, name: str) -> Type | None:
-        """Return the inferred type of a value in a graph; None in functions, where types vary."""
+        """Return the inferred type of a value; None if unknown, or in a function (types vary)."""
         if scope.function is not None:
             return None
         place: Scope | None = scope
@@ -106,7 +110,7 @@ class Facts:
         return None
 
     def element_type(self, scope: Scope, name: str) -> str | None:
-        """Return the type of a value in the spelling of schemas; None if unknown."""
+        """Return the type of a value as schemas spell it, `tensor(float)`; None if unknown."""
         if name in self._made:
             return self._made[name]
         environment = TypeInference.of(self.subject).environments.get(id(scope))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ask onnx's version converter about one node, in a child process with limits."""
+"""Convert a node with onnx's version converter, in a child process with limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ class Converter:
         self._known: dict[bytes, bytes | str] = {}
 
     def convert(self, work: Work, current: int, target: int) -> None:
-        """Let the converter rewrite a node.
+        """Rewrite a node with the converter.
+
+        Args:
+            work: the node.
+            current: the version of the operator set that the node uses.
+            target: the version to convert to.
 
         Raises:
             Obstacle: the converter fails, or changes more than the node.
@@ -67,7 +72,7 @@ class Converter:
 
 
 def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
-    """Return a model of one node, and the outer values that the node uses."""
+    """Return a model that consists of the node, and the names of the node's inputs."""
     inputs, kept = [], set()
     for name in dict.fromkeys(filter(None, work.node.inputs)):
         made = work.graph.new_tensors.get(name)
@@ -95,7 +100,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
 
 
 def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
-    """Replace the node by the converter's nodes."""
+    """Replace the node by the nodes of the converted model, given as bytes."""
     try:
         made = lift_model(data)
     except LiftError:

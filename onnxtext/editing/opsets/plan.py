@@ -21,8 +21,9 @@ from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Re
 from onnxtext.editing.opsets.version_steps import Stepper
 
 Targets = Mapping[str, int]
-"""Versions by domain, "" for the standard one."""
+"""Versions of operator sets by domain; the domain of the standard operators is ""."""
 _STATED = {"op_type", "domain", "overload", "input", "output", "attribute", "attribute_proto"}
+"""Fields that conversion reads; nodes that set them with `@set` or `@unset` are not converted."""
 _MOST_REMARKS = 500
 
 
@@ -47,16 +48,16 @@ class Plan:
 
     @property
     def obstacles(self) -> list[Remark]:
-        """The obstacles to the conversion."""
+        """The remarks on obstacles to the conversion."""
         return [remark for remark in self.remarks if remark.code == OBSTACLE]
 
     @property
     def changes(self) -> list[Remark]:
-        """The nodes that are rewritten."""
+        """The remarks on changes of the model."""
         return [remark for remark in self.remarks if remark.code == CHANGE]
 
     def apply(self) -> None:
-        """Change the model.
+        """Apply the planned changes to the model.
 
         Raises:
             ConversionError: there are obstacles.
@@ -81,7 +82,7 @@ class Plan:
 
 
 def convert(model: Model, targets: Targets) -> list[str]:
-    """Convert a model in place.
+    """Convert a model to other versions of operator sets, in place.
 
     Returns:
         The changes, one sentence each.
@@ -95,12 +96,12 @@ def convert(model: Model, targets: Targets) -> list[str]:
 
 
 def plan_conversion(model: Model, targets: Targets, subject: Subject | None = None) -> Plan:
-    """Find the changes of a conversion, and its obstacles.
+    """Plan a conversion: find the nodes to rewrite and the obstacles.
 
     Args:
         model: the model, which is not changed before `Plan.apply`.
         targets: the versions by domain.
-        subject: the checked model, if it is known.
+        subject: the checked model; None to check the model now.
 
     Raises:
         OnnxTextError: a version or a domain is unknown.
@@ -177,7 +178,7 @@ def _raise_ir_version(plan: Plan, model: Model) -> None:
 
 
 class _Conversion:
-    """Converts the nodes of one graph or function."""
+    """Plans the conversion of the nodes of one graph or function."""
 
     def __init__(
         self, plan: Plan, facts: Facts, scope: Scope, converter: Converter,
@@ -193,7 +194,7 @@ class _Conversion:
         self._touched: dict[tuple[str, str], bool] = {}
 
     def run(self) -> None:
-        """Plan the new nodes."""
+        """Add the converted nodes of the graph or function to the plan."""
         targets = self._plan.targets
         if all(self._versions.get(domain) in (None, to) for domain, to in targets.items()):
             return
@@ -215,7 +216,7 @@ class _Conversion:
             self._plan._nodes.append((tree, made))
 
     def _is_touched(self, node: Node) -> bool:
-        """Whether the schema of a node's operator differs between the versions."""
+        """Whether a node's operator has different schemas in the current and the target version."""
         domain = plain_domain(node.domain)
         key = domain, node.op_type
         known = self._touched.get(key)

@@ -41,7 +41,7 @@ class Remark:
 
     @property
     def severity(self) -> Severity:
-        """The severity: `error` for an obstacle."""
+        """The severity: `error` for an obstacle, `info` for a change."""
         return "error" if self.code == OBSTACLE else "info"
 
 
@@ -59,7 +59,7 @@ class ConversionError(OnnxTextError):
         self.subject = subject
 
     def located(self, source: Source) -> OnnxTextError:
-        """Return the error with places in the text that the model was read from."""
+        """Return the error with labels in the text of the model."""
         return OnnxTextError(*diagnose(self.remarks, self.subject, source=source))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the versions of an operator from its schemas: defaults, changes, and whether a node fits."""
+"""Look up defaults and versions in operator schemas; check whether a node fits a schema."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.schemas.type_strings import shown
 
 NONE = object()
-"""Stands for the default of an attribute without a default."""
+"""The result of `default_of` for an attribute without a default."""
 
 
 @cache
 def default_of(signature: Signature, name: str) -> object:
-    """Return the default value of an attribute as the tree holds it; `NONE` without one."""
+    """Return the default of an attribute as a value of the syntax tree; `NONE` without one."""
     data = schema_of(signature).attributes[name]._default_value
     if not data:
         return NONE
@@ -31,7 +31,10 @@ def default_of(signature: Signature, name: str) -> object:
 def changes_between(
     schemas: Schemas, domain: str, name: str, current: int, target: int
 ) -> list[int]:
-    """Return the versions between two versions that changed an operator, in conversion order."""
+    """Return the versions from `current` to `target` that changed an operator.
+
+    The order is that of a conversion: ascending if `target` is newer, descending if it is older.
+    """
     history = schemas.history(domain, name)
     if current <= target:
         return [since for since in history if current < since <= target]
@@ -45,7 +48,7 @@ def unfit(
     before: Signature,
     is_new: Callable[[str], bool],
 ) -> str | None:
-    """Return why a node does not fit a schema; None if it does.
+    """Return the reason why a node does not fit a schema; None if it fits.
 
     Args:
         node: the node.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert nodes whose operator only gets or loses types, attributes and optional inputs.
+"""Convert nodes whose operator only gained or lost types, attributes or optional inputs.
 
-The default of an added attribute keeps the meaning of older versions; the tables below list the
-exceptions. So a conversion to a newer version changes nothing, and a conversion to an older version
-drops an attribute with the default value. A test compares the tables with the installed onnx.
+The default of an added attribute usually has the behavior of older versions; the tables below list
+the exceptions. So most nodes stay unchanged in a conversion to a newer version. A conversion to an
+older version drops the attribute if it has the default value. A test compares the tables with the
+installed onnx.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from onnxtext.editing.opsets.tensors import attribute
 Step = tuple[str, str, int]
 """The domain, the operator, and the version that changed it."""
 ANY = object()
-"""All values of an attribute."""
+"""Marker in the tables for all values of an attribute."""
 
 REMOVED: dict[Step, dict[str, object]] = {
     ("", "BatchNormalization", 6): {"consumed_inputs": ANY},
@@ -31,7 +32,7 @@ REMOVED: dict[Step, dict[str, object]] = {
     ("", "LSTM", 7): {"output_sequence": ANY},
     ("", "RNN", 7): {"output_sequence": ANY},
 }
-"""For removed attributes, the values with the behavior of the newer version."""
+"""Removed attributes, each with the value that has the behavior of the newer version."""
 CONSUMED = "consumed_inputs"
 """A hint for optimizers that version 6 removed from all operators."""
 
@@ -50,7 +51,7 @@ MEANT_BEFORE: dict[Step, dict[str, object]] = {
     ("", "Concat", 4): {"axis": 1},
     ("", "Upsample", 7): {},
 }
-"""Added or changed attributes whose default differs from the behavior of older versions."""
+"""Attributes whose new default changes the behavior, each with the value that keeps it."""
 
 SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Clip", 6): ("max", "min"),  # no limit
@@ -68,18 +69,18 @@ ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "ScatterElements", 18): {"reduction": frozenset((b"max", b"min"))},
     ("", "ScatterND", 18): {"reduction": frozenset((b"max", b"min"))},
 }
-"""Values that a version added to an older attribute."""
+"""Values of older attributes that a version added."""
 ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))},
 }
-"""Values that a version removed from an attribute."""
+"""Values of attributes that a version removed."""
 
 
 def carry_over(work: Work) -> None:
-    """Change the attributes of a node so that it means the same in the next version.
+    """Adapt the attributes, inputs and outputs of a node to its new schema, keeping its meaning.
 
     Raises:
-        Obstacle: the next version cannot express the node.
+        Obstacle: the new schema cannot express the node.
     """
     since = work.new.since if work.is_up else work.old.since
     step = work.old.domain, work.old.name, since
@@ -124,19 +125,19 @@ def _drop(work: Work, step: Step, name: str) -> None:
 
 
 def _removed_defaults(work: Work, step: Step) -> None:
-    """Check that the default of a removed attribute has the meaning of the newer version."""
+    """Check that defaults of removed attributes have the behavior of the newer version."""
     for name, wanted in REMOVED.get(step, {}).items():
         if wanted is ANY or name not in work.old.attributes or work.attribute(name) is not None:
             continue
         in_test_mode = work.old.name == "BatchNormalization" and not any(work.node.outputs[1:])
-        if name == "is_test" and in_test_mode:  # which has one output
+        if name == "is_test" and in_test_mode:  # a node with one output is never in training mode
             continue
         if default_of(work.old, name) != wanted and name not in work.dropped:
             raise Obstacle(f"without `{name}` it is a node for training before version {step[2]}")
 
 
 def _make_explicit(work: Work, step: Step, name: str) -> None:
-    """Set an attribute whose default in the next version means something else."""
+    """Write out an omitted attribute if its new default would change the meaning of the node."""
     default = default_of(work.new, name)
     meant: object
     if name in SAME_MEANING.get(step, ()):
@@ -163,7 +164,7 @@ def _versions(work: Work, step: Step) -> str:
 
 
 def _drop_trailing(work: Work, since: int) -> None:
-    """Remove omitted inputs and outputs at the end that the next version does not have."""
+    """Remove omitted inputs and outputs at the end of the lists that the new schema lacks."""
     node, old, new = work.node, work.old, work.new
     node.inputs = _at_most(work, since, "input", node.inputs, new.most_inputs, old.input)
     node.outputs = _at_most(work, since, "output", node.outputs, new.most_outputs, old.output)

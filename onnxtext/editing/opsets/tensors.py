@@ -22,23 +22,23 @@ from onnxtext.ast.types import TensorType, Type
 
 Number = int | float
 MOST_NUMBERS = 1 << 12
-"""The most elements of a constant that is read."""
+"""The most elements of a tensor that `read_numbers` reads."""
 _RAW = {
     "int64": "q", "int32": "i", "float": "f", "double": "d", "float16": "e", "bool": "?",
     "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "uint32": "I", "uint64": "Q",
 }  # fmt: skip
-"""The codes of raw elements."""
+"""The `struct` codes of elements in `raw_data`."""
 _TYPED = {
     "int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "i", "int8": "i",
     "uint8": "i", "int16": "i", "uint16": "i", "uint32": "Q", "uint64": "Q",
 }  # fmt: skip
-"""The codes of the entries of typed fields."""
+"""The `struct` codes of entries in typed fields such as `int32_data`."""
 
 
 def read_numbers(
     type: Type | None, data: object, resources: Mapping[str, bytes | memoryview]
 ) -> tuple[Number, ...] | None:
-    """Return the elements of a small tensor; None unless the model has them as numbers."""
+    """Return the elements of a small tensor; None if it is large, external or not numeric."""
     if not isinstance(type, TensorType) or type.shape is None:
         return None
     if isinstance(data, Blob):
@@ -82,7 +82,7 @@ def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) ->
 
 
 def constant_node(name: str, tensor: Tensor) -> Node:
-    """Return the node of a constant."""
+    """Return the `Constant` node of a tensor."""
     return Node("Constant", (), (name,), (Attribute("value", AttributeType.TENSOR, tensor),))
 
 
@@ -113,7 +113,7 @@ def text(name: str, value: str) -> Attribute:
 
 
 def attribute(name: str, value: object) -> Attribute:
-    """Return an attribute with a value of the tree: an integer, a float, a string or a list."""
+    """Return an attribute with a value of the syntax tree, which determines its type."""
     kinds: tuple[tuple[type, AttributeType], ...] = (
         (int, AttributeType.INT), (Float32, AttributeType.FLOAT), (bytes, AttributeType.STRING),
         (Floats, AttributeType.FLOATS), (Tensor, AttributeType.TENSOR),

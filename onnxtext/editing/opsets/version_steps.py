@@ -21,9 +21,9 @@ from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_ver
 from onnxtext.editing.opsets.schema_versions import changes_between, unfit
 
 _DEEPEST = 12
-"""The maximum depth of operators that are defined by other operators."""
+"""A quarter of the most successive steps of a node and the nodes that replace it."""
 _MOST_NODES = 1000
-"""The most nodes that may replace one node."""
+"""The most steps of a node and all nodes that replace it."""
 
 
 class Stepper:
@@ -48,11 +48,11 @@ class Stepper:
         self._made = 0
 
     def convert(self, stated: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
-        """Return the nodes that replace a node, and sentences on the changes.
+        """Convert a node; return the nodes that replace it, and sentences on the changes.
 
         Args:
             stated: the node of the tree.
-            node: the same node with lists from blobs.
+            node: the same node, with attribute lists read from blobs.
             current: the version that the node uses.
 
         Raises:
@@ -73,17 +73,17 @@ class Stepper:
             if any(id(held) in whole for held in each.attributes):
                 each.attributes = tuple([whole.get(id(held), held) for held in each.attributes])
         if made == [stated]:
-            made = [stated]
+            made = [stated]  # the caller tests identity
         return made, list(dict.fromkeys(self._said))
 
     def _advance(
         self, node: Node, version: int, depth: int, first: Signature | None = None
     ) -> list[Node]:
-        """Convert a node that is written for some version.
+        """Convert a node from a version of its operator set to the target version.
 
         Args:
             node: the node.
-            version: the version.
+            version: the version that the node uses.
             depth: the number of steps so far.
             first: the schema before the first step.
         """
@@ -102,24 +102,24 @@ class Stepper:
             raise Obstacle("its conversion makes too many nodes")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:
-            work, born = self._up(node, old, since, version)
+            work, reached = self._up(node, old, since, version)
         else:
-            work, born = self._down(node, old, version)
+            work, reached = self._down(node, old, version)
         self._said += work.done
         made: list[Node] = []
         if work.removed:
             for graph in nested_graphs(work.before):
                 graph.nodes = [
-                    new for inner in graph.nodes for new in self._advance(inner, born, depth + 1)
+                    new for inner in graph.nodes for new in self._advance(inner, reached, depth + 1)
                 ]
         for each in work.nodes():
             before = (first or old) if each is work.node and each.op_type == node.op_type else None
-            made += self._advance(each, born, depth + 1, before)
-        self._check(node, work, born, first or old, new)
+            made += self._advance(each, reached, depth + 1, before)
+        self._check(node, work, reached, first or old, new)
         return made
 
     def _infer(self, node: Node, signature: Signature) -> None:
-        """Record the types of new values that a node computes."""
+        """Infer and record the types of values of the conversion that a node computes."""
         facts = self._facts
         if not any(facts.is_new(name) and self._type(name) is None for name in node.outputs):
             return
@@ -148,8 +148,8 @@ class Stepper:
         return work, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[Work, int]:
-        born = old.since - 1
-        new = self._schemas.find(old.domain, old.name, born) if born else None
+        reached = old.since - 1
+        new = self._schemas.find(old.domain, old.name, reached) if reached else None
         work = Work(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, old.since
         if new is None:
@@ -158,22 +158,22 @@ class Stepper:
                 return work, inline(work)
             first(work)
         elif not is_reviewed(step):
-            born = max(self._targets[old.domain], reviewed_version(old.domain))
-            self._converter.convert(work, version, born)
+            reached = max(self._targets[old.domain], reviewed_version(old.domain))
+            self._converter.convert(work, version, reached)
         else:
             rule_of(step).down(work)
-        return work, born
+        return work, reached
 
     def _check(
-        self, node: Node, work: Work, born: int, old: Signature, new: Signature | None
+        self, node: Node, work: Work, reached: int, old: Signature, new: Signature | None
     ) -> None:
-        """Check that the node fits the schema of the target if no other step follows."""
+        """Check after the last step that the node fits the schema of the target version."""
         made = work.node
         domain = plain_domain(made.domain)
         if work.removed or made.op_type != node.op_type or new is None:
             return
-        reached = self._schemas.find(domain, made.op_type, born)
-        if reached is None or reached.since != new.since:
+        schema = self._schemas.find(domain, made.op_type, reached)
+        if schema is None or schema.since != new.since:
             return
         reason = unfit(made, new, self._type, old, self._facts.is_new)
         if reason is not None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules that convert a node by one version of its operator; `table` lists them by operator."""
+"""Rules that convert a node to the next or previous version of its operator, and their table."""

@@ -10,7 +10,7 @@ from onnxtext.editing.opsets.tensors import integer, ints
 
 
 def broadcast_up(work: Work) -> None:
-    """Convert arithmetic to version 7, which broadcasts like numpy."""
+    """Convert operators such as `Add` to version 7, which broadcasts like numpy."""
     axis = work.integer("axis")
     if work.integer("broadcast", 0) and axis is not None:
         left, right = work.needed_rank(work.input(0)), work.needed_rank(work.input(1))
@@ -25,7 +25,7 @@ def broadcast_up(work: Work) -> None:
 
 
 def broadcast_down(work: Work) -> None:
-    """Reverse `broadcast_up`, for inputs of equal shapes or a second input with fewer axes."""
+    """Reverse `broadcast_up`; the second shape must be equal to the end of the first."""
     left, right = work.shape(work.input(0)), work.shape(work.input(1))
     if left is None or right is None or None in left or None in right:
         raise Obstacle("the shapes of its inputs are not known")
@@ -38,7 +38,7 @@ def broadcast_down(work: Work) -> None:
 
 
 def equal_shapes(work: Work) -> None:
-    """Require equal shapes of `Max`, `Min`, `Mean` and `Sum`, which broadcast since version 8."""
+    """Reject `Max`, `Min`, `Mean` and `Sum` of unequal shapes, allowed since version 8."""
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
@@ -47,7 +47,7 @@ def equal_shapes(work: Work) -> None:
 
 
 def prelu_up(work: Work) -> None:
-    """Convert `PRelu` to version 7: the slope of each channel broadcasts like in numpy."""
+    """Convert `PRelu` to version 7: unsqueeze one slope per channel, to broadcast like numpy."""
     slope, data = work.shape(work.input(1)), work.shape(work.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:
@@ -60,7 +60,7 @@ def prelu_up(work: Work) -> None:
 
 
 def prelu_down(work: Work) -> None:
-    """Reverse `prelu_up`, for one slope."""
+    """Reverse `prelu_up` for a single slope; reject other shapes."""
     if work.shape(work.input(1)) != (1,):
         raise Obstacle("its slope broadcasts, which exists since version 7")
     carry_over(work)
@@ -73,7 +73,7 @@ def gemm_up(work: Work) -> None:
 
 
 def gemm_down(work: Work) -> None:
-    """Reverse `gemm_up`."""
+    """Reverse `gemm_up`: set `broadcast`."""
     shape = work.shape(work.input(2))
     if shape is None or len(shape) != 2:
         work.set(integer("broadcast", 1))

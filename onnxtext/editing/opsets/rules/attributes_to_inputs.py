@@ -12,7 +12,7 @@ from onnxtext.editing.opsets.tensors import Number
 
 
 def _to_input(work: Work, name: str, index: int) -> bool:
-    """Convert an attribute with integers to an input; return False without the attribute."""
+    """Convert an attribute with integers to an input; return False if it is missing or empty."""
     held = work.attribute(name)
     if held is None:
         return False
@@ -55,7 +55,7 @@ def axes_to_input(work: Work) -> None:
 
 
 def axes_to_attribute(work: Work) -> None:
-    """Reverse `axes_to_input`; a reduction over no axes at all becomes an `Identity`."""
+    """Reverse `axes_to_input`; reject a reduction over no axes (`noop_with_empty_axes`)."""
     noop = work.integer("noop_with_empty_axes", 0)
     numbers = work.numbers(work.input(1)) if work.input(1) else ()
     if numbers == () and "noop_with_empty_axes" in work.old.attributes:
@@ -71,7 +71,7 @@ def axes_to_attribute(work: Work) -> None:
 
 
 def split_to_input(work: Work) -> None:
-    """Convert `Split` to version 13."""
+    """Convert `Split` to version 13: `split` becomes an input."""
     _to_input(work, "split", 1)
     carry_over(work)
 
@@ -83,7 +83,7 @@ def split_to_attribute(work: Work) -> None:
 
 
 def split_count(work: Work) -> None:
-    """Add `num_outputs`, which `Split` requires from version 18 on if it has no sizes."""
+    """Add `num_outputs` to a `Split` without sizes, which requires it from version 18 on."""
     if not work.input(1):
         work.set(tensors.integer("num_outputs", len(work.node.outputs)))
         work.say("`num_outputs` is added, because version 18 needs it")
@@ -91,7 +91,7 @@ def split_count(work: Work) -> None:
 
 
 def split_without_count(work: Work) -> None:
-    """Reverse `split_count`; older versions only split into equal parts."""
+    """Reverse `split_count`; write sizes if the parts are unequal, as older versions need them."""
     if work.attribute("num_outputs") is not None:
         count = len(work.node.outputs)
         if work.integer("num_outputs") != count:
@@ -119,7 +119,7 @@ def split_without_count(work: Work) -> None:
 
 
 def slice_to_inputs(work: Work) -> None:
-    """Convert `Slice` to version 10."""
+    """Convert `Slice` to version 10: `starts`, `ends` and `axes` become inputs."""
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
         _to_input(work, name, index)
     if not (work.input(1) and work.input(2)):
@@ -128,7 +128,7 @@ def slice_to_inputs(work: Work) -> None:
 
 
 def slice_to_attributes(work: Work) -> None:
-    """Reverse `slice_to_inputs`, without steps."""
+    """Reverse `slice_to_inputs`; reject steps other than 1."""
     if work.input(4):
         if any(step != 1 for step in work.needed_numbers(4, "input `steps`")):
             raise Obstacle("it has steps, which exist since version 10")
@@ -139,7 +139,7 @@ def slice_to_attributes(work: Work) -> None:
 
 
 def pad_to_inputs(work: Work) -> None:
-    """Convert `Pad` to version 11."""
+    """Convert `Pad` to version 11: `pads` and `value` become inputs."""
     value = work.real("value") or 0.0
     if not _to_input(work, "pads", 1):
         raise Obstacle("it pads nothing")
@@ -162,7 +162,7 @@ def pad_to_attributes(work: Work) -> None:
 
 
 def pad_without_axes(work: Work) -> None:
-    """Remove the input `axes` of `Pad`, which has no axes before version 18."""
+    """Merge the input `axes` of `Pad`, which exists since version 18, into `pads`."""
     if work.input(3):
         axes = _whole(work.needed_numbers(3, "input `axes`"))
         pads = _whole(work.needed_numbers(1, "input `pads`"))
@@ -192,7 +192,7 @@ def pads_renamed(work: Work) -> None:
 
 
 def reshape_to_input(work: Work) -> None:
-    """Convert `Reshape` to version 5."""
+    """Convert `Reshape` to version 5: `shape` becomes an input."""
     if not _to_input(work, "shape", 1):
         raise Obstacle("it has no `shape`")
     carry_over(work)
@@ -205,7 +205,7 @@ def reshape_to_attribute(work: Work) -> None:
 
 
 def reshape_zero(work: Work) -> None:
-    """Remove `allowzero` of `Reshape`: before version 14, a size 0 in the shape copies a size."""
+    """Remove `allowzero` of `Reshape`, which exists since version 14; reject shapes with 0."""
     if work.integer("allowzero", 0):
         numbers = work.numbers(work.input(1))
         if numbers is None or 0 in numbers:
@@ -240,7 +240,7 @@ def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
 
 
 def clip_to_inputs(work: Work) -> None:
-    """Convert `Clip` to version 11."""
+    """Convert `Clip` to version 11: `min` and `max` become inputs."""
     for index, name in ((1, "min"), (2, "max")):
         if work.attribute(name) is not None:
             value = work.real(name) or 0.0
@@ -262,7 +262,7 @@ def clip_to_attributes(work: Work) -> None:
 
 
 def top_k_to_input(work: Work) -> None:
-    """Convert `TopK` to version 10."""
+    """Convert `TopK` to version 10: `k` becomes an input."""
     count = work.integer("k")
     if count is None:
         raise Obstacle("it has no `k`")
@@ -284,7 +284,7 @@ def top_k_to_attribute(work: Work) -> None:
 
 
 def dropout_to_inputs(work: Work) -> None:
-    """Convert `Dropout` to version 12."""
+    """Convert `Dropout` to version 12: `ratio` becomes an input."""
     if work.attribute("ratio") is not None:
         ratio = work.real("ratio") or 0.0
         work.drop("ratio")
@@ -294,7 +294,7 @@ def dropout_to_inputs(work: Work) -> None:
 
 
 def dropout_to_attributes(work: Work) -> None:
-    """Reverse `dropout_to_inputs`, for inference only."""
+    """Reverse `dropout_to_inputs`; reject nodes in training mode."""
     if work.input(2):
         training = work.numbers(work.input(2))
         if training is None or any(training):
@@ -305,7 +305,7 @@ def dropout_to_attributes(work: Work) -> None:
         numbers = work.numbers(work.input(1))
         if numbers is not None and len(numbers) == 1:
             work.facts.replaced.add(work.input(1))
-            work.set(tensors.real("ratio", float(numbers[0])))  # does not matter in inference
+            work.set(tensors.real("ratio", float(numbers[0])))  # has no effect in inference
         work.leave_out(1)
         work.say("`ratio` becomes an attribute")
     work.drop("seed")
@@ -327,7 +327,7 @@ def dropout_mask(work: Work) -> None:
 
 
 def dft_to_input(work: Work) -> None:
-    """Convert `DFT` to version 20."""
+    """Convert `DFT` to version 20: `axis` becomes an input."""
     axis = work.integer("axis", 1)
     assert axis is not None
     work.drop("axis")
@@ -348,7 +348,7 @@ def dft_to_attribute(work: Work) -> None:
 
 
 def constant_value(work: Work) -> None:
-    """Convert the value of `Constant` to a tensor, the only kind before version 12."""
+    """Convert `value_int`, `value_floats`, … of `Constant` to `value`, for versions before 12."""
     for held in work.node.attributes:
         value = work.value(held.name)
         made = None

@@ -13,7 +13,7 @@ from onnxtext.tensor.elements import ELEMENTS
 
 
 def cast_up(work: Work) -> None:
-    """Convert `to` of `Cast` to version 6: the number of the type instead of its name."""
+    """Convert `Cast` to version 6: `to` is the number of the element type instead of its name."""
     name = (work.string("to") or "").lower()
     if name not in ELEMENTS:
         raise Obstacle(f"its type `{name}` is unknown")
@@ -23,7 +23,7 @@ def cast_up(work: Work) -> None:
 
 
 def one_scale(work: Work) -> None:
-    """Require a single scale of (De)QuantizeLinear, as versions before 13 do."""
+    """Reject (De)QuantizeLinear with several scales, which are allowed since version 13."""
     if work.shape(work.input(1)) != ():
         raise Obstacle(f"its scale `{work.input(1)}` may have several elements (since version 13)")
     work.drop("axis")
@@ -47,7 +47,7 @@ def label_encoder_up(work: Work) -> None:
 
 
 def renamed(name: str, values: dict[bytes, bytes]) -> object:
-    """Return a rule that renames values of an attribute."""
+    """Return a rule that replaces values of an attribute by their new names."""
 
     def rule(work: Work) -> None:
         value = work.value(name)

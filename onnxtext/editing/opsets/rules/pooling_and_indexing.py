@@ -54,7 +54,7 @@ def pool_windows(work: Work) -> None:
 
 
 def gather_down(work: Work) -> None:
-    """Reject negative and computed indices of `Gather` and `OneHot`, new in version 11."""
+    """Reject `Gather` and `OneHot` with possibly negative indices, allowed since version 11."""
     index = 0 if work.old.name == "OneHot" else 1
     numbers = work.numbers(work.input(index))
     if numbers is None:
@@ -80,7 +80,7 @@ def scatter_down(work: Work) -> None:
 
 
 def grid_sample_down(work: Work) -> None:
-    """Convert `GridSample` to versions before 20: images only, older names of `mode`."""
+    """Convert `GridSample` to versions before 20: rename the mode; reject ranks other than 4."""
     if work.needed_rank(work.input(0)) != 4:
         raise Obstacle(f"`{work.input(0)}` is no image: other ranks exist since version 20")
     names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}
@@ -91,7 +91,7 @@ def grid_sample_down(work: Work) -> None:
 
 
 def axes_from_start(work: Work) -> None:
-    """Replace negative axes, which versions before 11 do not have."""
+    """Replace negative axes, which versions before 11 do not allow."""
     for name in ("axis", "axes"):
         held = work.attribute(name)
         if held is None or isinstance(held.value, Reference):

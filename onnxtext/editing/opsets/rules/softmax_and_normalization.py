@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for `Softmax` and the like, `BatchNormalization` and `GroupNormalization`."""
+"""Rules for `Softmax`, `LogSoftmax`, `Hardmax`, `BatchNormalization`, `GroupNormalization`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnxtext.editing.opsets.tensors import integer, ints
 
 
 def softmax_up(work: Work) -> None:
-    """Convert `Softmax` and the like to version 13: one axis instead of all axes from `axis` on."""
+    """Convert `Softmax` to version 13: it normalizes over one axis, not all axes from `axis`."""
     shape = work.shape(work.input(0))
     axis = work.integer("axis", 1)
     assert axis is not None
@@ -37,7 +37,7 @@ def softmax_up(work: Work) -> None:
 
 
 def _only_axis(shape: Dims, axis: int) -> int | None:
-    """Return the one axis from `axis` on whose size is not 1; None if there are several."""
+    """Return the only axis from `axis` on with a size other than 1; None if there are several."""
     if axis == len(shape) - 1:
         return axis
     longer = [at for at in range(axis, len(shape)) if shape[at] != 1]
@@ -47,7 +47,7 @@ def _only_axis(shape: Dims, axis: int) -> int | None:
 
 
 def softmax_down(work: Work) -> None:
-    """Reverse `softmax_up`: transpose so that the axis is the last axis."""
+    """Reverse `softmax_up`: transpose to make the normalized axis the last one, if needed."""
     name = work.input(0)
     axis = work.integer("axis", -1)
     assert axis is not None
@@ -77,7 +77,7 @@ def softmax_down(work: Work) -> None:
 
 
 def carry_over_axis(work: Work) -> None:
-    """Carry the attributes over, but keep an omitted `axis`: other rules handle its default."""
+    """Call `carry_over` without writing out an omitted `axis`, whose default the caller handles."""
     held = work.attribute("axis")
     if held is not None:
         carry_over(work)
@@ -88,7 +88,7 @@ def carry_over_axis(work: Work) -> None:
 
 
 def group_normalization_up(work: Work) -> None:
-    """Convert `GroupNormalization` to version 21: scale and bias per channel, not per group."""
+    """Convert `GroupNormalization` to version 21: expand scale and bias from groups to channels."""
     shape = work.shape(work.input(0))
     groups = work.integer("num_groups") or 0
     channels = shape[1] if shape is not None and len(shape) > 1 else None
@@ -107,14 +107,14 @@ def group_normalization_up(work: Work) -> None:
 
 
 def batch_normalization_up(work: Work) -> None:
-    """Convert `BatchNormalization` to version 14, without the outputs for training."""
+    """Convert `BatchNormalization` to version 14; reject nodes with outputs for training."""
     if any(work.node.outputs[1:]):
         raise Obstacle("its outputs for training changed in version 14")
     carry_over(work)
 
 
 def batch_normalization_down(work: Work) -> None:
-    """Reverse `batch_normalization_up`, for inference only."""
+    """Reverse `batch_normalization_up`; reject nodes in training mode."""
     if work.integer("training_mode", 0):
         raise Obstacle("`training_mode` exists since version 14")
     carry_over(work)

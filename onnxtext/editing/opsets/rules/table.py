@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules that convert a node, one for each version that changed its operator.
+"""List the rules that convert nodes, one for each version that changed an operator.
 
 Steps without a rule here only change types, attributes with defaults and optional inputs
 (`signature_changes`). All steps up to `REVIEWED` have been reviewed; onnx's version converter
@@ -33,7 +33,7 @@ REVIEWED: Mapping[str, int] = MappingProxyType(
 
 
 class Rule(NamedTuple):
-    """How a node is converted between two adjacent versions of its operator.
+    """The conversion of a node between two adjacent versions of its operator.
 
     Attributes:
         up: converts the node to the newer version.
@@ -64,7 +64,7 @@ _MODES = {b"bilinear": b"linear", b"bicubic": b"cubic"}
 
 @cache
 def rules() -> Mapping[Step, Rule]:
-    """Return the rules by domain, operator and version."""
+    """Return the rules by (domain, operator, version that changed the operator)."""
     found: dict[tuple[str, int], Rule] = {
         ("BatchNormalization", 14): Rule(
             normalization.batch_normalization_up, normalization.batch_normalization_down
@@ -139,7 +139,7 @@ FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
         ("", "ScatterElements"): indexing.scatter_down,
     }
 )
-"""The change that replaces an operator in versions before its first version."""
+"""Rules that replace an operator by an older operator, before its first version."""
 
 
 def reviewed_version(domain: str) -> int:
@@ -148,10 +148,10 @@ def reviewed_version(domain: str) -> int:
 
 
 def is_reviewed(step: Step) -> bool:
-    """Whether the rules cover a step."""
+    """Whether the rules cover the version of a step."""
     return step[2] <= reviewed_version(step[0])
 
 
 def rule_of(step: Step) -> Rule:
-    """Return the rule of a step."""
+    """Return the rule of a step; by default `carry_over` in both directions."""
     return rules().get(step, Rule())

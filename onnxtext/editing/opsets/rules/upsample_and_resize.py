@@ -10,7 +10,7 @@ from onnxtext.editing.opsets.signature_changes import carry_over
 
 
 def scales_from_sizes(work: Work) -> None:
-    """Convert `Upsample` to version 7, with one list of scales."""
+    """Convert `Upsample` to version 7: `scales` replaces `height_scale` and `width_scale`."""
     height, width = work.real("height_scale"), work.real("width_scale")
     work.drop("height_scale")
     work.drop("width_scale")
@@ -24,7 +24,7 @@ def scales_from_sizes(work: Work) -> None:
 
 
 def scales_to_input(work: Work) -> None:
-    """Convert `Upsample` to version 9."""
+    """Convert `Upsample` to version 9: `scales` becomes an input."""
     scales = work.floats("scales")
     if scales is None:
         raise Obstacle("it has no `scales`")
@@ -59,7 +59,7 @@ def resize_to_upsample(work: Work) -> None:
 
 
 def resize_up(work: Work) -> None:
-    """Convert `Resize` to version 11, with attributes for coordinates and the nearest element."""
+    """Convert `Resize` to version 11: write the attributes that version 10 implies."""
     scales = work.numbers(work.input(1))
     nearest = work.string("mode") != "linear"
     rounding = "floor"
@@ -114,7 +114,7 @@ def resize_with_empty(work: Work) -> None:
 
 
 def resize_without_empty(work: Work) -> None:
-    """Omit the empty input of `Resize`: from version 13 on, it has either scales or sizes."""
+    """Omit empty scales of a `Resize` with sizes, because version 13 allows only one of them."""
     if work.input(3) and work.input(2):
         numbers = work.numbers(work.input(2))
         if numbers is None and work.shape(work.input(2)) != (0,):
