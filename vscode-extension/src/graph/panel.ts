@@ -216,11 +216,11 @@ class GraphPanel {
   }
 
   /** Select the node at the cursor. */
-  async #follow(position: vscode.Position, scroll = true): Promise<void> {
+  async #follow(position: vscode.Position, moved = true): Promise<void> {
     // If the view moved the cursor, keep its selection: the line may have other nodes.
     if (this.#own?.line === position.line) return;
     this.#own = undefined;
-    await this.#session.follow({ line: position.line, character: position.character }, scroll);
+    await this.#session.follow({ line: position.line, character: position.character }, moved);
   }
 
   async #take(message: FromView): Promise<void> {
@@ -251,6 +251,7 @@ class GraphPanel {
     const range = this.#session.rangeOf(id);
     if (!range) return;
     this.#own = { line: range.start.line, id };
+    this.#session.keep();
     await this.#goTo(range, focus);
   }
 

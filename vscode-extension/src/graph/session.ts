@@ -55,6 +55,10 @@ export class Session {
   /** The node whose details are shown. */
   #detailed: string | undefined;
   #isFirst = true;
+  /** Counts selections: an answer to an older question about the cursor is outdated. */
+  #selections = 0;
+  /** Whether the view chose the selection; then it stays until the cursor moves. */
+  #chosen = false;
   readonly times: Times = { request: 0, layout: 0 };
 
   constructor(host: SessionHost, options: ViewOptions) {
@@ -109,10 +113,24 @@ export class Session {
     this.#host.post({ type: 'details', id, details: this.#groupDetails(id) ?? await this.#host.source.details(id) });
   }
 
-  /** Select the node at a position in the text. */
-  async follow(position: Position, scroll = true): Promise<void> {
-    if (this.#isFirst) return;
-    this.select(await this.#host.source.place({ position }), scroll);
+  /**
+   * Select the node at the cursor.
+   *
+   * @param moved - whether the cursor moved; if not, the text was drawn again.
+   */
+  async follow(position: Position, moved = true): Promise<void> {
+    if (this.#isFirst || (this.#chosen && !moved)) return;
+    this.#chosen = false;
+    this.#selections += 1;
+    const asked = this.#selections;
+    const place = await this.#host.source.place({ position });
+    if (asked === this.#selections) this.select(place, moved);
+  }
+
+  /** Keep what the view selects until the cursor moves. */
+  keep(): void {
+    this.#selections += 1;
+    this.#chosen = true;
   }
 
   select(place: Place | null, scroll: boolean): void {
@@ -157,6 +175,7 @@ export class Session {
 
   /** Open what is around a node, and select it. */
   async #show(id: string): Promise<void> {
+    this.keep();
     const place = await this.#host.source.place({ id });
     if (!place) return;
     for (const each of place.path) {

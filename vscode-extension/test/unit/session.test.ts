@@ -60,6 +60,24 @@ test('groups open and close, and show where they are', async () => {
   assert.deepEqual(last('select')?.place?.id, 'n2');
 });
 
+test('what a search selects stays until the cursor moves', async () => {
+  const { session, last, place, posted } = start();
+  await session.draw();
+  const selected = () => posted.filter(({ type }) => type === 'select').length;
+  // A question about the cursor, which is answered later than the search.
+  const outdated = session.follow({ line: 1, character: 0 });
+  await Promise.all([session.take({ type: 'show', id: 'n2' }), outdated]);
+  assert.equal(selected(), 1);
+  // The types arrive, and the text is drawn again.
+  await session.follow({ line: 1, character: 0 }, false);
+  assert.equal(selected(), 1);
+  await session.follow({ line: 2, character: 0 });
+  assert.equal(selected(), 2);
+  await session.follow({ line: 2, character: 0 }, false);
+  assert.equal(selected(), 3);
+  assert.deepEqual(last('select'), { type: 'select', place, scroll: false });
+});
+
 test('a change of places alone draws nothing, but ranges are those of the newest text', async () => {
   const { session, posted, state } = start();
   await session.draw();
