@@ -5,6 +5,6 @@ cdef enum:
     LONGEST = 48  # the buffer size of a number; bytes after its characters may be overwritten
 
 cdef int write_float32(char* out, uint32_t bits, bint point) noexcept
-cdef int write_float64(char* out, uint64_t bits, bint point) except -1
+cdef int write_float64(char* out, uint64_t bits, bint point) noexcept
 cdef int write_integer(char* out, int64_t value) noexcept
 cdef int write_unsigned(char* out, uint64_t value) noexcept

@@ -3,36 +3,39 @@
 
 Each function writes to a buffer of LONGEST characters and returns the number of characters.
 """
-from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-cdef extern from "Python.h":
-    char* PyOS_double_to_string(double, char, int, int, int*) except NULL
-
 cdef enum:
-    LEAST_POWER = -45  # the decimal exponents of the smallest and the largest float32
+    # The decimal exponents of the smallest and the largest float32 and float64.
+    LEAST_POWER = -45
     MOST_POWER = 31
-    MANTISSA = 1 << 23  # the implicit bit of a float32
+    LEAST_POWER64 = -324
+    MOST_POWER64 = 292
     EIGHT = 100_000_000
     MOST_DIGITS = 17  # of a float64
-    ROOM = 24  # the buffer size for the digits of a float64
 
-# floor(10**-k * 2**s) + 1 for each exponent k, with s chosen to leave 64 bits.
+cdef uint64_t MANTISSA = 1ULL << 23, MANTISSA64 = 1ULL << 52  # the implicit bits
+# floor(10**-k * 2**s) + 1 for each exponent k, with s chosen to leave 64 or 128 bits.
 cdef uint64_t[MOST_POWER - LEAST_POWER + 1] POWERS
+cdef uint64_t[MOST_POWER64 - LEAST_POWER64 + 1] HIGH_POWERS, LOW_POWERS
 
 
-def _power(exponent):
+def _power(exponent, bits):
     if exponent >= 0:
-        shift = (10**exponent).bit_length() - 64
-        return ((10**exponent << 64) >> (64 + shift)) + 1
+        shift = (10**exponent).bit_length() - bits
+        return ((10**exponent << bits) >> (bits + shift)) + 1
     size = (10**-exponent).bit_length()
-    made = (1 << (64 + size - 1)) // 10**-exponent
-    return made + 1 if made >> 63 else (1 << (64 + size)) // 10**-exponent + 1
+    made = (1 << (bits + size - 1)) // 10**-exponent
+    return made + 1 if made >> (bits - 1) else (1 << (bits + size)) // 10**-exponent + 1
 
 
 for _k in range(LEAST_POWER, MOST_POWER + 1):
-    POWERS[_k - LEAST_POWER] = _power(-_k)
+    POWERS[_k - LEAST_POWER] = _power(-_k, 64)
+for _k in range(LEAST_POWER64, MOST_POWER64 + 1):
+    _factor = _power(-_k, 128)
+    HIGH_POWERS[_k - LEAST_POWER64] = _factor >> 64
+    LOW_POWERS[_k - LEAST_POWER64] = _factor & 0xFFFFFFFFFFFFFFFF
 
 
 cdef int write_unsigned(char* out, uint64_t value) noexcept:
@@ -85,41 +88,71 @@ cdef int write_integer(char* out, int64_t value) noexcept:
 
 cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
     """Write the shortest decimal that rounds to a float32; of several, the closest (Schubfach)."""
-    cdef uint32_t fraction = bits & (MANTISSA - 1), mantissa
-    cdef int exponent = bits >> 23 & 255, power, shift, start = 0, count
-    cdef uint64_t factor, lower, middle, upper, short, digits
-    cdef bint is_odd, below, above
+    cdef uint64_t mantissa = bits & (MANTISSA - 1), factor
+    cdef int exponent = bits >> 23 & 255, power, shift
+    cdef bint is_odd = mantissa & 1
     if exponent == 255:
-        return write_special(out, bits, bits >> 31, not fraction, bits & 0x7FFFFFFF == 0x7FC00000, 8)
-    if bits >> 31:
-        out[0] = c"-"
-        start = 1
-    mantissa = fraction
-    if exponent:
-        mantissa |= MANTISSA
-        exponent -= 1
-    exponent -= 149
+        return write_special(out, bits, bits >> 31, not mantissa, bits & 0x7FFFFFFF == 0x7FC00000, 8)
+    # The number is `mantissa * 2**exponent`; its neighbors are rarely at different distances.
+    cdef int distance = 1 if not mantissa and exponent > 1 else 2
+    mantissa |= MANTISSA if exponent else 0
     if not mantissa:
-        out[start] = c"0"
-        return start + spell(out + start, 1, 1, point, 13, -6)
-    # The number is `mantissa * 2**exponent`. Its rounding interval is from `lower` to `upper`, in
-    # units of a quarter of `10**power`.
-    is_odd = mantissa & 1
-    if fraction or exponent == -149:
-        power = (exponent * 1262611) >> 22
-        lower = 4 * <uint64_t>mantissa - 2
-    else:  # the lower neighbour is nearer
-        power = (exponent * 1262611 - 524031) >> 22
-        lower = 4 * <uint64_t>mantissa - 1
-    shift = exponent + ((-power * 1741647) >> 19) + 1
+        return write_zero(out, bits >> 31, point)
+    exponent = max(exponent, 1) - 150
+    power = power_of(exponent, distance)
+    shift = shift_of(exponent, power)
     factor = POWERS[power - LEAST_POWER]
-    lower = scaled(factor, lower << shift) + is_odd
-    middle = scaled(factor, (4 * <uint64_t>mantissa) << shift)
-    upper = scaled(factor, (4 * <uint64_t>mantissa + 2) << shift) - is_odd
-    digits = middle // 4
-    short = digits // 10
-    below = lower <= 40 * short
-    above = 40 * short + 40 <= upper
+    return write_shortest(
+        out, bits >> 31, power, point, 13, -6,
+        scaled(factor, (4 * mantissa - distance) << shift) + is_odd,
+        scaled(factor, (4 * mantissa) << shift),
+        scaled(factor, (4 * mantissa + 2) << shift) - is_odd,
+    )
+
+
+cdef int write_float64(char* out, uint64_t bits, bint point) noexcept:
+    """Write a float64 like `write_float32`."""
+    cdef uint64_t mantissa = bits & (MANTISSA64 - 1), size = bits & 0x7FFFFFFFFFFFFFFFULL
+    cdef int exponent = bits >> 52 & 2047, power, shift
+    cdef bint is_odd = mantissa & 1
+    if exponent == 2047:
+        return write_special(out, bits, bits >> 63, not mantissa, size == 0x7FF8000000000000ULL, 16)
+    cdef int distance = 1 if not mantissa and exponent > 1 else 2
+    mantissa |= MANTISSA64 if exponent else 0
+    if not mantissa:
+        return write_zero(out, bits >> 63, point)
+    exponent = max(exponent, 1) - 1075
+    power = power_of(exponent, distance)
+    shift = shift_of(exponent, power)
+    return write_shortest(
+        out, bits >> 63, power, point, 16, -5,
+        scaled64(power, (4 * mantissa - distance) << shift) + is_odd,
+        scaled64(power, (4 * mantissa) << shift),
+        scaled64(power, (4 * mantissa + 2) << shift) - is_odd,
+    )
+
+
+cdef inline int power_of(int exponent, int distance) noexcept:
+    """Return the decimal exponent of the spacing of decimals to try."""
+    return (exponent * 1262611 - (0 if distance == 2 else 524031)) >> 22
+
+
+cdef inline int shift_of(int exponent, int power) noexcept:
+    return exponent + ((-power * 1741647) >> 19) + 1
+
+
+cdef int write_shortest(
+    char* out, bint minus, int power, bint point, int most, int least,
+    uint64_t lower, uint64_t middle, uint64_t upper,
+) noexcept:
+    """Write the shortest decimal in a rounding interval; of several, the closest to its middle.
+
+    The interval is from `lower` to `upper`, in units of a quarter of `10**power`. `most` and
+    `least` are those of `spell`.
+    """
+    cdef uint64_t digits = middle // 4, short = digits // 10
+    cdef bint below = lower <= 40 * short, above = 40 * short + 40 <= upper
+    cdef int count
     if digits >= 10 and below != above:
         digits = short + above
         power += 1
@@ -134,58 +167,37 @@ cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
         digits //= 10
         power += 1
     count = count_digits(digits)
-    write_digits(out + start + leading_zeros(out + start, count + power, -6), digits, count)
-    return start + spell(out + start, count, count + power, point, 13, -6)
+    out[0] = c"-"
+    out += minus
+    write_digits(out + leading_zeros(out, count + power, least), digits, count)
+    return minus + spell(out, count, count + power, point, most, least)
+
+
+cdef inline int write_zero(char* out, bint minus, bint point) noexcept:
+    out[0] = c"-"
+    out[minus] = c"0"
+    return minus + spell(out + minus, 1, 1, point, MOST_DIGITS, 0)
 
 
 cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
     """Return `factor * value >> 64`; set the lowest bit of the result if bits were lost."""
-    cdef uint64_t low = (factor & 0xFFFFFFFFULL) * value
-    cdef uint64_t high = (factor >> 32) * value + (low >> 32)
-    return high >> 32 | ((high & 0xFFFFFFFFULL) > 1)
+    return multiply_high(factor, value) | (factor * value > 0x1FFFFFFFFULL)
 
 
-cdef int write_float64(char* out, uint64_t bits, bint point) except -1:
-    """Write a float64 like `write_float32`; Python computes the digits."""
-    cdef double value
-    cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
-    cdef char* shortest
-    cdef char[ROOM] digits
-    cdef int at = 0, start = bits >> 63, count = 0, position = 0, exponent = 0
-    cdef bint after_point = False, negative
-    if size >= 0x7FF0000000000000ULL:
-        return write_special(
-            out, bits, bits >> 63, size == 0x7FF0000000000000ULL, size == 0x7FF8000000000000ULL, 16
-        )
-    memcpy(&value, &size, 8)
-    shortest = PyOS_double_to_string(value, c"r", 0, 0, NULL)
-    if start:
-        out[0] = c"-"
-    while shortest[at] == c"." or c"0" <= shortest[at] <= c"9":
-        if shortest[at] == c".":
-            after_point = True
-        elif count or shortest[at] != c"0":
-            digits[count] = shortest[at]
-            count += 1
-            position += not after_point
-        elif after_point:
-            position -= 1
-        at += 1
-    if shortest[at]:
-        negative = shortest[at + 1] == c"-"
-        at += 2
-        while shortest[at]:
-            exponent = 10 * exponent + shortest[at] - c"0"
-            at += 1
-        position += -exponent if negative else exponent
-    PyMem_Free(shortest)
-    while count and digits[count - 1] == c"0":
-        count -= 1
-    if not count:
-        digits[0] = c"0"
-        count = position = 1
-    memcpy(out + start + leading_zeros(out + start, position, -5), digits, ROOM)
-    return start + spell(out + start, count, position, point, 16, -5)
+cdef inline uint64_t scaled64(int power, uint64_t value) noexcept:
+    """Return the product with a factor of 128 bits like `scaled`, shifted by 128 bits."""
+    cdef uint64_t high = HIGH_POWERS[power - LEAST_POWER64]
+    cdef uint64_t carry = multiply_high(LOW_POWERS[power - LEAST_POWER64], value)
+    cdef uint64_t low = high * value + carry
+    return (multiply_high(high, value) + (low < carry)) | (low > 1)
+
+
+cdef inline uint64_t multiply_high(uint64_t a, uint64_t b) noexcept:
+    """Return the upper 64 bits of a product."""
+    cdef uint64_t low = (a & 0xFFFFFFFFULL) * (b & 0xFFFFFFFFULL)
+    cdef uint64_t first = (a >> 32) * (b & 0xFFFFFFFFULL) + (low >> 32)
+    cdef uint64_t second = (a & 0xFFFFFFFFULL) * (b >> 32) + (first & 0xFFFFFFFFULL)
+    return (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32)
 
 
 cdef inline int leading_zeros(char* out, int position, int least) noexcept:
