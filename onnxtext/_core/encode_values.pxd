@@ -34,6 +34,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef bint value(self, attribute) except -1
     cdef int floats(self, bytes data) except -1
     cdef int initializers(self, list values, bint is_input) except -1
+    cdef object resolved(self, value, data)
     cdef int large(self, list pieces) except -1
     cdef bint tensor(self, type_, name, data, bytes doc) except -1
     cdef bint sparse(self, sparse, name) except -1

@@ -16,7 +16,8 @@ from onnxtext._core.slots cimport (
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import (
-    Attribute, ExternalData, Float32, Floats, Reference, SparseTensor, Tensor,
+    Attribute, Blob, DataFile, ExternalData, Float32, Floats, Reference, SparseTensor, Tensor,
+    TypedBlob,
 )
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
@@ -38,6 +39,7 @@ cdef enum:
 
 cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
 cdef Decorations PLAIN = Decorations()
+cdef type A_BLOB = Blob, A_TYPED_BLOB = TypedBlob, A_DATA_FILE = DataFile
 cdef type A_REFERENCE = Reference, A_FLOATS = Floats, A_SPARSE = SparseTensor
 
 
@@ -240,6 +242,8 @@ cdef class ValueEncoder(TypeEncoder):
                 added, decorators = PLAIN, get(value, OF_VALUE.decorators)
                 if decorators:
                     added = None if is_input else decorations_of(decorators)
+                if added is not None and not self.tensors_in_python:
+                    data = self.resolved(value, data)
             if (
                 added is not None and added.denotation is None
                 and not (added.is_located and type(data) is ExternalData)
@@ -256,8 +260,17 @@ cdef class ValueEncoder(TypeEncoder):
                     out.close(start)
                     continue
                 out.size = before
-            self.large(self.lowering.initializer(value, is_input=is_input))
+            self.large(self.lowering.initializer_with(value, data, is_input))
         return 0
+
+    cdef object resolved(self, value, data):
+        """Return the data of an initializer; that of a blob or data file is read."""
+        kind = type(data)
+        if kind is A_BLOB or kind is A_TYPED_BLOB or kind is A_DATA_FILE:
+            return self.lowering.tensor_data(
+                get(value, OF_VALUE.type), data, get(value, OF_VALUE.at), get(value, OF_VALUE.name)
+            )
+        return data
 
     cdef int large(self, list pieces) except -1:
         """Add an initializer that Python encoded; large data in the main graph is not copied."""

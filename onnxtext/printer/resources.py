@@ -13,6 +13,8 @@ from onnxtext.printer.strings import quoted
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
 """The number of bytes that are encoded at once; they fill whole lines."""
+_LONG = 1 << 12
+"""The number of characters from which lines are made by numpy."""
 
 
 def resources_parts(model: Model) -> Iterator[str]:
@@ -22,11 +24,16 @@ def resources_parts(model: Model) -> Iterator[str]:
     elif model.resources or model.places:
         yield "\nresources {\n"
         yield from [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
+        end = f'{STEP * 2}"""\n'
         for digest, data in model.resources.items():
-            yield f'{STEP}"{digest}": base64 """\n'
+            start = f'{STEP}"{digest}": base64 """\n'
             # The lines have a fixed width, so that an edit in place changes few of them.
-            yield from base64_parts(data, STEP * 2)
-            yield f'{STEP * 2}"""\n'
+            if len(data) <= _BLOCK:
+                yield start + _base64_lines(data, STEP * 2) + end
+            else:
+                yield start
+                yield from base64_parts(data, STEP * 2)
+                yield end
         yield "}\n"
 
 
@@ -47,17 +54,15 @@ def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
 
 def _base64_lines(data: bytes | memoryview, indent: str) -> str:
     text = binascii.b2a_base64(data, newline=False)
-    whole = len(text) // BASE64_WIDTH * BASE64_WIDTH
-    lines = [indent + text[whole:].decode("ascii") + "\n"] if whole < len(text) else []
-    if whole:
-        lines.insert(0, _equal_lines(text[:whole], indent))
-    return "".join(lines)
+    whole = len(text) // BASE64_WIDTH * BASE64_WIDTH if len(text) >= _LONG else 0
+    rest = text[whole:].decode("ascii")
+    rows = range(0, len(rest), BASE64_WIDTH)
+    lines = "".join([f"{indent}{rest[at : at + BASE64_WIDTH]}\n" for at in rows])
+    return _equal_lines(text[:whole], indent) + lines if whole else lines
 
 
 def _equal_lines(text: bytes, indent: str) -> str:
-    if len(text) < 1 << 12:
-        rows = range(0, len(text), BASE64_WIDTH)
-        return "".join([f"{indent}{text[at : at + BASE64_WIDTH].decode()}\n" for at in rows])
+    """Return base64 that fills its lines; for long text, numpy is faster than a loop."""
     import numpy as np
 
     table = np.frombuffer(text, np.uint8).reshape(-1, BASE64_WIDTH)

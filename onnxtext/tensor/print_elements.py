@@ -198,7 +198,10 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
         data: The bytes of ``raw_data``.
         count: The number of elements.
     """
-    if count < 2 or not is_expressible(element, data, count):
+    width = element.bits // 8
+    if count < 2 or (width and data[:width] != data[width : 2 * width]):
+        return False  # the most common case
+    if not is_expressible(element, data, count):
         return False
     if element.bits < 8:
         packed, first = np.frombuffer(data, np.uint8), -1
@@ -210,7 +213,7 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
                 return False
         return True
     # Without numpy, whose import takes longer than converting a small model.
-    unit = bytes(data[: element.bits // 8])
+    unit = bytes(data[:width])
     for size, start in ((_FEW, 0), *((_BLOCK, start) for start in range(_FEW, count, _BLOCK))):
         piece = bytes(data[start * len(unit) : (start + size) * len(unit)])
         if unit * (len(piece) // len(unit)) != piece:

@@ -103,6 +103,8 @@ class Blobs:
 
     def _matching(self, digest: str) -> list[str]:
         """Return the resources whose digest is a prefix of this digest, or begins with it."""
+        if digest in self._resources and len(self._sizes) == 1:
+            return [digest]
         names = self._sorted
         found = [digest[:size] for size in self._sizes if size < len(digest)]
         found = [name for name in found if name in self._resources]

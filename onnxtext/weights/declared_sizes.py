@@ -14,6 +14,7 @@ _INTS_FRACTION = 4
 """An integer has eight bytes in a blob, but as few as two in an encoded INTS attribute."""
 
 
+_COMMON = (ast.RawData, ast.Blob)
 _WEIGHTLESS = (ast.Float32, int, bytes)
 
 
@@ -42,7 +43,7 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
         values = [] if isinstance(graph, ast.Function) else [*graph.inputs, *graph.values]
         sizes = []
         for value in values:
-            if type(value.data) is ast.RawData:  # cached, since many values share a type object
+            if type(value.data) in _COMMON:  # cached, since many values share a type object
                 size = raw.get(id(value.type))
                 if size is None:
                     size = raw[id(value.type)] = _value(value.data, value.type)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from onnxtext._core.encode import Encoder
-from onnxtext.ast.model import Function, Graph, Model
-from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.model import Function, Graph, Model, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, TensorData
 from onnxtext.ast.types import Type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering, own_decorators
@@ -38,6 +40,14 @@ class CoreLowering(Lowering):
     def finish_graph(self, data: bytes, graph: Graph) -> bytes:
         """Apply presence defaults and decorators to a graph in an attribute."""
         return self.finish("GraphProto", data, own_decorators(graph), graph.at)
+
+    def initializer_with(
+        self, value: ValueInfo, data: TensorData | SparseTensor, is_input: bool
+    ) -> list[Piece]:
+        """Return an initializer like `initializer`, with data that may be resolved already."""
+        if data is not value.data:
+            value = replace(value, data=data)
+        return self.initializer(value, is_input=is_input)
 
     def plain_type(self, type: Type, at: int) -> bytes:
         """Return a `TypeProto`, to which the core appends the denotation of the value."""
