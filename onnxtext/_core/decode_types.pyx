@@ -16,6 +16,8 @@ from onnxtext.tensor.elements import ELEMENT_NUMBERS
 cdef enum:
     DEEPEST = 16  # types that are nested deeper are decoded in Python
 
+cdef dict NAMES = {number: element.name for number, element in ELEMENT_NUMBERS.items()}
+
 cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
 
@@ -39,8 +41,8 @@ cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
         start = field.end
     if start == end or not read_field(data, start, end, &field) or field.end != end:
         return None
-    element = ELEMENT_NUMBERS.get(field.number) if field.key == TENSOR_DATA_TYPE else None
-    return None if element is None else new_tensor_type(element.name, tuple(dims))
+    element = NAMES.get(field.number) if field.key == TENSOR_DATA_TYPE else None
+    return None if element is None else new_tensor_type(element, tuple(dims))
 
 
 cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
@@ -62,12 +64,12 @@ cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
     start = field.value
     if not read_field(data, start, end, &field) or field.key != MAP_KEY_TYPE:
         return None
-    key = ELEMENT_NUMBERS.get(field.number)
+    key = NAMES.get(field.number)
     start = field.end
     if not read_field(data, start, end, &field) or field.key != MAP_VALUE_TYPE:
         return None
     element = type_of(data, field.value, end, depth + 1) if field.end == end else None
-    return None if key is None or element is None else MapType(key.name, element)
+    return None if key is None or element is None else MapType(key, element)
 
 
 cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sparse):
@@ -80,7 +82,7 @@ cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sp
             return None
         at = field.end
         if field.key == TENSOR_TYPE_ELEM_TYPE and element is None:
-            element = ELEMENT_NUMBERS.get(field.number)
+            element = NAMES.get(field.number)
             if element is None:
                 return None
         elif field.key == TENSOR_TYPE_SHAPE and shape is None:
@@ -92,8 +94,8 @@ cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sp
     if element is None:
         return None
     if is_sparse:
-        return SparseTensorType(element.name, shape)
-    return new_tensor_type(element.name, shape)
+        return SparseTensorType(element, shape)
+    return new_tensor_type(element, shape)
 
 
 cdef object new_tensor_type(element, shape):

@@ -15,7 +15,7 @@ cdef class TypeEncoder:
     cdef bytes type_field(self, type_)
     cdef bint type(self, type_, int depth) except -1
     cdef bint _inner(self, int key, type_, int depth) except -1
-    cdef bint _tensor_type(self, type_) except -1
+    cdef bint _tensor_type(self, element, shape) except -1
     cdef bint _dim(self, dim) except -1
     cdef bint integer(self, int key, value) except -1
 

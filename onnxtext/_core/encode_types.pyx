@@ -3,10 +3,9 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from onnxtext._core.keys cimport *
+from onnxtext._core.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
 
-from onnxtext.ast.types import (
-    MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
-)
+from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef extern from "Python.h":
@@ -15,14 +14,17 @@ cdef extern from "Python.h":
 cdef enum:
     DEEPEST = 16  # types that are nested deeper are encoded in Python
 
-cdef type TENSOR = TensorType, SPARSE = SparseTensorType, SEQUENCE = SequenceType
+cdef type SPARSE = SparseTensorType, SEQUENCE = SequenceType
 cdef type OPTIONAL = OptionalType, MAP = MapType
+cdef dict NUMBERS = {name: element.number for name, element in ELEMENTS.items()}
 
 
 cdef bint is_denoted(type_) except -1:
     """Whether a type without decorators encodes a denotation after all its other fields."""
     cdef type kind = type(type_)
-    return (kind is TENSOR or kind is SEQUENCE or kind is MAP) and not type_.decorators
+    if kind is TENSOR_TYPE:
+        return not get(type_, OF_TENSOR_TYPE.decorators)
+    return (kind is SEQUENCE or kind is MAP) and not type_.decorators
 
 
 cdef class TypeEncoder:
@@ -43,22 +45,29 @@ cdef class TypeEncoder:
         cdef bint made
         if self.types_in_python or depth > DEEPEST:
             return False
-        if kind is TENSOR or kind is SPARSE:
-            inside = out.open(TYPE_TENSOR_TYPE if kind is TENSOR else TYPE_SPARSE_TENSOR_TYPE)
-            made = self._tensor_type(type_)
+        if kind is TENSOR_TYPE:
+            inside = out.open(TYPE_TENSOR_TYPE)
+            made = self._tensor_type(
+                get(type_, OF_TENSOR_TYPE.element), get(type_, OF_TENSOR_TYPE.shape)
+            )
+        elif kind is SPARSE:
+            inside = out.open(TYPE_SPARSE_TENSOR_TYPE)
+            made = self._tensor_type(type_.element, type_.shape)
         elif kind is SEQUENCE or kind is OPTIONAL:
             inside = out.open(TYPE_SEQUENCE_TYPE if kind is SEQUENCE else TYPE_OPTIONAL_TYPE)
             made = self._inner(SEQUENCE_ELEM_TYPE, type_.element, depth + 1)
         elif kind is MAP:
             inside = out.open(TYPE_MAP_TYPE)
-            element = ELEMENTS.get(type_.key)
-            made = element is not None
+            number = NUMBERS.get(type_.key)
+            made = number is not None
             if made:
-                out.number(MAP_KEY_TYPE, element.number)
+                out.number(MAP_KEY_TYPE, number)
                 made = self._inner(MAP_VALUE_TYPE, type_.value, depth + 1)
         else:
             return False
-        if not made or type_.decorators:
+        if not made or (
+            get(type_, OF_TENSOR_TYPE.decorators) if kind is TENSOR_TYPE else type_.decorators
+        ):
             out.size = start
             return False
         out.close(inside)
@@ -73,17 +82,17 @@ cdef class TypeEncoder:
             self.lowering.deepest_type = depth
         return True
 
-    cdef bint _tensor_type(self, type_) except -1:
-        """Add the element type and shape of a tensor type; return False for rare forms."""
+    cdef bint _tensor_type(self, element, shape) except -1:
+        """Add the fields of a tensor type; return False for rare forms."""
         cdef Buffer out = self.out
         cdef Py_ssize_t dims
-        element = ELEMENTS.get(type_.element)
-        if element is None:
+        number = NUMBERS.get(element)
+        if number is None:
             return False
-        out.number(TENSOR_TYPE_ELEM_TYPE, element.number)
-        if type_.shape is not None:
+        out.number(TENSOR_TYPE_ELEM_TYPE, number)
+        if shape is not None:
             dims = out.open(TENSOR_TYPE_SHAPE)
-            for dim in type_.shape:
+            for dim in shape:
                 if not self._dim(dim):
                     return False
             out.close(dims)

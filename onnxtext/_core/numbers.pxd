@@ -19,7 +19,6 @@ cdef class Elements:
     """The text format of the elements of a tensor type."""
     cdef object type  # kept alive, because formats are cached by its id
     cdef readonly str text  # the text of the type
-    cdef readonly Py_ssize_t text_width
     cdef str element
     cdef Kind raw, typed  # the kinds of elements in `raw_data` and of entries in the typed field
     cdef int width, typed_width, rank
@@ -27,7 +26,7 @@ cdef class Elements:
     cdef Py_ssize_t count  # the number of elements; -1 if unknown
     cdef Py_ssize_t[MOST_DIMS] dims  # the dimensions other than 1
     cdef bint is_scalar
-    cdef object pages  # returns the texts of the 256 codes with a given high byte
+    cdef list pages  # by high byte, the texts of 256 codes; None until they are needed
 
 cdef class Numbers:
     """A list of numbers as text."""

@@ -15,8 +15,6 @@ from onnxtext._core.decimals cimport (
 )
 from onnxtext._core.text cimport Text
 
-from functools import partial
-
 from onnxtext.ast.types import TensorType
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.tensor.elements import ELEMENTS
@@ -36,7 +34,7 @@ cdef class Elements:
     def __cinit__(self, type, str text):
         """Compute the text format of a tensor type, which is printed as `text`."""
         cdef Py_ssize_t size
-        self.type, self.text, self.text_width = type, text, len(text)
+        self.type, self.text = type, text
         self.count = -1
         if not isinstance(type, TensorType):
             return
@@ -63,7 +61,7 @@ cdef class Elements:
         if element.kind == "float":
             self.raw = FLOAT if self.width >= 4 else CODE
             self.typed = self.raw
-            self.pages = partial(narrow_texts, element.name)
+            self.pages = [None] * 256 if self.raw == CODE else None
         elif element.kind in ("int", "uint"):
             self.raw = INTEGER if element.kind == "int" else UNSIGNED
             self.typed = UNSIGNED if element.field == "uint64_data" else INTEGER
@@ -119,10 +117,7 @@ cdef class Numbers:
         cdef Py_ssize_t index
         cdef uint64_t bits
         cdef char* out
-        cdef tuple texts
-        cdef uint64_t most = 0
-        if kind == CODE:
-            pages, most = type.pages, <uint64_t>1 << (8 * type.width)
+        cdef uint64_t most = <uint64_t>1 << (8 * type.width) if kind == CODE else 0
         self._reserve(size // width)
         self.items.need(LONGEST)
         for index in range(size // width):
@@ -130,8 +125,10 @@ cdef class Numbers:
             memcpy(&bits, data + index * width, width)
             out = self.items.data + self.items.size
             if kind == CODE and bits < most:
-                texts = pages(bits >> 8)
-                self.items.text(texts[bits & 255])
+                texts = type.pages[bits >> 8]
+                if texts is None:
+                    texts = type.pages[bits >> 8] = narrow_texts(type.element, bits >> 8)
+                self.items.text((<tuple>texts)[bits & 255])
             elif kind == BOOL and bits < 2:
                 self.items.text("true" if bits else "false")
             elif kind == UNSIGNED:

@@ -95,7 +95,7 @@ cdef class NodePrinter(ValuePrinter):
                 if count:
                     out.add(b", ", 2)
                 if types and types[count] is not None:
-                    out.text(self._type(types[count]).text)
+                    out.text(self._type_text(types[count]))
                     out.character(c" ")
                 out.name(name)
                 self.ends[count] = out.size - flat.line
@@ -336,10 +336,10 @@ cdef class NodePrinter(ValuePrinter):
             out.character(c" ")
             return self._sparse(value, indent, budget - len(text) - 1)
         elif cls in TYPES:
-            type = self._type(value)
-            if type.text_width > budget:
+            text = self._type_text(value)
+            if len(text) > budget:
                 return False
-            out.text(type.text)
+            out.text(text)
         elif cls is Floats:
             self.numbers.clear()
             data = value.data

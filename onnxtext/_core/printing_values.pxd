@@ -9,13 +9,16 @@ cdef class ValuePrinter:
     cdef Text out
     cdef Numbers numbers
     cdef object owner  # the `GraphPrinter` for rare forms
-    cdef dict types
+    cdef dict types, type_texts
+    cdef list alive
     cdef int patience
 
     cdef int _wait(self) except -1
     cdef int _value(self, value, int indent) except -1
     cdef bint _short_decorators(self, decorators, int indent) except -1
     cdef Elements _type(self, kind)
+    cdef str _type_text(self, kind)
+    cdef str _new_type_text(self, kind)
     cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1
     cdef bint _external(self, data, Py_ssize_t budget) except -1
     cdef bint _packed(

@@ -9,7 +9,8 @@ from onnxtext._core.literals cimport is_external_number
 from onnxtext._core.numbers cimport BOOL, INTEGER, OTHER, Elements, Numbers
 from onnxtext._core.packing cimport is_packed, unpacked
 from onnxtext._core.slots cimport (
-    OF_RAW, OF_STRINGS, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TYPED_DATA, VALUE_INFO, get,
+    OF_RAW, OF_STRINGS, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TENSOR_TYPE,
+    TYPED_DATA, VALUE_INFO, get,
 )
 from onnxtext._core.text cimport Text, is_wide
 
@@ -21,6 +22,9 @@ from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
 from onnxtext.printer.statements import DECORATOR_WIDTH
 from onnxtext.printer.types_and_tensors import data_parts, sparse_text, type_text
+
+cdef extern from "Python.h":
+    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
@@ -34,7 +38,7 @@ cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = DECORATOR_WIDTH
 cdef class ValuePrinter:
     def __cinit__(self):
         self.numbers = Numbers()
-        self.types = {}
+        self.types, self.type_texts, self.alive = {}, {}, []
         self.patience = UNINTERRUPTED
 
     cdef int _wait(self) except -1:
@@ -46,7 +50,6 @@ cdef class ValuePrinter:
 
     cdef int _value(self, value, int indent) except -1:
         cdef Text out = self.out
-        cdef Elements type
         cdef Py_ssize_t mark = out.here(), line, before, column
         if value.__class__ is not VALUE_INFO:
             raise TypeError("expected a ValueInfo")
@@ -62,8 +65,7 @@ cdef class ValuePrinter:
         if kind is None:
             out.name(value.name)
         else:
-            type = self._type(kind)
-            out.text(type.text)
+            out.text(self._type_text(kind))
             out.character(c" ")
             out.name(get(value, OF_VALUE.name))
         column = indent + out.width(line)
@@ -76,7 +78,7 @@ cdef class ValuePrinter:
                 if not self._sparse(data, indent, LINE - column - 4):
                     out.part(sparse_text(data, " " * indent, LINE - column - 4))
             else:
-                self._data(type, data, indent, LINE - column - 4)
+                self._data(self._type(kind), data, indent, LINE - column - 4)
             if not is_wide(out, line, indent, LINE):
                 return 0
         out.size = mark - out.before
@@ -102,8 +104,37 @@ cdef class ValuePrinter:
     cdef Elements _type(self, kind):
         known = self.types.get(<size_t><void*>kind)
         if known is None:
-            known = self.types[<size_t><void*>kind] = Elements(kind, type_text(kind))
+            known = self.types[<size_t><void*>kind] = Elements(kind, self._type_text(kind))
         return <Elements>known
+
+    cdef str _type_text(self, kind):
+        known = self.type_texts.get(<size_t><void*>kind)
+        if known is None:
+            known = self.type_texts[<size_t><void*>kind] = self._new_type_text(kind)
+            self.alive.append(kind)
+        return <str>known
+
+    cdef str _new_type_text(self, kind):
+        """Return the same as `type_text`, whose cache is slow for types that occur once."""
+        cdef Text out = self.numbers.items
+        if type(kind) is not TENSOR_TYPE or not get(kind, OF_TENSOR_TYPE.shape):
+            return type_text(kind)
+        out.size = 0
+        out.text(get(kind, OF_TENSOR_TYPE.element))
+        out.character(c"[")
+        for dim in get(kind, OF_TENSOR_TYPE.shape):
+            if type(dim) is int:
+                out.integer(dim)
+            elif type(dim) is str:
+                out.word(dim)
+            elif dim is None:
+                out.character(c"?")
+            else:
+                return type_text(kind)
+            out.add(b", ", 2)
+        out.size -= 1
+        out.data[out.size - 1] = c"]"
+        return PyUnicode_DecodeUTF8(out.data, out.size, NULL)
 
     cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1:
         """Print the literal of a tensor's data; if it is empty, remove the space before it."""
