@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signatures of nodes: what they compute and what uses them, independent of names.
+"""Signatures of nodes: numbers that describe their computation and their uses without names.
 
 The signature from above is a node's kind and the signatures of its inputs; from below, its kind and
 the signatures of its consumers. Signatures are interned as small numbers that both models share, so
@@ -58,7 +58,7 @@ class NodeKinds:
                 tail = known.get(key)
                 if tail is None:
                     tail = known[key] = number(("tail", encoder.tail(node)))
-            except LowerError as error:  # attributes have no offset
+            except LowerError as error:  # errors in attributes have no offset
                 at = node.at if error.at < 0 else error.at
                 raise LowerError(error.message, at, error.code) from None
             name = default if node.name is None else node.name
@@ -76,7 +76,7 @@ class NodeKinds:
         return kind
 
     def _attribute(self, attribute: Attribute) -> Hashable:
-        """Return a key of an attribute; for graphs, only the parts that do not depend on names."""
+        """Return a key of an attribute; for graphs, the numbers of inputs, outputs and nodes."""
         value = attribute.value
         items = value if isinstance(value, tuple) else (value,)
         if any(isinstance(item, Graph) for item in items):
