@@ -47,7 +47,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Return indices of matching lines in order: equal lines at both ends, unique lines between."""
+    """Match lines: equal lines at both ends, and lines between them that are unique in both."""
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1

@@ -188,7 +188,7 @@ class Writer:
         self._blanks(tail)
 
     def _marked(self, chunk: Chunk, lead: str, comma: str) -> None:
-        """Write a conflict, behind the comments and blank lines that all versions share."""
+        """Write a conflict, after the comments and blank lines that all versions have before it."""
         leads = {item.lead for item in chunk.versions if item is not None}
         shared = leads.pop() if len(leads) == 1 else ""
         cut = shared.rfind("\n") + 1

@@ -65,10 +65,10 @@ def _holds(model: Model, digest: str) -> bool:
 def accepts(
     found: tuple[bytes, bytes], resolved: Sequence[bytes], ours: bytes, theirs: bytes
 ) -> bool:
-    """Whether a text with conflicts is correct.
+    """Whether a text with conflicts agrees with the merge of the models.
 
-    Each item must equal the same item in the merge of the models, or be a conflict of the versions
-    of both sides.
+    Each item must equal the same item in the merge of the models, or be a conflict between our and
+    their version of it.
 
     Args:
         found: the models of the text with its conflicts resolved to ours and to theirs.
