@@ -77,7 +77,7 @@ class Merger:
                 chunk.lead = chunk.lead or " "  # first on its side, but not first in the merge
             if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
                 for chunk in listed.chunks[:1]:
-                    chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, but not first on its side
+                    chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, not on its side
         return listed
 
     def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
