@@ -158,7 +158,7 @@ def _is_structural(before: Installed) -> bool:
 
 
 def _command_of(before: Installed) -> str:
-    """Return the command that runs `onnxtext`, from the settings or else for this Python."""
+    """Return the command that runs `onnxtext`: as in the settings, else with this Python."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
@@ -196,7 +196,7 @@ def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
 
 
 def _check_inside(scope: Scope, file: Path) -> None:
-    """Raise an error if a file in the working tree links out of it; files in `.git` may."""
+    """Raise an error if a file in the working tree, but not in `.git`, is a link to outside."""
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
         return
@@ -319,7 +319,7 @@ def _absolute(path: Path) -> Path:
 
 
 def _relative_path(scope: Scope, file: Path) -> str:
-    """Return the path to record: relative if in the working tree, since that may be moved."""
+    """Return the path to record; relative in the working tree, which users may move."""
     top = top_level() if scope == "local" else None
     if top is not None and file.is_relative_to(_absolute(top)):
         return file.relative_to(_absolute(top)).as_posix()
