@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert a text for reading to HTML for notebooks: colored and foldable, without scripts."""
+"""Convert a shown text to HTML for notebooks: colored and foldable, without scripts."""
 
 from __future__ import annotations
 
