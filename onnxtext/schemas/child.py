@@ -35,7 +35,7 @@ NONE = 4
 _COPIES = ("com.ms.internal.nhwc",)
 """Domains of onnxruntime that repeat operators of onnx in another layout."""
 _OPSET = 21
-"""The version of the standard operator set that the schema files import, for use in bodies."""
+"""The version of the standard operator set that schema files import, for function bodies."""
 
 
 def main() -> int:
