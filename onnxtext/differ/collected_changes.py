@@ -65,7 +65,7 @@ class Collector:
         texts: tuple[str | None, str | None] = (None, None),
         moved: bool = False,
     ) -> None:
-        """Add an item of both models if it was changed or moved."""
+        """Add an item that both models have, if it differs; count encoding differences apart."""
         fields = []
         for change in changes:
             if change.category == "encoding":

@@ -237,7 +237,7 @@ class GraphComparer:
         """Collect the renamed outputs of nodes."""
         if not match.names.any:
             return
-        reported = set()  # (old, new) names of graph outputs, which `_pair` has recorded
+        reported = set()  # (old, new) names of graph outputs, recorded by `_record_rename`
         if match.new.path == "graph":
             olds, news = match.old.outputs, match.new.outputs
             reported = {(olds[one].name, news[other].name) for one, other in match.outputs}

@@ -30,7 +30,7 @@ class Interner:
 
 
 class NodeKinds:
-    """Computes keys of nodes: `statements` with the names of their values, `of` without."""
+    """Computes keys of nodes: those of `statements` include all names, those of `of` none."""
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
         self._encoder = encoder
@@ -66,7 +66,7 @@ class NodeKinds:
         return made
 
     def of(self, node: Node) -> int:
-        """Return the kind of a node: operator, domain, overload and attributes."""
+        """Return a number, equal for nodes of equal operator, domain, overload and attributes."""
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         kind = self._known.get(key)
         if kind is None:
@@ -174,7 +174,7 @@ class Signatures:
         return made
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Return the uses of the nodes' outputs by matched nodes and as graph outputs."""
+        """Return a key for each use of the nodes' outputs by matched nodes or as graph outputs."""
         nodes, marks = self._body.nodes, self._marks
         number = self._numbers.of
         uses: dict[str, list[int]] = {

@@ -33,7 +33,7 @@ class Body:
         path: in the field names of the schema, such as `graph`.
         inputs: declarations of the inputs, without data.
         outputs: declarations of the outputs.
-        infos: the `value_info` list, with the entries of typed outputs and of initializers.
+        infos: the `value_info` list, including entries for typed node outputs and initializers.
         initializers: the dense initializers, in order.
         defaults: the `id()` of each initializer that is the default of an input.
         sparse: the sparse initializers.

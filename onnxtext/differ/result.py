@@ -96,7 +96,7 @@ class ItemChange:
 
     Attributes:
         kind: a field of the schema in the singular: `node`, `initializer`, `function`, …; `model`,
-            `graph` and `training_info` for their own fields.
+            `graph` and `training_info` for changes of their own fields.
         name: its name for display.
         actions: added, removed, changed or moved; a moved item may be changed, too.
         old: its old position; None if it was added.

@@ -280,7 +280,7 @@ def _accumulate(
     floats: str = "",
     numeric: bool = True,
 ) -> WeightChange:
-    """Accumulate the differences of blocks.
+    """Compute how the elements of two tensors differ, block by block.
 
     Args:
         blocks: corresponding blocks of both tensors.

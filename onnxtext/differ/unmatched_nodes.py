@@ -75,7 +75,7 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
 
 
 def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return for each unmatched node a key of its matched consumers; None if it has none.
+    """Map the index of each unmatched node to a key of its matched consumers; None if none.
 
     Graph outputs count as consumers. For `marks`, see `Signatures`.
     """
@@ -105,7 +105,7 @@ def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return for each unmatched node a key of the producers of its inputs."""
+    """Map the index of each unmatched node to a key of the producers of its inputs."""
     made: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         sources: list[Hashable] = []
