@@ -263,7 +263,7 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
 
 
 def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
-    """Group the numbers of fields that are merged together."""
+    """Return sets of field numbers that are merged together: units, and other fields alone."""
     there = {key >> 3 for fields in versions for key in fields}
     found = [unit & there for unit in kind.units if unit & there]
     together = frozenset().union(*kind.units)

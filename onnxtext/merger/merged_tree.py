@@ -16,7 +16,7 @@ Versions = tuple[str | None, str | None, str | None]
 
 @dataclass(slots=True)
 class Joined:
-    """Consecutive parts, each with the whitespace and comments before it."""
+    """A construct merged part by part: (whitespace and comments before a part, the part)."""
 
     parts: list[tuple[str, Body]]
 

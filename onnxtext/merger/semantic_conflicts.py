@@ -27,7 +27,7 @@ class _Subject(Subject):
 
 
 def subject_of(model: Model) -> Subject:
-    """Build the scopes of a model."""
+    """Wrap a model with its scopes, for the rules of the checker."""
     return _Subject(model, Options())
 
 

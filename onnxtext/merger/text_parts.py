@@ -203,7 +203,7 @@ def fill(
     start: int,
     end: int,
 ) -> None:
-    """Fill a list with items made of trees and their commas, and the trivia around the items.
+    """Add an item for each of `trees`, (tree, comma) pairs, with its trivia to a list.
 
     The list is between the offsets `start` and `end` of the source.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merge whitespace and comments between tokens, keeping every comment of both sides."""
+"""Merge whitespace and comments between tokens, so that no added comment is lost."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model])
         model: the syntax tree of the merged text.
         text: the merged text.
         known: the data that marks replace.
-        versions: the merged models.
+        versions: the models that were merged.
     """
     try:
         return lower_one(model, known) if _has_all_blobs(model, text, versions) else None
