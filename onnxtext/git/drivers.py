@@ -89,7 +89,7 @@ def _is_filtered(path: str) -> bool:
 
 
 def _wants_note(versions: Sequence[bytes]) -> bool:
-    """Whether the merged text gets the filter's comment: as on the side that changed this."""
+    """Whether the merged text gets the filter's comment: merge three-way whether it exists."""
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Install and uninstall onnxtext's git settings and attributes; other settings are kept.
 
-Source: git-config(1), gitattributes(5). `git config` writes settings, so comments and the order of
-the file are kept. The configuration also records the installed modes (`onnxtext.mode`) and the
+Source: git-config(1), gitattributes(5). Settings are written with `git config`, which keeps the
+comments and the order of the file. The configuration also records the installed modes (`onnxtext.mode`) and the
 attributes file if it is not the default (`onnxtext.attributes`).
 """
 
@@ -83,7 +83,7 @@ def find_installed(scope: Scope) -> Installed:
 def install(
     scope: Scope, mode: Mode, *, file: Path | None = None, structural: bool | None = None
 ) -> list[str]:
-    """Configure git for a mode, in addition to installed modes that it does not exclude.
+    """Configure git for a mode; remove only the installed mode that it excludes.
 
     Args:
         scope: the configuration of the repository (local) or of the user (global).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git verify`: check that stored texts convert back to their models byte for byte."""
+"""`onnxtext git verify`: check that tracked models survive the conversion to text and back."""
 
 from __future__ import annotations
 
