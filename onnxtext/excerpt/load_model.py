@@ -49,7 +49,7 @@ class Reading:
     _external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = field(default_factory=dict)
 
     def digest(self, shown: str) -> str:
-        """Return the digest to show for a blob that has the digest or number `shown` in the root."""
+        """Return the digest to show for a blob whose digest or number in the root is `shown`."""
         data = self._moved.get(shown)
         if data is None:
             return shown
