@@ -97,7 +97,7 @@ def _version(package: str) -> str:
 
 
 def _onnxruntime() -> SchemaFile | int:
-    """Return the operators of onnxruntime that onnx does not have."""
+    """Return the schemas of onnxruntime's own operators; `MISSING` if it is not installed."""
     if importlib.util.find_spec("onnxruntime") is None:
         return MISSING
     import onnxruntime

@@ -41,7 +41,7 @@ def schema_file(
 
 
 def converted(schema: Any) -> OperatorSchema:
-    """Convert a schema of onnx or onnxruntime to the form that schema files have."""
+    """Convert a schema object of onnx or onnxruntime to an `OperatorSchema`."""
     made = OperatorSchema(
         schema.name,
         "" if schema.domain == "ai.onnx" else schema.domain,
