@@ -2,8 +2,8 @@
 """Install and uninstall onnxtext's git settings and attributes; other settings are kept.
 
 Source: git-config(1), gitattributes(5). Settings are written with `git config`, which keeps the
-comments and the order of the file. The configuration also records the installed modes (`onnxtext.mode`) and the
-attributes file if it is not the default (`onnxtext.attributes`).
+comments and the order of the file. The configuration also records the installed modes
+(`onnxtext.mode`) and the attributes file if it is not the default (`onnxtext.attributes`).
 """
 
 from __future__ import annotations
