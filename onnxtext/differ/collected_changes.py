@@ -65,7 +65,7 @@ class Collector:
         texts: tuple[str | None, str | None] = (None, None),
         moved: bool = False,
     ) -> None:
-        """Add an item of both models if it was changed or moved."""
+        """Add an item that both models have, if it differs; count encoding differences apart."""
         fields = []
         for change in changes:
             if change.category == "encoding":
@@ -80,7 +80,7 @@ class Collector:
             self.items.append(made)
 
     def stored(self, what: str, old: str, new: str, path: str) -> None:
-        """Count an encoding difference of a field, such as `node.domain`, with equal values."""
+        """Count a field, such as `node.domain`, whose equal values are stored differently."""
         key = _INDEX.sub("", what), old, new
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first
@@ -115,7 +115,7 @@ class NameMap:
     """Maps old value names to new ones, in a graph and its enclosing graphs.
 
     Attributes:
-        any: whether any name is mapped to another name.
+        any: whether at least one name is mapped to a different name.
     """
 
     def __init__(self, outer: NameMap | None = None) -> None:

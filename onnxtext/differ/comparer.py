@@ -55,9 +55,9 @@ _METADATA: tuple[Category, ...] = ("metadata",)
 
 
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
-    """Remove metadata differences except those of the model itself.
+    """Remove the metadata differences of all items except the model itself.
 
-    One of the texts was printed without the metadata of its graphs, nodes and values.
+    Used if one of the texts was printed without the metadata of its graphs, nodes and values.
     """
     items = []
     for item in diff.items:
@@ -68,7 +68,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Return an error of encoding, located in the text that caused it: the old or the new one."""
+    """Convert a lowering error to one located in the text that caused it (old or new)."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)
@@ -207,13 +207,13 @@ class Comparer:
 
 
 def _function_name(function: Function) -> str:
-    """Return domain, name and overload, which identify a function (IR spec, Functions)."""
+    """Return `domain.name:overload`, which identifies a function (IR spec, Functions)."""
     domain = f"{function.domain}." if function.domain else ""
     return f"{domain}{function.name}" + (f":{function.overload}" if function.overload else "")
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:
-    """Return a key of a function without its name: the interface and the nodes."""
+    """Return a key that matches renamed functions: the interface and nodes, without the name."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 

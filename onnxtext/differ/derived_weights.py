@@ -34,14 +34,14 @@ _MOST_RANK = 4
 
 
 def shape_of(type: TensorType) -> tuple[int, ...]:
-    """Return the integer dimensions of a tensor type; other dimensions are left out."""
+    """Return the integer dimensions of a tensor type; symbolic and unknown ones are left out."""
     return tuple([dim for dim in type.shape or () if isinstance(dim, int)])
 
 
 def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
-    """Convert raw data to an array; None for element types without a numpy type.
+    """Convert raw data to an array of `count` elements.
 
-    Integers narrower than a byte are unpacked.
+    Integers narrower than a byte are unpacked. Return None for other types without a numpy type.
     """
     dtype = dtype_of(element.name)
     if dtype is not None:
@@ -123,7 +123,7 @@ def _count_changed(old: Array, new: Array) -> int:
 
 
 def _values(held: TensorRef, array: Array) -> _Values | None:
-    """Return the values of a tensor, dequantized if necessary; None if that is impossible."""
+    """Return the values of a tensor, dequantized if it was quantized; None if not computable."""
     quantization = held.reader.quantizations.get(held.name)
     if quantization is None:
         return _Values(array) if held.type.element not in _NOT_NUMERIC else None
@@ -161,7 +161,13 @@ _NOT_NUMERIC = ("bool", "string")
 
 
 def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
-    """Return the axis of a weight to which a scale of `size` elements applies; None if unknown."""
+    """Return the axis of a weight that has one scale per index; None if unknown.
+
+    Args:
+        shape: the shape of the weight.
+        size: the number of elements of the scale.
+        known: the axis that a node states, negative to count from the end; None to infer the axis.
+    """
     if known is not None:
         known += len(shape) if known < 0 else 0
         return known if 0 <= known < len(shape) and shape[known] == size else None
@@ -172,7 +178,7 @@ def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
 class _Values:
     """The values of a tensor, dequantized block by block.
 
-    `inner` consecutive elements share one element of the scale.
+    Each run of `inner` consecutive elements has the same scale.
     """
 
     def __init__(

@@ -16,8 +16,8 @@ from onnxtext.weights.blobs_beside_text import Reader
 def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
     """Collect differences in the encoding of two files with the same model.
 
-    If there are none, both models are encoded again and compared to prove that the diff missed
-    nothing. This check is skipped if weights or metadata were left out.
+    If there are none, both models are encoded again and their bytes compared, to prove that the
+    diff missed nothing. This check is skipped if weights or metadata were left out.
     """
     one, other = _encoding(old.model), _encoding(new.model)
     if one != other:

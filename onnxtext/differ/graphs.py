@@ -121,7 +121,7 @@ class GraphComparer:
             elif one is None:
                 self._added(match, kind, new[other])
             else:
-                self._pair(match, kind, old[one], new[other], main)
+                self._record_rename(match, kind, old[one], new[other], main)
                 changes = values.declaration(old[one], new[other])
                 positions = self._positions(match, kind, old[one], new[other])
                 self.out.changed(
@@ -130,15 +130,15 @@ class GraphComparer:
                     moved=was_moved,
                 )  # fmt: skip
 
-    def _pair(
+    def _record_rename(
         self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo, main: bool
     ) -> None:
-        """Collect the new name of an input or output, or the new value of an output."""
+        """Record a renamed input or output, or an output that now returns a different value."""
         if kind == "value_info":
             return
         held = match.names.get(old.name)
         if kind == "output" and held != new.name:
-            # The output is another value, not a renamed one.
+            # The new output is a different value, not the old value renamed.
             positions = self._positions(match, kind, old, new)
             change = FieldChange("name", "model", quoted(held), quoted(new.name))
             texts = value_headline(old), value_headline(new)
@@ -237,7 +237,7 @@ class GraphComparer:
         """Collect the renamed outputs of nodes."""
         if not match.names.any:
             return
-        reported = set()  # (old, new) names of the main graph's outputs
+        reported = set()  # (old, new) names of graph outputs, recorded by `_record_rename`
         if match.new.path == "graph":
             olds, news = match.old.outputs, match.new.outputs
             reported = {(olds[one].name, news[other].name) for one, other in match.outputs}

@@ -20,8 +20,8 @@ _MOST_OPERATORS = 8
 """Maximum number of operators to name in a title."""
 
 _MOST_NODES = 40
-"""Maximum number of nodes in a rewriting. Larger rewritings are split into groups of nodes with a
-common output name: if all nodes of a model are replaced, they are all connected."""
+"""Maximum number of nodes in a rewriting. A larger one, such as a model whose nodes were all
+replaced, is split: each part has the old and new nodes that compute the same output names."""
 
 
 def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> tuple[Group, ...]:
@@ -73,7 +73,7 @@ class _Operators:
         self._names: dict[ItemKey, tuple[str | None, str | None]] = {}
 
     def name(self, key: ItemKey) -> str:
-        """Return the new operator of a node, the old one if it was removed; "" for other items."""
+        """Return the new operator of a node, or the old one if removed; "" if not a node."""
         before, after = self._names.get(key, (None, None))
         return after or before or ""
 
@@ -94,8 +94,9 @@ class _Operators:
         kept = {get_new(name) for name in match.old.producers} & match.new.producers.keys()
         for nodes, get in ((old, get_new), (new, str)):
             here: dict[str, ItemKey] = {}
+            # Skip nodes without inputs (constants): their uses are often unrelated.
             chosen = [(key, node) for key, node in nodes if key in members and node.inputs]
-            for key, node in chosen:  # without constants, whose uses are often unrelated
+            for key, node in chosen:
                 for name in map(get, filter(None, node.outputs)):
                     here[name] = key
                     if name in makers:

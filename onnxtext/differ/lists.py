@@ -54,7 +54,9 @@ def unmatched(count: int, taken: Iterable[int]) -> list[int]:
 def walk(
     old_count: int, new_count: int, pairs: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
-    """Yield the entries of both lists in the new order, removed entries at their old position.
+    """Yield the entries of both lists in the new order.
+
+    A removed entry comes after the entry that preceded it in the old list.
 
     Args:
         old_count: length of the old list.
@@ -62,13 +64,13 @@ def walk(
         pairs: (old, new) indices of matching entries, in the order of the new list.
 
     Returns:
-        Old index, new index, and whether the entry was moved. The new index of a removed entry and
-        the old index of an added entry are None.
+        (old index, new index, whether the entry was moved) for each entry. The new index of a
+        removed entry and the old index of an added entry are None.
     """
     removed = unmatched(old_count, [one for one, _ in pairs])
     out_of_order = {pairs[at][1] for at in moved([one for one, _ in pairs])}
     partner = {new: old for old, new in pairs}
-    behind: dict[int, list[int]] = {}  # removed entries, by the new index of the entry before
+    behind: dict[int, list[int]] = {}  # removed entries by the new index of their predecessor
     image = dict(pairs)
     last = -1
     at = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match initializers that were transposed, cast or quantized under a new name."""
+"""Match renamed initializers that were also transposed, cast or quantized."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FEWEST_ELEMENTS = 4
 def match_derived(
     old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
 ) -> Pairs:
-    """Match more initializers: `W` with `W_quantized`, and weights that were transposed or cast.
+    """Match unmatched initializers: `W` with `W_quantized`, and weights transposed or cast.
 
     Return the additional (old, new) pairs of indices. The time is linear in the size of the
     initializers.
@@ -89,7 +89,7 @@ def _by_content(
 def _derived(
     array: Array, value: ValueInfo, targets: set[tuple[str, tuple[int, ...]]]
 ) -> list[Hashable]:
-    """Return the keys of a weight's transpositions and casts to the target types and shapes."""
+    """Return a key (type, shape, digest) for each transposition or cast that gives a target."""
     own = value.type.element  # type: ignore[union-attr]
     shape = _shape(value)
     keys: list[Hashable] = []
@@ -130,7 +130,7 @@ def _count(value: ValueInfo) -> int:
 
 
 def _array(value: ValueInfo, side: Side) -> Array | None:
-    """Return the elements of an initializer; None if small, missing or without a numpy type."""
+    """Return the elements of an initializer; None if too few, missing or of no numpy type."""
     if not isinstance(value.type, TensorType) or _count(value) < _FEWEST_ELEMENTS:
         return None
     element = ELEMENTS.get(value.type.element)

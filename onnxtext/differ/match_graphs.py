@@ -89,7 +89,7 @@ def match_graphs(
 def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
     """Match inputs or outputs by name, then by type, then by position.
 
-    Unless `by_position`, the rest matches by position only if equally many of both are left.
+    Without `by_position`, the last step requires equal numbers of unmatched old and new values.
     """
     pairs = match_keys([value.name for value in old], [value.name for value in new])
     for key in (_type_of, _no_key):
@@ -142,8 +142,8 @@ def _content(
 ) -> Hashable | None:
     """Return a key of an initializer's content; None if the content is not hashed.
 
-    It is hashed if its type is in `types`, its data is available and `budget[0]`, the number of
-    bytes that may still be hashed, is not negative.
+    The content is hashed if its type is in `types`, its data is available and `budget[0]`, the
+    number of bytes that may still be hashed, is not negative.
     """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None
@@ -154,7 +154,7 @@ def _content(
 
 
 def _match_by_use(match: GraphMatch) -> None:
-    """Match initializers that are inputs of matching nodes at the same index."""
+    """Match unmatched initializers that matching nodes use as the same input."""
     old, new = match.old, match.new
     left = unmatched(len(old.initializers), [one for one, _ in match.initializers])
     right = unmatched(len(new.initializers), [other for _, other in match.initializers])
@@ -186,7 +186,7 @@ def _match_nodes(match: GraphMatch, sides: tuple[Side, Side]) -> Pairs:
 
 
 class _LeafKeys:
-    """Returns keys of values that no node produces; matching values have equal keys."""
+    """Computes keys of values that no node produces; matching values have equal keys."""
 
     def __init__(self, match: GraphMatch, side: int) -> None:
         body = (match.old, match.new)[side]

@@ -24,10 +24,10 @@ from onnxtext.differ.unmatched_nodes import (
 )
 
 Keys = Mapping[int, Hashable]
-"""Keys of nodes by index; None matches nothing."""
+"""Keys of nodes by index; nodes with the key None are not matched."""
 
 _MOST_ACCIDENTS = 2
-"""Up to this many names count as reused for other values by accident."""
+"""Maximum number of names reused for different values that is considered an accident."""
 
 
 class Aligner:
@@ -113,27 +113,26 @@ class Aligner:
         statements match in order.
         """
         candidates = self._candidates()
-        makers, made = self.old.body.producers, self.new.body.producers
+        old_producers, new_producers = self.old.body.producers, self.new.body.producers
         nodes = self.old.body.nodes
         above, bad_below = bytearray(len(nodes)), bytearray(len(nodes))
         used = bytearray(len(nodes))
         results = {value.name for value in self.new.body.outputs}
         for value in self.old.body.outputs:
-            if value.name in makers and value.name in results:
-                used[makers[value.name][0]] = 1
+            if value.name in old_producers and value.name in results:
+                used[old_producers[value.name][0]] = 1
         for index, node in enumerate(nodes):
             other = candidates[index]
             supported = other >= 0
             for name in node.inputs:
-                held = makers.get(name)
-                makes = made.get(name)
-                if held is None:
-                    supported = supported and makes is None
-                elif other >= 0 and makes is not None and candidates[held[0]] == makes[0]:
-                    used[held[0]] = 1
-                    supported = supported and above[held[0]] == 1
+                before, after = old_producers.get(name), new_producers.get(name)
+                if before is None:
+                    supported = supported and after is None
+                elif other >= 0 and after is not None and candidates[before[0]] == after[0]:
+                    used[before[0]] = 1
+                    supported = supported and above[before[0]] == 1
                 else:
-                    bad_below[held[0]] = 1
+                    bad_below[before[0]] = 1
                     supported = False
             above[index] = supported
         for index, other in enumerate(candidates):
@@ -162,7 +161,7 @@ class Aligner:
         return candidates
 
     def _match_computations(self) -> None:
-        """Match nodes by their signatures from above and below: by both, then by one of them."""
+        """Match nodes by `Signatures` from above and from below: by both, then by either one."""
         old, new = (
             Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
             for side, marks in self._with_marks()
@@ -198,7 +197,7 @@ class Aligner:
     # ---- By names ---------------------------------------------------------------------------
 
     def _match_names(self) -> None:
-        """Match nodes of the same operator by label and outputs, then by outputs, then by label."""
+        """Match nodes of the same operator by name and outputs, then by outputs, then by name."""
         self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
         self._match_by(
             lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
@@ -206,11 +205,11 @@ class Aligner:
         self._match_by(lambda s, i, n: (s.operator(i), n.name) if n.name else None, same_count=True)
 
     def _match_outputs(self) -> None:
-        """Match nodes of any operator by outputs."""
+        """Match nodes with the same output names, whatever their operators."""
         self._match_by(lambda s, i, n: n.outputs if any(n.outputs) else None, same_count=True)
 
     def _names_were_reused(self) -> bool:
-        """Whether new nodes use names of old values for other values, as with numbered names."""
+        """Whether the new graph reuses old names for different values, as numbered names do."""
         found = 0
         for one, other in enumerate(self.old.partner):
             if other >= 0:
@@ -244,24 +243,26 @@ class Aligner:
         return {index for index in found if partner[index] >= 0}
 
     def _above(self, one: int, other: int) -> list[tuple[int, int]]:
-        """Return the pairs of nodes with equal operators that produce inputs of a matched pair."""
+        """Return the pairs of nodes, of equal operators, that produce inputs of a matched pair."""
         old, new = self.old, self.new
         pairs = []
         names = zip(old.body.nodes[one].inputs, new.body.nodes[other].inputs, strict=False)
         for name, named in names:
-            made = old.body.producers.get(name)
-            makes = new.body.producers.get(named)
+            before, after = old.body.producers.get(name), new.body.producers.get(named)
             if (
-                made is not None
-                and makes is not None
-                and made[1] == makes[1]
-                and old.operator(made[0]) == new.operator(makes[0])
+                before is not None
+                and after is not None
+                and before[1] == after[1]
+                and old.operator(before[0]) == new.operator(after[0])
             ):
-                pairs.append((made[0], makes[0]))
+                pairs.append((before[0], after[0]))
         return pairs
 
     def _below(self, one: int, other: int, old_uses: Uses, new_uses: Uses) -> list[tuple[int, int]]:
-        """Return the unambiguous pairs of nodes that use the outputs of a matched pair."""
+        """Return the pairs of nodes, of equal operators, that use outputs of a matched pair.
+
+        Pairs are left out if several nodes could be paired.
+        """
         pairs: list[tuple[int, int]] = []
         old, new = self.old.body, self.new.body
         names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
@@ -304,14 +305,14 @@ class Aligner:
         self._match(*below, same_count=True)
 
     def _with_marks(self) -> list[tuple[MatchSide, list[int]]]:
-        """Return each graph with its nodes' marks: the pair's new index if matched, else -1."""
+        """Return each graph with a mark per node: the new index of its pair, -1 if unmatched."""
         marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
         return [(self.old, self.old.partner), (self.new, marks)]
 
     # ---- By position ------------------------------------------------------------------------
 
     def _match_between_neighbours(self) -> None:
-        """Match nodes after the same matched node in order, by kind, then by operator."""
+        """Match nodes that follow the same matched node, in order: by kind, then by operator."""
         if not self._has_unmatched():
             return
         sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]

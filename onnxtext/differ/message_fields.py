@@ -24,7 +24,7 @@ KEYS = {
     "ValueInfoProto": "name",
     "FunctionProto": "name",
 }
-"""The fields that identify the entries of a list; entries of other lists match by position."""
+"""The field that identifies a list entry, by message type; other entries match by position."""
 
 _CATEGORIES: dict[str, Category] = {
     "doc_string": "doc",
@@ -80,7 +80,7 @@ def differences(
         old: the old message, from `lift_record`.
         new: the new message, from `lift_record`.
         path: path of the message, put before the paths of its fields.
-        category: the category of fields without a category of their own.
+        category: the category of fields that are not in `_CATEGORIES`.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)
@@ -131,9 +131,9 @@ def _field(
 def _differs_in_presence_only(
     spec: MessageSpec, old: FieldValue | None, new: FieldValue | None
 ) -> bool:
-    """Whether an empty or zero field is present in one message only, with the same meaning.
+    """Whether a field is absent in one message and empty or zero in the other.
 
-    In types and shapes, presence has a meaning: a dimension of size 0 differs from an unknown one.
+    False in types and shapes, where presence has a meaning: a dimension of size 0 is not unknown.
     """
     if (old is None) == (new is None) or spec.name.startswith(("TypeProto", "TensorShapeProto")):
         return False
@@ -181,7 +181,7 @@ def _key(item: FieldValue, key: str | None, place: int) -> str:
 
 
 def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
-    """Return the values of each field by its key; an unknown field may have several values."""
+    """Map each field's name or number to its values; an unknown field may have several."""
     made: dict[str | int, tuple[FieldValue, ...]] = {}
     for field in record.fields:
         assert field.key is not None

@@ -21,7 +21,7 @@ from onnxtext.weights.open_beside import PathError, view_file
 
 @dataclass(slots=True)
 class Side:
-    """A model to compare.
+    """One of the two models of a diff.
 
     Attributes:
         model: the model.
@@ -49,7 +49,7 @@ class Side:
         self.reader = DataReader(self.model, self.base)
 
     def position(self, path: str, at: int = -1) -> ItemPosition:
-        """Return a position in this model.
+        """Return the position of an item of this model.
 
         Args:
             path: in the field names of the schema, such as `graph.node[12]`.
@@ -138,7 +138,7 @@ def _read(path: Path) -> bytes | memoryview:
     """Read a file; map a large file into memory."""
     try:
         view = view_file(Path(os.path.realpath(path)))
-    except PathError:  # a pipe, or a directory, which cannot be read
+    except PathError:  # a pipe, or a directory, for which `read_input` raises
         return read_input(path)
     return view if len(view) > _LARGE else bytes(view)
 

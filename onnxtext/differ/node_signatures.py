@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signatures of nodes: what they compute and what uses them, independent of names.
+"""Signatures of nodes: numbers that describe their computation and their uses without names.
 
 The signature from above is a node's kind and the signatures of its inputs; from below, its kind and
 the signatures of its consumers. Signatures are interned as small numbers that both models share, so
@@ -30,7 +30,7 @@ class Interner:
 
 
 class NodeKinds:
-    """Computes keys of nodes: `statements` with the names of their values, `of` without."""
+    """Computes keys of nodes: those of `statements` include all names, those of `of` none."""
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
         self._encoder = encoder
@@ -58,7 +58,7 @@ class NodeKinds:
                 tail = known.get(key)
                 if tail is None:
                     tail = known[key] = number(("tail", encoder.tail(node)))
-            except LowerError as error:  # attributes have no offset
+            except LowerError as error:  # errors in attributes have no offset
                 at = node.at if error.at < 0 else error.at
                 raise LowerError(error.message, at, error.code) from None
             name = default if node.name is None else node.name
@@ -66,7 +66,7 @@ class NodeKinds:
         return made
 
     def of(self, node: Node) -> int:
-        """Return the kind of a node: operator, domain, overload and attributes."""
+        """Return a number, equal for nodes of equal operator, domain, overload and attributes."""
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         kind = self._known.get(key)
         if kind is None:
@@ -76,7 +76,7 @@ class NodeKinds:
         return kind
 
     def _attribute(self, attribute: Attribute) -> Hashable:
-        """Return a key of an attribute; for graphs, only the parts that do not depend on names."""
+        """Return a key of an attribute; for graphs, the numbers of inputs, outputs and nodes."""
         value = attribute.value
         items = value if isinstance(value, tuple) else (value,)
         if any(isinstance(item, Graph) for item in items):
@@ -174,7 +174,7 @@ class Signatures:
         return made
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Return the uses of the nodes' outputs by matched nodes and as graph outputs."""
+        """Return a key for each use of the nodes' outputs by matched nodes or as graph outputs."""
         nodes, marks = self._body.nodes, self._marks
         number = self._numbers.of
         uses: dict[str, list[int]] = {

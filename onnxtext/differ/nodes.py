@@ -85,7 +85,7 @@ class NodeComparer:
         return changes
 
     def _same_head(self, old: Node, new: Node) -> bool:
-        """Fast path: whether nodes are certainly equal but for inputs, outputs and attributes."""
+        """Whether `_head` certainly finds no difference (fast path)."""
         return (
             old.op_type == new.op_type
             and old.name == new.name
@@ -152,14 +152,14 @@ class NodeComparer:
 
 
 def title(node: Node) -> str:
-    """Return the display name of a node: its label, else its first output, else its operator."""
+    """Return the display name of a node: its name, else its first output, else its operator."""
     return node.name or next(filter(None, node.outputs), "") or node.op_type
 
 
 def _values(
     old: tuple[str, ...], new: tuple[str, ...], field: str, names: NameMap
 ) -> list[FieldChange]:
-    """Compare inputs or outputs, ignoring renames."""
+    """Compare the inputs or outputs of two nodes; `names` maps old names to new ones."""
     if old == new and not names.any:
         return []
     changes = []

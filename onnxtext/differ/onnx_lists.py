@@ -33,7 +33,7 @@ class Body:
         path: in the field names of the schema, such as `graph`.
         inputs: declarations of the inputs, without data.
         outputs: declarations of the outputs.
-        infos: the `value_info` list, with the entries of typed outputs and of initializers.
+        infos: the `value_info` list, including entries for typed node outputs and initializers.
         initializers: the dense initializers, in order.
         defaults: the `id()` of each initializer that is the default of an input.
         sparse: the sparse initializers.
@@ -56,7 +56,7 @@ class Body:
     def of(cls, owner: Graph | Function, path: str) -> Body:
         """Convert a graph or function.
 
-        Lists that `@set` or `@unset` replace are empty; they are compared as fields of the graph.
+        Lists that `@set` or `@unset` replace stay empty; they are compared as fields of the graph.
         """
         with_data = known_with_data(owner) if isinstance(owner, Graph) else []
         body = cls(
@@ -91,7 +91,7 @@ class Body:
 
 
 def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
-    """Return inputs and outputs; for a function without types, which belong to `value_info`."""
+    """Return the inputs and outputs; a function's have no types, as these are `value_info`."""
     if isinstance(owner, Function):
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)
@@ -100,7 +100,7 @@ def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo
 
 
 def declaration(value: ValueInfo) -> ValueInfo:
-    """Return an input without its default."""
+    """Return an input without its default value."""
     if value.data is None:
         return value
     decorators = tuple([d for d in value.decorators if not d.name.startswith("data.")])

@@ -69,7 +69,7 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
 
 
 def _uses(node: Node) -> Iterator[tuple[str, str, str, int | None]]:
-    """Yield the weight, scale, zero point and axis of each input that a node dequantizes."""
+    """Yield (weight name, scale name, zero point name, axis) of each dequantized input."""
     names = (*node.inputs, "", "", "", "", "", "")
     match node.op_type:
         case "DequantizeLinear" if not _attribute(node, "block_size", 0):

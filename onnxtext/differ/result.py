@@ -80,7 +80,7 @@ class FieldChange:
         category: what the difference concerns.
         old: its old value in the syntax of the text; None if it was absent.
         new: its new value; None if it is absent.
-        weights: how the elements of a tensor differ.
+        weights: how the elements of a tensor differ; None for other fields.
     """
 
     path: str
@@ -96,7 +96,7 @@ class ItemChange:
 
     Attributes:
         kind: a field of the schema in the singular: `node`, `initializer`, `function`, …; `model`,
-            `graph` and `training_info` for their own fields.
+            `graph` and `training_info` for changes of their own fields.
         name: its name for display.
         actions: added, removed, changed or moved; a moved item may be changed, too.
         old: its old position; None if it was added.
@@ -163,7 +163,7 @@ class Stored:
         old: the old encoding: `not stored`, `stored empty`, `raw_data`, …
         new: the new encoding.
         count: number of occurrences.
-        path: the first occurrence in the new model.
+        path: the path of the first occurrence in the new model.
     """
 
     what: str
@@ -202,8 +202,8 @@ class ModelDiff:
     Attributes:
         old_label: name of the old model.
         new_label: name of the new model.
-        items: in the order of the new model; removed items at their old position.
-        renames: in the order of the new model.
+        items: differing items in the order of the new model; removed items at their old position.
+        renames: renamed items, in the order of the new model.
         stored: equal fields that are stored differently.
         notes: the parts that could not be compared, and why.
         operators: the operators of both models.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode statements canonically, so that they can be compared whatever their spelling.
+"""Encode statements canonically, so that different spellings of a statement compare equal.
 
 The encoding has every field of every message, including fields of future ONNX versions and unknown
 ones, so no difference is missed. Blobs are encoded by name; `tensor_data` compares their bytes.
@@ -51,7 +51,7 @@ class StatementEncoder(Lowering):
         return data
 
     def tail(self, node: ast.Node) -> bytes:
-        """Encode the fields of a node except its label and the names of its values."""
+        """Encode the fields of a node except its name, inputs and outputs."""
         return self._tail(node)
 
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:

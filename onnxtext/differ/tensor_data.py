@@ -162,7 +162,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return why the data of two equal external references cannot be read; else None."""
+    """Return the error if two equal external references cannot be read; else None."""
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
             try:
@@ -173,7 +173,7 @@ def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
 
 
 def digest_of(held: TensorRef) -> str | None:
-    """Return the first digits of the SHA-256 of a tensor's raw data; None for missing data."""
+    """Return the first digits of the SHA-256 of a tensor's raw data; None if not available."""
     if isinstance(held.data, ast.Blob):
         return held.data.digest[:PRINTED_DIGITS]
     try:
@@ -280,7 +280,7 @@ def _accumulate(
     floats: str = "",
     numeric: bool = True,
 ) -> WeightChange:
-    """Accumulate the differences of blocks.
+    """Compute how the elements of two tensors differ, block by block.
 
     Args:
         blocks: corresponding blocks of both tensors.
@@ -293,11 +293,11 @@ def _accumulate(
     largest, total = 0.0, 0.0
     with np.errstate(all="ignore"):
         for one, other in blocks:
-            bits = one.dtype.itemsize
-            width = min(bits, 8)
+            itemsize = one.dtype.itemsize
+            width = min(itemsize, 8)
             differ = one.view(f"u{width}") != other.view(f"u{width}")
-            if bits > width:
-                differ = differ.reshape(-1, bits // width).any(axis=1)
+            if itemsize > width:
+                differ = differ.reshape(-1, itemsize // width).any(axis=1)
             changed += int(differ.sum())
             wide = [
                 part.astype(np.complex128 if part.dtype.kind == "c" else np.float64)

@@ -148,7 +148,7 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Compare the elements of two tensors.
 
-        Return no second change if `others`, the changes found so far, have one of the elements.
+        Return no change if `others`, the changes found so far, include one of the elements.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
@@ -227,7 +227,7 @@ _MOST_REPEATED = 1 << 20
 
 
 def _stored(attribute: ast.Attribute, side: Side) -> Any:
-    """Return the string or list of an attribute, blobs replaced by their data; else None."""
+    """Return an attribute's string or list, with data instead of blobs; None if unknown."""
     if isinstance(attribute.value, ast.RepeatedList):
         few = attribute.value.count <= _MOST_REPEATED
         return _numbers(expanded(attribute.value), side) if few else None
@@ -241,9 +241,9 @@ def _stored(attribute: ast.Attribute, side: Side) -> Any:
 
 
 def _numbers(value: Any, side: Side) -> Any:
-    """Return a string or list, blobs replaced by their data; None for other values.
+    """Return a string or list with data instead of blobs; None for other values.
 
-    Lists of numbers become bytes.
+    A list of numbers is returned as bytes.
     """
     try:
         match value:
@@ -263,7 +263,7 @@ def _numbers(value: Any, side: Side) -> Any:
 
 
 def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
-    """Filter out differences of tensor names; names are compared with the lists of tensors."""
+    """Drop differences in the name, except in its encoding; renames are found elsewhere."""
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
 
@@ -322,7 +322,7 @@ def _below(change: FieldChange, path: str) -> FieldChange:
 def _as_one_change(
     changes: list[FieldChange], path: str, old: str | None, new: str | None
 ) -> list[FieldChange]:
-    """Replace the changes of category `model` at or below a path by one from `old` to `new`."""
+    """Replace all `model` changes at or below a path by one change from `old` to `new`."""
     inside = [
         change
         for change in changes

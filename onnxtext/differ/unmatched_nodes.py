@@ -16,11 +16,11 @@ Uses = dict[str, list[tuple[int, int]]]
 
 @dataclass(slots=True)
 class MatchSide:
-    """The nodes of one graph.
+    """One of the two graphs whose nodes are matched.
 
     Attributes:
         body: the graph.
-        statements: the key of each node with all names.
+        statements: a key of each node that includes all names.
         kinds: computes keys of nodes without names.
         leaf_key: returns the key of a value without a producer.
         partner: the index of each node's match in the other graph; -1 for none.
@@ -75,9 +75,9 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
 
 
 def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return for each unmatched node a key of its matched consumers; None if it has none.
+    """Map the index of each unmatched node to a key of its matched consumers; None if none.
 
-    Graph outputs count as consumers. `marks` is described in `Signatures`.
+    Graph outputs count as consumers. For `marks`, see `Signatures`.
     """
     nodes = side.body.nodes
     found: dict[str, list[tuple[int, int]]] = {
@@ -105,7 +105,7 @@ def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return for each unmatched node a key of the producers of its inputs."""
+    """Map the index of each unmatched node to a key of the producers of its inputs."""
     made: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         sources: list[Hashable] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the computed values of two models."""
+"""Run two models and compare the values that both compute."""
 
 from __future__ import annotations
 

@@ -100,8 +100,8 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     """Convert an array to the declared element type; other values are returned unchanged.
 
     Raises:
-        OnnxTextError: the shape differs, or the conversion changes integers or makes integers of
-            floats.
+        OnnxTextError: the shape differs, the conversion changes integers, or it converts floats to
+            integers.
     """
     if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
         return value
@@ -130,7 +130,7 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
 
 
 def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> None:
-    """Compare a shape with the declared one: engines may silently compute a wrong result.
+    """Check a shape against the declared one: engines may silently compute a wrong result.
 
     Raises:
         OnnxTextError: the shapes differ.
@@ -166,7 +166,7 @@ def random_inputs(
     Args:
         model: the model.
         names: the inputs to make; None for all inputs without default values.
-        seed: the seed of the random numbers. Each input is drawn from the seed and its name only.
+        seed: the seed of the random numbers. Each input depends only on the seed and its name.
         sizes: the sizes of symbolic dimensions; 1 by default.
 
     Raises:

@@ -83,7 +83,7 @@ def _nested(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
 
 
 def find_bodies(root: Root, name: str, file: str) -> list[Body]:
-    """Return the graphs and functions with a name; if there are none, those with it as an alias.
+    """Return the graphs and functions named `name`; if there are none, those with that alias.
 
     Raises:
         ShowError: no graph or function has the name.

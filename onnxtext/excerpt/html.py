@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert a text for reading to HTML for notebooks: colored and foldable, without scripts."""
+"""Convert a shown text to HTML for notebooks: colored and foldable, without scripts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from html import escape
 from onnxtext.excerpt.output import Piece, escaped, style_of
 
 MOST_LINES = 5_000
-"""The most lines of a page; browsers take seconds for longer pages."""
+"""Maximum number of lines on a page; browsers take seconds for longer pages."""
 
 MOST_OPEN = 20
-"""The most lines of a list of constants or types that is not folded initially."""
+"""Lists of constants or types with more lines than this are folded initially."""
 
 _COLORS = {
     "c": ("comment-color", "#6a737d"),

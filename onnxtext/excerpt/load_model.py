@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load a model for reading: without metadata, with statistics instead of weights."""
+"""Load a model to be shown: without metadata, with statistics instead of weights."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Root = Model | Function | Graph
 
 @dataclass(slots=True)
 class Reading:
-    """A model for reading.
+    """A model that was read to be shown.
 
     Attributes:
         root: the model; its large data is replaced by blobs.
@@ -49,7 +49,7 @@ class Reading:
     _external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = field(default_factory=dict)
 
     def digest(self, shown: str) -> str:
-        """Return the real digest of the blob with the digest or number `shown` in the root."""
+        """Return the digest to show for a blob whose digest or number in the root is `shown`."""
         data = self._moved.get(shown)
         if data is None:
             return shown
@@ -89,7 +89,7 @@ def _described(element: str, data: bytes | memoryview) -> str:
 
 
 class _LazyMover(Mover):
-    """Moves large data to resources without reading it: numbers take the place of digests.
+    """Moves large data to resources without hashing it: blobs get numbers instead of digests.
 
     Attributes:
         external: the references to external data, by location, offset and length.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a text for reading: colored, with the statistics of weights as comments.
+"""Write the text to show: colored, with the statistics of weights as comments.
 
 Statistics are computed while the text is written, so the first page of a large model only waits for
 the weights on that page.

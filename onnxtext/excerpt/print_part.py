@@ -21,8 +21,8 @@ class Choice:
 
     Attributes:
         graph: the name of a graph or function; None for the whole model.
-        starts: values after which the shown part begins.
-        ends: values with which the shown part ends.
+        starts: names of values or nodes; nodes that do not depend on them are left out.
+        ends: names of values or nodes; nodes on which they do not depend are left out.
         find: a pattern of statements; None for all.
         context: the number of statements to show before and after each match.
     """

@@ -20,8 +20,8 @@ def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file
 
     Args:
         bodies: the graphs to search; the first that has all values is cut.
-        starts: names of values or labels of nodes; none for all nodes that lead to the ends.
-        ends: names of values or labels of nodes; none for all nodes that depend on the starts.
+        starts: names of values or nodes; empty for all nodes on which the ends depend.
+        ends: names of values or nodes; empty for all nodes that depend on the starts.
         file: the name of the model's file.
 
     Raises:
@@ -105,7 +105,7 @@ class Flow:
         return [*self._declared, *self.makers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
-        """Return the values for a name: a value, or the outputs of a node; () if unknown."""
+        """Return the values that a name means: that value, or a node's outputs; () if unknown."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
         number = self._labels.get(name)

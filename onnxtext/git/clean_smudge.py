@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert the content of a file from binary to text (clean) and back (smudge).
 
-Content that cannot be converted is passed through with a warning: if a filter fails, git commits or
-checks out other content, and with `filter.<driver>.required` it even removes the file from the
+Content that cannot be converted is passed through with a warning: if a filter fails, git stores or
+checks out something else, and with `filter.<driver>.required` it even removes the file from the
 working tree (measured; docs/design.md, Git filters). So `clean` and `smudge` never raise.
 """
 
@@ -39,7 +39,7 @@ class Converted:
 
 
 def too_large(size: int, limit: int) -> str | None:
-    """Return why a model is too large to be converted; None for smaller models."""
+    """Return the warning that a model is too large to be converted; None for smaller models."""
     if size <= limit:
         return None
     return (
@@ -112,11 +112,11 @@ def _clean(data: bytes, name: str) -> Converted:
 
 
 def _complete(data: bytes, name: str) -> Converted:
-    """Add the filter's comment if it was removed, and weights left out of a conflict, to a text."""
+    """Restore the filter's comment, or the weights that were left out of a conflict, in a text."""
     from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
-        # If it is stored without the comment, git shows the model as modified after a checkout.
+        # Without the comment, git would show the model as modified after a checkout.
         return Converted(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:
@@ -154,7 +154,7 @@ def _is_canonical(data: bytes) -> bool:
 
     try:
         return from_binary(to_binary(data.decode())).encode() == data
-    except OnnxTextError:  # such as for weights in other files
+    except OnnxTextError:  # for example, its weights are in other files
         return False
 
 
@@ -176,7 +176,7 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
 
 
 def _guarded(convert: Callable[[], Converted], verb: str) -> Converted:
-    """Convert; on any failure, keep the content and warn."""
+    """Call `convert`; on any failure, keep the content and warn."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OnnxTextWarning)
         try:

@@ -68,7 +68,7 @@ def find_changes(top: Path, old: str, new: str) -> list[Change]:
 
 @contextmanager
 def files_of(top: Path, change: Change) -> Iterator[tuple[Path, Path]]:
-    """Write both versions of a model to temporary files for the duration of the block.
+    """Provide both versions of a model as temporary files during the `with` block.
 
     Raises:
         OnnxTextError: an object is missing.

@@ -89,14 +89,16 @@ def _is_filtered(path: str) -> bool:
 
 
 def _wants_note(versions: Sequence[bytes]) -> bool:
-    """Whether the merged text gets the filter's comment, as on the side that changed it."""
+    """Whether the merged text gets the filter's comment: merge three-way whether it exists."""
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
 
 
 @contextlib.contextmanager
 def with_matching_suffix(path: Path) -> Iterator[Path]:
-    """Provide a file or a copy whose suffix matches its content; git stores texts as `.onnx`.
+    """Provide a file whose suffix matches the content: the file itself, or else a copy.
+
+    Git stores texts in files named `.onnx`.
 
     Args:
         path: the file; `/dev/null`, git's name for a missing file, gives an empty model.

@@ -91,7 +91,7 @@ def _answer(
                 Converted(None) if is_source(name) else _convert(command, name, content, limit)
             )
             content.seek(0)
-        except OSError as error:  # most likely the temporary file
+        except OSError as error:  # the temporary file cannot be written or read
             warn(name, f"left unchanged: {error.strerror or error}")
             converted = None
         except MemoryError:
@@ -135,7 +135,7 @@ def _convert(
 ) -> Converted | None:
     """Convert content by the command `clean` or `smudge`; None for other commands.
 
-    Content that is passed through, such as a file that is too large, is not read as a whole.
+    Content that is passed through, such as that of a very large file, is not read into memory.
     """
     size = content.tell()
     content.seek(0)

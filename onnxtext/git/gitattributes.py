@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 _BEGIN = b"# onnxtext git install: begin"
 _END = b"# onnxtext git install: end"
-# The previous state of the file, so that uninstall can restore it byte for byte.
+# Suffixes of the begin comment: the state of the file before `install`, for `uninstall`.
 _NEW = b" (in a new file)"
 _OPEN = b" (after a line without an end)"
 _BLOCK = re.compile(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Install and uninstall onnxtext's git settings and attributes; other settings are kept.
 
-Source: git-config(1), gitattributes(5). `git config` writes settings, so comments and the order of
-the file are kept. The configuration also records the installed modes (`onnxtext.mode`) and the
-attributes file if it is not the default (`onnxtext.attributes`).
+Source: git-config(1), gitattributes(5). Settings are written with `git config`, which keeps the
+comments and the order of the file. The configuration also records the installed modes
+(`onnxtext.mode`) and the attributes file if it is not the default (`onnxtext.attributes`).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def find_installed(scope: Scope) -> Installed:
 def install(
     scope: Scope, mode: Mode, *, file: Path | None = None, structural: bool | None = None
 ) -> list[str]:
-    """Configure git for a mode, in addition to installed modes that it does not exclude.
+    """Configure git for a mode; remove only the installed mode that it excludes.
 
     Args:
         scope: the configuration of the repository (local) or of the user (global).
@@ -158,7 +158,7 @@ def _is_structural(before: Installed) -> bool:
 
 
 def _command_of(before: Installed) -> str:
-    """Return the command that runs `onnxtext`, from the settings or else for this Python."""
+    """Return the command that runs `onnxtext`: as in the settings, else with this Python."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
@@ -196,7 +196,7 @@ def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
 
 
 def _check_inside(scope: Scope, file: Path) -> None:
-    """Raise an error if a file in the working tree links out of it; files in `.git` may."""
+    """Raise an error if a file in the working tree, but not in `.git`, is a link to outside."""
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
         return
@@ -319,7 +319,7 @@ def _absolute(path: Path) -> Path:
 
 
 def _relative_path(scope: Scope, file: Path) -> str:
-    """Return the path to record: relative if in the working tree, since that may be moved."""
+    """Return the path to record; relative in the working tree, which users may move."""
     top = top_level() if scope == "local" else None
     if top is not None and file.is_relative_to(_absolute(top)):
         return file.relative_to(_absolute(top)).as_posix()

@@ -35,8 +35,8 @@ def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
 
     Args:
         merged: the text.
-        versions: the versions that git keeps. If they lack any of the weights, the text is not
-            changed.
+        versions: the merged versions, which git stores. If they lack any of the weights, the text
+            is not changed.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):
@@ -61,7 +61,7 @@ def _entries(text: bytes) -> dict[bytes, bytes]:
 
 
 def has_left_out(text: bytes) -> bool:
-    """Whether the weights of a text were left out of a conflict."""
+    """Whether `leave_out` has removed the weights of a text."""
     return _LEFT_OUT in text
 
 
@@ -96,7 +96,7 @@ def put_back(text: bytes, path: str) -> bytes | None:
 
 
 def _stored(version: str, path: str) -> bytes:
-    """Return a version of a file as text; empty if git has none."""
+    """Return a file in a version, such as `HEAD`, as text; empty if git does not have it."""
     from onnxtext.api import from_binary
 
     try:

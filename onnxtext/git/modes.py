@@ -77,7 +77,7 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
     """
     common = {
         # Git merges several common ancestors into one base. A base with conflict markers could not
-        # be merged as a model; the driver "binary" takes the ancestors' own ancestor instead.
+        # be merged as a model; the driver "binary" uses the ancestor of the ancestors instead.
         "merge.onnxtext.name": "onnxtext: three-way merge of ONNX models",
         "merge.onnxtext.driver": f"{command} git merge-driver %O %A %B %L %P %S %X %Y",
         "merge.onnxtext.recursive": "binary",
@@ -118,7 +118,7 @@ def is_ours(value: str) -> bool:
 
 
 def program(value: str) -> str:
-    """Return the part of one of our commands that runs `onnxtext`."""
+    """Return the program of one of our commands: `… -m onnxtext git clean` → `… -m onnxtext`."""
     return value.partition(_MODULE)[0] + _MODULE.removesuffix(" git ")
 
 

@@ -55,7 +55,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether any requirement is met that only this mode has."""
+        """Whether at least one requirement is met that is specific to this mode."""
         return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 
@@ -77,7 +77,7 @@ def status(scope: Scope | None) -> list[ModeStatus]:
     """Return the status of each mode.
 
     Args:
-        scope: the configuration to check; None for the effective one.
+        scope: the configuration to check; None for the combination of all.
 
     Raises:
         OnnxTextError: git fails, or there is no repository.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git verify`: check that each stored file gives its model back byte for byte."""
+"""`onnxtext git verify`: check that tracked models survive the conversion to text and back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TrackedFile:
 
     Attributes:
         path: relative to the top of the working tree; invalid UTF-8 as surrogates.
-        object: the name of its blob.
+        object: the object name of its blob.
         filtered: whether our filter applies to it.
     """
 
@@ -166,7 +166,7 @@ def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
 
 @contextmanager
 def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
-    """Provide a function that reads blobs by object name, all with one git process."""
+    """Provide a function that reads a blob by its object name; one git process serves all calls."""
     process = subprocess.Popen(
         ["git", "-C", str(top), "cat-file", "--batch"],
         stdin=subprocess.PIPE,

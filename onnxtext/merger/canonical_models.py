@@ -24,7 +24,7 @@ from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.writer import Piece, delimited
 
 _MARK = b"\xffdigest\xfe"
-"""Prefix of a mark: the bytes that replace data in canonical models, this prefix and a digest."""
+"""Prefix of a mark. A mark, this prefix and a digest, replaces data in canonical models."""
 _DIGITS = 16
 """Number of hexadecimal digits in a mark; the digests in texts have at least as many."""
 
@@ -66,7 +66,7 @@ def lower_all(
 
 
 def lower_one(model: ast.Model, known: Known) -> bytes:
-    """Lower a merge with the data of its versions, which `lower_all` has collected."""
+    """Lower a merged model; `known` has the data that `lower_all` collected from the versions."""
     return _lower(model, Known(known.resources, dict(known.data), set(known.missing)))
 
 
@@ -106,7 +106,7 @@ class _Lowering(Lowering):
         return super().raw_initializer(type, name, mark)
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto` with its data; with marks, lifting would give a record."""
+        """Return a `SparseTensorProto` with its data; marks would make it lift to a record."""
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
@@ -121,7 +121,7 @@ class _Lowering(Lowering):
         return mark
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
-        """Encode a list that is in a blob; its mark as the only item if the bytes are missing."""
+        """Encode the list that a blob holds; its mark as the only item if the bytes are missing."""
         data = self.blob(ast.Blob(blob.digest), -1)
         if not _is_mark(data):
             return super()._typed_value(kind, blob)
@@ -132,7 +132,7 @@ class _Lowering(Lowering):
         return self._blob_value(kind, mark, blob.digest)
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value, or its mark if another version has the value in a blob without bytes."""
+        """Encode a value; as a mark if it equals a blob whose bytes are missing."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
@@ -212,7 +212,7 @@ class _Restorer(Rewriter):
 
 
 def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
-    """Lift a merged model to a syntax tree with its data and the required resources."""
+    """Lift a merged model to a syntax tree; restore its data and add the blobs that it uses."""
     from onnxtext.printer.metadata_placement import place_metadata
     from onnxtext.proto.decode.lift import lift_model
 
@@ -227,7 +227,7 @@ def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
 
 
 def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
-    """Add a blob of the versions to a model: its bytes if known, else the stores to search."""
+    """Add a blob to a model: its bytes if a version has them, else all stores of the versions."""
     for version in versions:
         for name, content in version.resources.items():
             if name.startswith(digest) or digest.startswith(name):

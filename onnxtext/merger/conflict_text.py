@@ -47,7 +47,10 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Return indices of matching lines in order: equal lines at both ends, unique lines between."""
+    """Return (index in `one`, index in `other`) of the lines that match, in order.
+
+    Equal lines at both ends match, and between them the lines that are unique in both texts.
+    """
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1

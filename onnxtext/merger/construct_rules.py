@@ -35,7 +35,7 @@ PARTS = frozenset(
     ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
      "output", "training_item")
 )  # fmt: skip
-"""Constructs that are merged part by part (`roles_of`)."""
+"""Constructs whose parts are matched by role (`roles_of`) and merged one by one."""
 CONTAINERS = frozenset(
     ("head", "header", "graph", "function", "inputs", "values", "body", "section", "metadata_item")
 )
@@ -46,8 +46,8 @@ _DEPENDENT_PARTS = {
     "attribute": ({":", "attribute_type"}, {"attribute_value"}),
     "node": ({"operator", "overload"}, {"attributes", "names"}),
 }
-"""Two sets of dependent parts. It is a conflict if one side changes the first set and the other
-side the second."""
+"""For each construct, two sets of parts that depend on each other: it is a conflict if one side
+changes a part of the first set and the other side a part of the second."""
 _RANKS = ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources")
 """The order of the sections (SPEC 13)."""
 BLOB = re.compile(r'blob"([0-9a-f]+)"')
@@ -68,7 +68,7 @@ def are_equivalent(one: Part, other: Part) -> bool:
 
     try:
         made = [parse_start(Source(part.body), f"{part.origin}_fragment") for part in (one, other)]
-    except OnnxTextError:  # valid only in its context
+    except OnnxTextError:  # some statements are valid only in their context
         return False
     return bool(made[0] == made[1])
 
@@ -99,7 +99,7 @@ def punctuation(part: Part) -> str:
 
 
 def has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether one side added comments to an item that the other side deleted."""
+    """Whether `changed` has comments that `base` lacks; the other side deleted the item."""
     if base is None or changed is None:
         return False
     return bool(changed.comments() - base.comments())
@@ -114,7 +114,7 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
 
 
 def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
-    """Return the parts of a construct by role, each with the whitespace before the part.
+    """Map the role of each part of a construct to (whitespace before the part, the part).
 
     The role is the grammar rule or token of the part. Roles behind `=>` end with ` =>`; repeated
     roles end with `'`.

@@ -17,8 +17,8 @@ Key = Callable[[Part], Hashable]
 def key_of(part: Part) -> Hashable:
     """Return the key of an item; None if only its text identifies it.
 
-    The key of a node is its outputs, of other statements their names (IR spec, Names Within a
-    Graph), of a function its domain, name and overload (IR spec, Functions).
+    The key of a node is its outputs; of a function, its domain, name and overload (IR spec,
+    Functions); of another statement, its name (IR spec, Names Within a Graph).
     """
     match part.item:
         case Node():
@@ -100,7 +100,7 @@ def call_of(part: Part) -> Hashable:
 
 
 def kind_of(part: Part) -> Hashable:
-    """Return the kind that an item and its replacement share: a node's operator, a value's type."""
+    """Return the property that a replacement keeps: a node's operator or a value's type."""
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
     if isinstance(part.tree, Token):
@@ -113,9 +113,9 @@ def kind_of(part: Part) -> Hashable:
 
 
 def _plain_node(part: Part) -> Node | None:
-    """Return the node of an untokenized statement whose tokens follow from the node; else None.
+    """Return the AST of an untokenized statement if its keys can be computed without tokens.
 
-    Such a node has no attributes, domain, overload or omitted inputs.
+    Such a node has no attributes, domain, overload or omitted inputs. Else return None.
     """
     node = part.item
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):
@@ -182,7 +182,7 @@ def _token(tree: Tree, at: int) -> str:
 
 
 def _words(tree: Tree, end: str) -> tuple[str, ...]:
-    """Return the tokens before a punctuation mark, strings decoded."""
+    """Return the tokens of a tree before the punctuation `end`, strings decoded."""
     found = []
     for part in tree.parts:
         if isinstance(part, Token) and part.text == end:

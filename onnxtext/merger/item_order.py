@@ -18,7 +18,7 @@ from onnxtext.merger.match_items import ABSENT, Triple
 
 
 class Orders:
-    """Orders the lists of a merge; caches results, as text and model have mostly the same lists."""
+    """Orders merged lists; caches results, since text and model have mostly the same lists."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, tuple[list[int], bool]] = {}
@@ -58,15 +58,15 @@ def _arrange(
     shared = [t for t in triples if ABSENT not in (t.ours, t.theirs)]
     moved = _both_moved(shared)
     line, fits = _merged_order(shared, moved, strict, theirs_first)
-    rows = _Rows(line)
+    merged = _MergedItems(line)
     for place, moves in ((_ours, moved[1]), (_theirs, moved[0])):
-        unsure = rows.insert(sorted([t for t in triples if place(t) != ABSENT], key=place), moves)
+        unsure = merged.insert(sorted([t for t in triples if place(t) != ABSENT], key=place), moves)
         fits = fits and not (strict and moves and unsure)
-    return rows.all(), fits
+    return merged.all(), fits
 
 
-class _Rows:
-    """The merged items so far, into which the missing items of a side are inserted."""
+class _MergedItems:
+    """A merged list under construction, into which the missing items of each side are inserted."""
 
     def __init__(self, line: list[Triple]) -> None:
         self._line = line
@@ -80,12 +80,12 @@ class _Rows:
 
         Args:
             items: items of the side, in its order.
-            moved: the `id()`s of items that the other side has moved. Missing items at the end of
-                the side then stay at the end. If the predecessor of another missing item has moved,
-                but its successor has not, the item is put before the successor.
+            moved: the `id()`s of items that the other side has moved. If there are any, missing
+                items at the end of the side stay at the end; a missing item whose predecessor has
+                moved, but whose successor has not, is inserted before the successor.
 
         Returns:
-            Whether an item was inserted elsewhere than at the end.
+            Whether an item was inserted before the end.
         """
         anchor, where, unsure = self._start, self._behind, False
         for triple, after in zip(items, self._following(items), strict=True):
@@ -136,7 +136,7 @@ def _base(triple: Triple) -> int:
 
 
 def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
-    """Return the `id()`s of the items that ours and theirs moved; disjoint sets if possible."""
+    """Return two sets of `id()`s: items that ours and that theirs moved; disjoint if possible."""
     ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
     if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
         return ours, others
@@ -146,7 +146,7 @@ def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
 
 
 def _moved(shared: Sequence[Triple], place: Position, others: set[int]) -> set[int]:
-    """Return a smallest set of items, as `id()`s, that a side must have moved.
+    """Return a minimal set of items, as `id()`s, whose moves explain the order of a side.
 
     Args:
         shared: the items that both sides have.
@@ -202,25 +202,25 @@ def _merged_order(
         return made, True
     if strict or moved[0] & moved[1] or len(known) < len(shared):
         return (by_them if theirs_first else by_us), False
-    # The sides moved different items: apply the moves of the side with fewer to the other's order.
+    # The sides moved different items: apply the fewer moves to the order of the other side.
     swap = len(moved[1]) > len(moved[0])
     few = moved[0] if swap else moved[1]
     orders = (by_them, by_us) if swap else (by_us, by_them)
-    rows = _Rows([triple for triple in orders[0] if id(triple) not in few])
-    rows.insert(orders[1], moved[1] if swap else moved[0])
-    return rows.all(), True
+    merged = _MergedItems([triple for triple in orders[0] if id(triple) not in few])
+    merged.insert(orders[1], moved[1] if swap else moved[0])
+    return merged.all(), True
 
 
 def _pairwise(
     shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
 ) -> list[Triple] | None:
-    """Order every two items as on the side that changed their order; None if impossible."""
+    """Order each pair of items as on the side that changed their order; None if impossible."""
     known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
     if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
         return None
     ours, theirs = _inversions(known[0], _base), _inversions(known[1], _base)
-    if abs(ours - theirs) == apart:  # one side made all the changes that the other made
+    if abs(ours - theirs) == apart:  # one side made all changes of the other, and more
         return by_us if ours > theirs else by_them
 
     def compare(one: Triple, other: Triple) -> int:
@@ -230,7 +230,7 @@ def _pairwise(
         return other.base - one.base  # one side has swapped the two items
 
     made = sorted(shared, key=cmp_to_key(compare))
-    # Every pair is in the wanted order if and only if these numbers add up.
+    # The sort has ordered every pair as `compare` does if and only if these counts add up.
     if _inversions(made, _ours) + _inversions(made, _theirs) != apart:
         return None
     changed = _inversions([t for t in made if t.base != ABSENT], _base)
@@ -238,7 +238,7 @@ def _pairwise(
 
 
 def _inversions(items: Sequence[Triple], place: Position) -> int:
-    """Count the pairs of items that are in the opposite order on the side of `place`."""
+    """Count the pairs of items whose positions, as returned by `place`, are in reverse order."""
     seen: list[int] = []
     count = 0
     for number, at in enumerate(map(place, items)):

@@ -49,7 +49,7 @@ def read_model(source: str, model: Model) -> Items:
 def lazy_statements(
     source: str, items: Sequence[Node | ValueInfo], origin: str
 ) -> Iterator[Unread]:
-    """Yield the statements of a list, untokenized, except the last one and those with comments."""
+    """Yield the statements of a list untokenized; skip the last one and those with comments."""
     for item, after in pairwise(items):
         start, following = item.at, after.at
         if not 0 <= start < following or source.find("#", start, following) >= 0:

@@ -149,7 +149,7 @@ def _pair_neighbours(
 ) -> set[int]:
     """Match items by position and `replacement_key`; return their positions in the base.
 
-    The items follow matched items, or the base item is the first.
+    Two items are at the same position if they directly follow matched items, or are both first.
     """
     matched: set[int] = set()
     before = ABSENT
@@ -174,7 +174,7 @@ def _pair_neighbours(
 def _end_of_gap(
     base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
 ) -> bool:
-    """Whether the next items match or are both unmatched; otherwise one may be an insertion."""
+    """Whether the items after `at` and `to` match or are both unmatched; else one may be new."""
     if at + 1 >= len(side) or to + 1 >= len(base):
         return at + 1 >= len(side) and to + 1 >= len(base)
     return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])

@@ -28,7 +28,7 @@ class _Matched:
     """A merged list.
 
     Attributes:
-        orders: its items in order, resolved to ours, to theirs and to the base.
+        orders: its triples in merged order, resolved to ours, to theirs and to the base.
         found: the merged items, by the `id()` of their triples.
         ambiguous: whether there is a conflict although the three results are equal.
     """
@@ -44,8 +44,8 @@ class ModelMerger:
 
     Attributes:
         orders: sorts merged lists.
-        forced: items to make conflicts although they could be merged: for each list, the indices of
-            the items in the merge that is resolved to ours.
+        forced: items that become conflicts even if they merge cleanly: for each list, their indices
+            in the merge resolved to ours.
         ambiguous: whether there is a conflict although the three results are equal.
     """
 
@@ -103,7 +103,7 @@ class ModelMerger:
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
     ) -> Resolved:
-        """Merge fields that belong together; (None, None, None) makes the message a conflict."""
+        """Merge the fields of a unit; (None, None, None) if the whole message is a conflict."""
         base, ours, theirs = parts
         number = min(numbers)
         key = number << 3 | LENGTH
@@ -131,7 +131,7 @@ class ModelMerger:
     def _inner(
         self, kind: MessageKind, where: FieldPath, versions: Sequence[bytes | None]
     ) -> Resolved:
-        """Merge a message in a singular field."""
+        """Merge the message of a singular field, such as the main graph."""
         base, ours, theirs = versions
         if where != (0, 7):
             return self._message(kind, base, ours, theirs)
@@ -165,7 +165,7 @@ class ModelMerger:
         return _as_resolved(made)
 
     def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
-        """Merge each item of a list."""
+        """Match the items of a list, merge each, and order them."""
         key = _memoized(repeated.key)
         rules = MatchRules(
             lambda item: item,
@@ -191,7 +191,7 @@ class ModelMerger:
     ) -> Resolved:
         base, ours, theirs = _versions(triple, items)
         if triple.replaced and base not in (ours, theirs):
-            # If a side has renamed the item, a merge would lose the other side's changes.
+            # Matched by position only: if a side renamed the item, a merge would lose changes.
             return self._conflict(base, ours, theirs)
         if repeated.kind is None or None in (base, ours, theirs):
             simple = _three_way(base, ours, theirs)
@@ -237,7 +237,7 @@ def _versions(triple: Triple, items: Sequence[list[bytes]]) -> list[bytes | None
 
 
 def _memoized(key: Any) -> Any:
-    """Return a key function that reads each item once."""
+    """Wrap a key function so that it computes the key of each item once."""
     known: dict[bytes, Hashable] = {}
 
     def read(item: bytes) -> Hashable:
@@ -263,7 +263,7 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
 
 
 def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
-    """Group the numbers of fields that are merged together."""
+    """Return sets of field numbers that are merged together: units, and other fields alone."""
     there = {key >> 3 for fields in versions for key in fields}
     found = [unit & there for unit in kind.units if unit & there]
     together = frozenset().union(*kind.units)
@@ -271,7 +271,7 @@ def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int
 
 
 def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
-    """Whether the sides have changed different sets of dependent fields (`exclusive`)."""
+    """Whether one side changed the first set of `exclusive` fields and the other the second."""
     base, *sides = versions
     changed = [
         [

@@ -16,7 +16,7 @@ Versions = tuple[str | None, str | None, str | None]
 
 @dataclass(slots=True)
 class Joined:
-    """Consecutive parts, each with the whitespace and comments before it."""
+    """A construct merged part by part: (whitespace and comments before a part, the part)."""
 
     parts: list[tuple[str, Body]]
 
@@ -188,7 +188,7 @@ class Writer:
         self._blanks(tail)
 
     def _marked(self, chunk: Chunk, lead: str, comma: str) -> None:
-        """Write a conflict, behind the comments and blank lines that all versions share."""
+        """Write a conflict, after the comments and blank lines that all versions have before it."""
         leads = {item.lead for item in chunk.versions if item is not None}
         shared = leads.pop() if len(leads) == 1 else ""
         cut = shared.rfind("\n") + 1

@@ -53,8 +53,8 @@ class RepeatedField:
     """Rules for merging a repeated field.
 
     Attributes:
-        kind: rules for its messages; None if each item is merged as a whole.
-        key: identifies an item.
+        kind: rules for the messages in it; None if each item is merged as a whole.
+        key: returns the key that identifies an item.
         rename_keys: properties that a renamed item keeps, the most reliable first.
         replacement_key: the property that an item shares with its replacement at the same position.
         ordered: whether the order of items has a meaning.
@@ -94,7 +94,7 @@ def _named(number: int) -> Key:
 
 
 def _without(*numbers: int) -> Key:
-    """Return a key function: the bytes of all fields except these."""
+    """Return a key function that returns the bytes of all fields except these."""
     return lambda data: b"".join(
         [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number not in numbers]
     )

@@ -99,7 +99,7 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Return the names that the merge defines in other fields than either side does.
+    """Return the names that the merge defines in a different set of fields than each side.
 
     For example, one side adds an input, and the other side an initializer of the same name.
     """
@@ -160,7 +160,7 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
 def _places(
     owners: dict[int, tuple[FieldPath, int]], findings: Sequence[Finding]
 ) -> tuple[dict[FieldPath, set[int]], bool]:
-    """Return the items that contain findings, and whether every finding is in an item."""
+    """Return the items with findings by list, and whether every finding is in an item."""
     found: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:
@@ -180,7 +180,7 @@ def _add_values(
 
 
 def _values(graph: Graph) -> dict[int, Sequence[Any]]:
-    """Return the values of a graph by field, in the order of the field."""
+    """Return the values of a graph by field number, in the order of the field's list."""
     data = known_with_data(graph)
     return {
         11: graph.inputs,

@@ -23,7 +23,7 @@ _END = None
 
 
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
-    """Add the comments that a merge keeps, each above its statement if that is in the text.
+    """Add the comments that a merge keeps, each above its statement, else at the top.
 
     Args:
         text: a valid text; all its comments are from the versions.
@@ -45,15 +45,15 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
 
 
 def restore_comments(text: str, before: Version, edited: Model) -> str:
-    """Add the comments that an edited text has lost, above their former statements.
+    """Add the comments that an edited text has lost, each above its statement.
 
-    If a statement was removed, comments behind it on its line are left out, and comments above it
-    go to the next statement.
+    If the statement was removed, a comment behind it on its line is left out, and a comment above
+    it goes to the next statement.
 
     Args:
         text: the text of the edited model.
         before: the text before the edit.
-        edited: the edited syntax tree; unchanged statements have their offsets in that text.
+        edited: the edited syntax tree; unchanged statements have offsets in the text before.
     """
     lost = comments_in(before[0]) - comments_in(text)
     if not lost:
@@ -104,6 +104,7 @@ def _statements(model: Model) -> list[tuple[int, Hashable]]:
 
 
 def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
+    """Insert comments above the statements with their keys; if the model changes, at the top."""
     model = parse_model(Source(text, "<merge>"))
     if not text.endswith("\n"):
         text += "\n"

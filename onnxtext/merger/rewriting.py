@@ -81,7 +81,7 @@ def _parsed(text: str) -> Model | None:
 
 def _merged(text: str, old: Model, model: Model) -> str:
     """Merge the edited model into a text; if that is impossible, print the model."""
-    # `old` has offsets of a text with other line ends: parse the text again.
+    # The offsets in `old` are those of a text with other line ends: parse the text again.
     base, theirs = print_model(old), print_model(model)
     versions = [base, text, theirs]
     trees = [parse_model(Source(version, "<rewrite>")) for version in versions]

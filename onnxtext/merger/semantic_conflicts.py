@@ -27,7 +27,7 @@ class _Subject(Subject):
 
 
 def subject_of(model: Model) -> Subject:
-    """Build the scopes of a model."""
+    """Wrap a model with its scopes, for the rules of the checker."""
     return _Subject(model, Options())
 
 
@@ -40,14 +40,14 @@ _GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
 def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
-    """Find errors in the sides before the merge; return their keys."""
+    """Return the keys (`identity`) of the errors that the sides have before the merge."""
     return {identity(found) for side in sides for found in find(subject_of(side), sides)}
 
 
 def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     """Find undefined, duplicate and misordered values, and uses of deleted functions and domains.
 
-    A function or opset import is deleted if a side has it, but the model does not.
+    A function or opset import counts as deleted if a side has it, but the merged model does not.
     """
     yield from uses_and_order.check(subject)
     yield from single_assignment.check(subject)
@@ -58,7 +58,7 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for _, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
-        # With the output, messages differ: one such call in a side does not excuse another.
+        # The output tells calls apart: an error that a side already has must not hide a new one.
         whose = f"the node of {quoted(node.outputs[0])}" if node.outputs else "a node"
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{whose} calls {quoted(node.op_type)}, a function that one side has deleted"

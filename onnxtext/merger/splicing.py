@@ -52,7 +52,7 @@ def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) ->
 
 @dataclass
 class _Splice:
-    """Replacements in a text.
+    """Collects replacements in a text.
 
     Attributes:
         source: the text.
@@ -130,7 +130,7 @@ class _Splice:
     def _types(
         self, spans: SpanMap, before: Node, after: Node
     ) -> list[tuple[int, int, str]] | None:
-        """Return the edits that set the types of outputs; None if edits of types do not suffice."""
+        """Return the edits (start, end, text) that set output types; None if a type is removed."""
         edits = []
         none = (None,) * len(after.outputs)
         types = zip(before.output_types or none, after.output_types or none, strict=True)

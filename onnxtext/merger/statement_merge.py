@@ -74,10 +74,10 @@ class Merger:
         _break_evenly(listed)
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
             for chunk in listed.chunks[1:]:
-                chunk.lead = chunk.lead or " "  # was first on its side, not in the merge
+                chunk.lead = chunk.lead or " "  # first on its side, but not first in the merge
             if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
                 for chunk in listed.chunks[:1]:
-                    chunk.lead = chunk.lead.lstrip(" ")  # is first in the merge, not on its side
+                    chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, not on its side
         return listed
 
     def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
@@ -94,11 +94,11 @@ class Merger:
         return Joined([("", f"{_between(chosen)} ")])
 
     def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
-        """Merge the versions of an item; None if it is deleted."""
+        """Merge the versions of an item; None if the merge does not have it."""
         versions = (base, ours, theirs)
         if ours is None and theirs is None:
             return None
-        if self._is_encoding(base, ours, theirs):
+        if self._is_outdated_encoding(base, ours, theirs):
             return None
         conflict = False
         body: Body | None
@@ -122,8 +122,10 @@ class Merger:
             lead = with_comments(lead, missing_comments(*versions, writer.text()))
         return Chunk(lead, body, tail, versions, conflict)
 
-    def _is_encoding(self, base: Item | None, ours: Item | None, theirs: Item | None) -> bool:
-        """Whether an item is an encoding section that does not apply to the merged model."""
+    def _is_outdated_encoding(
+        self, base: Item | None, ours: Item | None, theirs: Item | None
+    ) -> bool:
+        """Whether an item is an encoding section that does not apply to the merge; note it."""
         item = ours or theirs
         assert item is not None
         if item.part.origin != "section" or not item.part.body.startswith("encoding"):
@@ -138,7 +140,7 @@ class Merger:
     # ---- Constructs -------------------------------------------------------------------------
 
     def part(self, base: Part | None, ours: Part | None, theirs: Part | None) -> Body | None:
-        """Merge a construct; None if it is absent.
+        """Merge a construct; None if the merge does not have it.
 
         Raises:
             MergeConflict: both sides changed the construct in different ways.
@@ -180,7 +182,7 @@ class Merger:
     def _present(
         self, base: Part | None, ours: Part | None, theirs: Part | None, origin: str
     ) -> Body | None:
-        """Merge a construct that one version lacks."""
+        """Merge a construct that at least one version lacks."""
         allowed = construct_rules.MERGE_IF_BOTH_ADD if base is None else construct_rules.OPTIONAL
         if origin in allowed:
             lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
@@ -273,7 +275,7 @@ class Merger:
             if body is not None:
                 glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
                 if before == "decorators" and made and not glue:
-                    glue = _behind_decorators(versions)  # was first on its side, not in the merge
+                    glue = _behind_decorators(versions)  # first on its side, but not in the merge
                 before = role
                 made.append((glue if made else glue.lstrip(), body))
         return Joined(made)

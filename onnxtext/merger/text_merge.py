@@ -119,7 +119,7 @@ class _Proposal:
         conflicts: number of conflicts.
         plain: the text with conflicts resolved to ours.
         about_comments: number of conflicts that concern comments only.
-        marked: the text with markers that no valid text contains; "" without conflicts.
+        marked: the text with special markers that no valid text contains; "" without conflicts.
     """
 
     text: str

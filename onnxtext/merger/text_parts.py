@@ -78,7 +78,7 @@ class Part:
 
     @property
     def origin(self) -> str:
-        """The grammar rule of a construct, or the text of a token, with names in backquotes."""
+        """The grammar rule of a construct, or the text of a token; identifiers in backquotes."""
         if isinstance(self._tree, Tree):
             return self._tree.origin
         text = self._tree.text
@@ -181,7 +181,7 @@ def read_list(part: Part) -> Items | None:
 
 
 def _read_numbers(part: Part) -> Items:
-    """Split operator set versions that are one token, such as `[21]`."""
+    """Split a list of operator set versions that is one token, such as `[21]`."""
     found = Items(opening="[", closing="]")
     numbers = list(_NUMBER.finditer(part.body))
     trees: list[tuple[Tree | Token, Token | None]] = []
@@ -203,7 +203,7 @@ def fill(
     start: int,
     end: int,
 ) -> None:
-    """Fill a list with items made of trees and their commas, and the trivia around the items.
+    """Add an item for each of `trees`, (tree, comma) pairs, with its trivia to a list.
 
     The list is between the offsets `start` and `end` of the source.
     """

@@ -30,17 +30,17 @@ class Unmergeable(Exception):
 
 
 class NeedsFullSplit(Exception):
-    """A statement to mark or move is inside of a construct that was not split."""
+    """A statement to mark or move is inside a construct that was merged as a whole."""
 
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A merge without unmarked semantic conflicts.
+    """A merge whose semantic conflicts are all marked.
 
     Attributes:
         text: the text.
         tree: its syntax tree.
-        fits: whether no conflict had to be marked.
+        fits: whether the merge had no new semantic conflicts.
     """
 
     text: str
@@ -67,7 +67,7 @@ def review(
         Unmergeable: the merged text does not parse.
         NeedsFullSplit: the merge must be repeated with all statements split.
     """
-    _keep_needed(listed)
+    _drop_unneeded_blobs(listed)
     sides = (ours, theirs)
     known: set[tuple[str, str]] | None = None
     tried = False
@@ -134,7 +134,7 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
         at = getattr(place.item, "at", -1)
         around = next((p for p in places.around(at) if _is_statement(p.chunk)), None)
         if around is not None:
-            _check_fine(around, at, places)
+            _check_split(around, at, places)
             found[id(around.chunk)] = around.chunk
     changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
     for chunk in changed:
@@ -142,8 +142,8 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     notes.append(f"{finding.message} (only in the merge, not in ours or theirs)")
 
 
-def _check_fine(place: ChunkSpan, at: int, places: _ChunkSpans) -> None:
-    """Raise NeedsFullSplit if an offset may be in a nested statement, and chunks are not split."""
+def _check_split(place: ChunkSpan, at: int, places: _ChunkSpans) -> None:
+    """Raise NeedsFullSplit if an offset may be in a nested statement that was not split off."""
     holds = place.chunk.origin in CONTAINERS or place.chunk.origin == "node"
     if not places.split_all and at != place.start and holds:
         raise NeedsFullSplit
@@ -154,7 +154,7 @@ def _is_statement(chunk: Chunk) -> bool:
 
 
 def _is_same(chunk: Chunk) -> bool:
-    """Whether both sides have a statement unchanged."""
+    """Whether a statement is equal in all versions."""
     return len({None if item is None else item.part.body for item in chunk.versions}) == 1
 
 
@@ -166,7 +166,7 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
             at = label.span.start
             for place in places.around(at):
                 chunk = place.chunk
-                _check_fine(place, at, places)
+                _check_split(place, at, places)
                 if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
                     chunk.conflict = marked = True
                     notes.append(f"{diagnostic.message} (only in the merge, not in ours or theirs)")
@@ -195,7 +195,7 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _ChunkSpans) ->
 
 
 def _sort_chunks(listed: Listed, scope: Scope) -> bool:
-    """Sort the nodes of a graph; conflicts whose node is missing in ours follow the node before."""
+    """Sort the nodes of a graph; a conflict without a node in ours stays after its predecessor."""
     groups: list[list[Chunk]] = []
     hidden: list[Chunk] = []
     for chunk in listed.chunks:
@@ -216,8 +216,8 @@ def _sort_chunks(listed: Listed, scope: Scope) -> bool:
 # ---- Resources ------------------------------------------------------------------------------
 
 
-def _keep_needed(listed: Listed) -> None:
-    """Drop the blobs that one side has deleted, except blobs to which the merged text refers."""
+def _drop_unneeded_blobs(listed: Listed) -> None:
+    """Drop blobs that one side has deleted and that the merged text does not reference."""
     doubtful = []
     for owner, chunk in all_chunks(listed):
         if chunk.origin == "resource" and None in chunk.versions[1:] and chunk.versions[0]:

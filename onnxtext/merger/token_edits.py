@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit a statement token by token, so that comments inside of the statement do not move."""
+"""Edit a statement token by token, so that comments inside the statement stay in place."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _inserted(
     start: int,
     end: int,
 ) -> tuple[int, int, str] | None:
-    """Return the edit that inserts new tokens: (start, end, text), with spaces; None if impossible.
+    """Return the edit that inserts `new[start:end]`: (start, end, text); None if impossible.
 
     `places` maps indices of tokens of the printed statement to indices in `spelled`.
     """

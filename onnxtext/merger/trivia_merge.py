@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merge whitespace and comments between tokens, keeping every comment of both sides."""
+"""Merge whitespace and comments between tokens, so that no added comment is lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple
 
 
 def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) -> Counter[str]:
-    """Return the comments that a merge keeps: added by a side, or removed by neither."""
+    """Return the comments that a merge keeps: those that a side added or both sides kept."""
     return (ours - base) | (theirs - base) | (base & ours & theirs)
 
 

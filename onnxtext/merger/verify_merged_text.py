@@ -38,7 +38,7 @@ def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model])
         model: the syntax tree of the merged text.
         text: the merged text.
         known: the data that marks replace.
-        versions: the merged models.
+        versions: the models that were merged.
     """
     try:
         return lower_one(model, known) if _has_all_blobs(model, text, versions) else None
@@ -65,10 +65,10 @@ def _holds(model: Model, digest: str) -> bool:
 def accepts(
     found: tuple[bytes, bytes], resolved: Sequence[bytes], ours: bytes, theirs: bytes
 ) -> bool:
-    """Whether a text with conflicts is correct.
+    """Whether a text with conflicts agrees with the merge of the models.
 
-    Each item must equal the same item in the merge of the models, or be a conflict of the versions
-    of both sides.
+    Each item must equal the same item in the merge of the models, or be a conflict between our and
+    their version of it.
 
     Args:
         found: the models of the text with its conflicts resolved to ours and to theirs.

@@ -35,7 +35,7 @@ NONE = 4
 _COPIES = ("com.ms.internal.nhwc",)
 """Domains of onnxruntime that repeat operators of onnx in another layout."""
 _OPSET = 21
-"""The version of the standard operator set that the schema files import, for use in bodies."""
+"""The version of the standard operator set that schema files import, for function bodies."""
 
 
 def main() -> int:
@@ -97,7 +97,7 @@ def _version(package: str) -> str:
 
 
 def _onnxruntime() -> SchemaFile | int:
-    """Return the operators of onnxruntime that onnx does not have."""
+    """Return the schemas of onnxruntime's own operators; `MISSING` if it is not installed."""
     if importlib.util.find_spec("onnxruntime") is None:
         return MISSING
     import onnxruntime

@@ -41,7 +41,7 @@ def schema_file(
 
 
 def converted(schema: Any) -> OperatorSchema:
-    """Convert a schema of onnx or onnxruntime to the form that schema files have."""
+    """Convert a schema object of onnx or onnxruntime to an `OperatorSchema`."""
     made = OperatorSchema(
         schema.name,
         "" if schema.domain == "ai.onnx" else schema.domain,
@@ -52,7 +52,7 @@ def converted(schema: Any) -> OperatorSchema:
     for constraint in schema.type_constraints:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         known = tuple(dict.fromkeys([type for type in types if type is not None]))
-        # If the language lacks one of the types, the constraint allows every type.
+        # If the syntax of texts lacks one of the types, the constraint allows every type.
         made.constraints[constraint.type_param_str] = known if len(types) == len(known) else None
     made.inputs = _values(schema.inputs, schema.min_input, made)
     made.outputs = _values(schema.outputs, schema.min_output, made)
@@ -84,7 +84,7 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
-    """Return the type of an input or output; a type that the language lacks becomes a variable."""
+    """Return the type of a formal; a type that texts cannot express becomes a free variable."""
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:
         return text
@@ -97,7 +97,7 @@ def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
 
 
 def _field(item: Any, name: str, other: str) -> Any:
-    """Return an attribute of a schema object that onnx and onnxruntime name differently."""
+    """Return the attribute `name` (in onnx) or `other` (in onnxruntime) of a schema object."""
     return getattr(item, name) if hasattr(item, name) else getattr(item, other)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create pages for browsers with the text and the graph of a model, or two models' differences."""
+"""Create HTML pages that show the text and graph of a model, or the differences of two."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
     for source, role in zip((model, other), names, strict=False):
         given = read_given(source).as_model()
         content = given.content
-        # Only a model from a path has a name that users know.
+        # A model that was not read from a path has no file name to show.
         name = given.name if given.base is not None else role
         is_text = isinstance(content, str)
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content

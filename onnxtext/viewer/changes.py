@@ -19,7 +19,7 @@ NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
 """Categories of differences that graphs do not show."""
 
 _MOST_PLACES = 5_000
-"""The most occurrences of a difference that are listed."""
+"""Maximum number of occurrences of a difference to list."""
 
 
 def compared(old: Read, new: Read) -> tuple[ModelDiff, Drawing]:

@@ -51,7 +51,7 @@ def _items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _move(item: dict[str, Any], text: Text) -> None:
-    """Replace the line numbers of the text by the line numbers of the page."""
+    """Convert the line numbers of an item from those of the text to those of the page."""
     places = [
         *item["range"].values(),
         *[each["at"] for each in item.get("stubs", ()) if each["at"]],

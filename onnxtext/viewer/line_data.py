@@ -68,7 +68,7 @@ def _is_folded(text: Text, first: int, last: int) -> bool:
 
 
 def notes(made: Read, text: Text) -> dict[int, str]:
-    """Return the statistics of the weights in a line, by line number."""
+    """Map line numbers of the page to the statistics of the weights in these lines."""
     describe = made.document.describe
     assert describe is not None
     found: dict[int, list[str]] = {}

@@ -65,7 +65,7 @@ class Read:
         """
         model = self.model
         if model is None or self.document.version.syntax:
-            # Raises an error unless the text is a valid model.
+            # Parse again: this raises the error of the text.
             return Side.of_text(self.text, label=self.name, base=self.base)
         return Side(model, self.name, self.base, self.document.version.source)
 
@@ -109,7 +109,7 @@ def read(
 
 
 def canonical(made: Read) -> Read:
-    """Return a model with its text in the canonical layout, unless the text has syntax errors."""
+    """Return a model with its text reprinted in the canonical layout; as is on syntax errors."""
     model = made.model
     if made.binary or model is None or made.document.version.syntax:
         return made

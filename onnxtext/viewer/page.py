@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the page: HTML with style, scripts and data in one file, which loads nothing else.
 
-The data is compressed JSON in base64, so nothing of a model can be markup. The content security
-policy allows only the scripts and the style of this package, by their digests, and no connection.
+The data is compressed JSON in base64, so no content of a model can act as markup. The content
+security policy allows only this package's scripts and style, by their digests, and no connection.
 """
 
 from __future__ import annotations

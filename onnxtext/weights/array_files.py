@@ -25,7 +25,7 @@ _NUMPY = {
     "int32": "i4", "uint64": "u8", "int64": "i8", "float16": "f2", "float": "f4", "double": "f8",
     "complex64": "c8", "complex128": "c16",
 }  # fmt: skip
-"""Element types of numpy. In `.npy` files, the types of `ml_dtypes` are voids (`V1`, `V2`)."""
+"""The numpy type of each element type. `.npy` files store types of `ml_dtypes` as `V1` or `V2`."""
 
 _SAFETENSORS = {
     "bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32",
@@ -102,7 +102,7 @@ def _from_npz(
 def _header(
     file: IO[bytes], type: TensorType, shape: tuple[int, ...], where: str
 ) -> tuple[bool, Any]:
-    """Read a `.npy` header and compare it with the tensor; never unpickle.
+    """Read a `.npy` header without unpickling, and check the type and shape in it.
 
     Returns:
         (whether the array is in Fortran order, its dtype)

@@ -11,7 +11,7 @@ from onnxtext.ast.visit import rich_lists
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
-"""An integer has eight bytes in a blob, but as few as two in an encoded INTS attribute."""
+"""An integer has eight bytes in a blob, but as few as two (tag, varint) in an INTS attribute."""
 
 
 _COMMON = (ast.RawData, ast.Blob)

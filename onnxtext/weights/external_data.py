@@ -33,7 +33,7 @@ ALIGNMENT = 4096
 """Offsets are multiples of this, so that data can be mapped (see `external_data` in onnx.proto)."""
 
 LEAST_BYTES = 1024
-"""The least size of tensors that are externalized; smaller tensors stay in the model."""
+"""Minimum size of tensors that are externalized, in bytes; smaller tensors stay in the model."""
 
 MISSING = "external-data-missing"
 WRONG = "external-data-wrong"
@@ -57,7 +57,7 @@ class ExternalFile:
     _known: dict[int, int] = field(default_factory=dict)
 
     def add(self, data: Data) -> int:
-        """Add data and return its offset; an object that was added before is not added again."""
+        """Add data and return its offset; an object that was added before keeps its offset."""
         known = self._known.get(id(data))
         if known is not None:
             return known

@@ -46,7 +46,7 @@ def view_file(path: Path) -> memoryview:
     """Read a regular file; map a large one.
 
     Args:
-        path: the file, resolved by `inside`. A link here was created after that call: an error.
+        path: the file, resolved by `inside`. If it is a link, it has been replaced since: an error.
 
     Raises:
         PathError: the file is a link, a directory, a device or a pipe.

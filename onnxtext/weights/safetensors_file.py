@@ -2,8 +2,8 @@
 """Read and write blobs in a safetensors file with the `safetensors` library.
 
 The data of a tensor is stored with its name, type and shape, so that other programs can use the
-file; other blobs are stored as bytes (`U8`). The file's metadata maps the SHA-256 of each blob, by
-which texts refer to it, to the name of its entry.
+file; other blobs are stored as bytes (`U8`). Texts refer to a blob by its SHA-256; the file's
+metadata maps the SHA-256 to the name of the entry.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DTYPES = {
     "float": "<f4",
     "double": "<f8",
 }
-"""The numpy dtype of each element type that safetensors has, too; others are stored as bytes."""
+"""The numpy dtype of element types in safetensors; data of other types is stored as bytes."""
 
 _PREFIX = "sha256:"
 _INSTALL = "pip install 'onnxtext[safetensors]'"
@@ -90,7 +90,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
         try:
             save_file(arrays, temporary, metadata)
         except SafetensorError as error:
-            # The library keeps only the text of a failed system call.
+            # The library reports a failed system call only in the text of its error.
             number = re.search(r"\(os error (\d+)\)", str(error))
             if number is None:
                 raise BlobError(f"{path} cannot be written: {error}") from None

@@ -62,7 +62,7 @@ class _Finder(Rewriter):
 
 
 def describe_entries(element: str, entries: bytes) -> str | None:
-    """Return statistics of a typed data field, such as `float_data`; None for bit patterns.
+    """Return statistics of a typed data field, such as `float_data`; None if it has bit patterns.
 
     Args:
         element: the element type of the tensor.
@@ -91,7 +91,7 @@ def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
 
 
 def describe_blobs(model: Model) -> str:
-    """Return a comment with statistics for each blob, and then the keyword `resources`.
+    """Return a comment line with statistics for each blob, then the keyword `resources`.
 
     Args:
         model: the model with its resources.

@@ -25,10 +25,9 @@ _HEAD = 4096
 def find_texts(store: Path) -> Iterator[Path]:
     """Yield the files that may be texts with references to a store.
 
-    They are the files anywhere below the store's parent, and directly in the directories above.
-
-    Other texts cannot reference the store, because paths never leave the directory of a text. Links
-    to directories are not followed. Every file may be a text unless it begins with binary data.
+    The search covers all files below the store's parent, and the files directly in each directory
+    above. Texts elsewhere cannot reference the store, because paths never leave the directory of a
+    text. Links to directories are not followed. A file that begins with binary data is no text.
 
     Args:
         store: the directory of the store.
@@ -51,7 +50,7 @@ def find_texts(store: Path) -> Iterator[Path]:
 def _texts(directory: Path, names: list[str]) -> Iterator[Path]:
     for name in sorted(names):
         path = directory / name
-        # A temporary file of a text references only recent blobs, or blobs of other texts.
+        # Skip temporary files: if one is a text, its blobs are recent or in use by other texts.
         ours = DIGEST.fullmatch(name) or TEMPORARY.fullmatch(name)
         if not ours and _is_file(path) and _may_be_text(path):
             yield path
@@ -61,8 +60,8 @@ def _is_file(path: Path) -> bool:
     """Whether a listed file is a regular file.
 
     Raises:
-        OSError: the file cannot be read; or it has the suffix of a text and has vanished: a program
-            may be replacing it non-atomically, and the new text may need the blobs.
+        OSError: the file cannot be read; or it has vanished, but has the suffix of a text: a
+            program may be replacing it non-atomically, and the new text may need the blobs.
     """
     try:
         return stat.S_ISREG(path.stat().st_mode)

@@ -24,12 +24,12 @@ STORE_SUFFIX = ".weights"
 SAFETENSORS_SUFFIX = ".safetensors"
 
 Written = Callable[[int], None]
-"""Receives the number of further bytes written."""
+"""A progress callback: receives the number of bytes written since the last call."""
 
 
 @dataclass(slots=True)
 class WeightFiles:
-    """Weights to write beside a text, before the text, so that no text ever has missing blobs.
+    """Weights to write beside a text. Write them before the text, so that it never lacks blobs.
 
     Attributes:
         base: the directory of the text.

@@ -11,7 +11,7 @@ from onnxtext.differ.render.stat import ACTIONS, counts
 from onnxtext.differ.result import ModelDiff
 
 MOST_CHARACTERS = 60_000
-"""GitHub rejects comments of more than 65,536 characters."""
+"""Maximum length of the hunks; GitHub rejects comments of more than 65,536 characters."""
 
 
 def render(diff: ModelDiff, *, every: bool = False) -> str:
