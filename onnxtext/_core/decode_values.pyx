@@ -65,7 +65,7 @@ cdef class Head:
     cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
     cdef Py_ssize_t count  # of their elements
     cdef int typed_key, bits
-    cdef bint is_bool, is_string
+    cdef bint is_bool, is_string, is_complex
 
     def __cinit__(self, bytes data):
         """Decode the dims and the element type."""
@@ -87,7 +87,8 @@ cdef class Head:
             self.bits = element.bits
             self.size = (count * element.bits + 7) // 8
             self.is_bool = element.kind == "bool"
-            self.typed_key = -1 if element.kind == "complex" else TYPED_KEYS[element.field]
+            self.is_complex = element.kind == "complex"
+            self.typed_key = TYPED_KEYS[element.field]
 
 
 @cython.final
@@ -221,6 +222,8 @@ cdef class Values:
                 ):
                     return False
                 size = len(entries) // (4 if is_narrow(field.key) else 8)
+                if head.is_complex and size % 2:
+                    return False
                 self.most = max(self.most, size, head.count if head.bits < 8 else 0)
                 self.held = make_data(TYPED_DATA, OF_TYPED, entries)
             else:

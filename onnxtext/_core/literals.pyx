@@ -33,19 +33,19 @@ cdef class Layout:
 
         Args:
             type: the type.
-            kind: `float`, `int`, `uint` or `bool`; anything else is read in Python.
+            kind: `float`, `int`, `uint`, `bool` or `complex`; others are read in Python.
             bits: the bits of an element.
             fraction: the fraction bits of a float.
             entries: the layout of entries of the typed field; None if Python reads them.
             dims: the dimensions; None if they are not all constant.
-            element: the layout of words and decimals, of which the codes become the entries of
-                `int32_data`; None if entries are integers only.
+            element: the layout of the parts of complex numbers; or of words and decimals, of which
+                the codes become the entries of `int32_data` (None if entries are integers only).
             in_entries: whether packed elements are in entries of `int32_data`.
         """
         self.type, self.entries, self.element = type, entries, element
-        if kind not in ("float", "int", "uint", "bool") or dims is None or len(dims) > MOST_DIMS:
+        if kind not in ("float", "int", "uint", "bool", "complex") or dims is None or len(dims) > MOST_DIMS:
             return
-        if bits not in (2, 4, 8, 16, 32, 64) or (kind == "float" and not fraction):
+        if bits not in (2, 4, 8, 16, 32, 64, 128) or (kind == "float" and not fraction):
             return
         self.bits, self.width = bits, max(1, bits // 8)
         if bits < 8:
@@ -159,6 +159,9 @@ cdef bint read_element(Layout layout, Reader* reader) except -1:
     elif layout.kind == c"b":
         if not read_word(reader):
             return False
+    elif layout.kind == c"c":
+        if not read_complex(layout.element, reader):
+            return False
     elif layout.element is None or not read_code(layout.element, layout.width, reader):
         if not read_integer(&reader.at, &integer, &negative):
             return False
@@ -171,6 +174,22 @@ cdef bint read_element(Layout layout, Reader* reader) except -1:
                 return False
         write_integer(reader.out, 0 - integer if negative else integer, layout.width)
     reader.out += layout.width
+    return True
+
+
+cdef bint read_complex(Layout part, Reader* reader) except -1:
+    """Read a number with both parts, such as `1.0-2.0j`; leave `reader.out` at its start."""
+    if not read_float(part, reader):
+        return False
+    if reader.at[0] == c"+" and reader.at[1] != c"-":
+        reader.at += 1
+    elif reader.at[0] != c"-":
+        return False
+    reader.out += part.width
+    if not read_float(part, reader) or reader.at[0] != c"j":
+        return False
+    reader.out -= part.width
+    reader.at += 1
     return True
 
 

@@ -13,6 +13,7 @@ cdef enum Kind:
     INTEGER
     UNSIGNED
     BOOL
+    COMPLEX
     CODE  # the code of a narrow float, printed by table lookup
 
 cdef class Elements:
@@ -37,6 +38,7 @@ cdef class Numbers:
     cdef int clear(self) except -1
     cdef int integers(self, tuple values) except -1
     cdef int elements(self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type) except -1
+    cdef int _complex(self, const char* data, int width) except -1
     cdef int flat_list(self, Text out, const char* brackets, int indent, Py_ssize_t budget) except -1
     cdef int raw_list(
         self, Text out, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget

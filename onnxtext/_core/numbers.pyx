@@ -4,7 +4,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memmove
 
 from onnxtext._core.decimals cimport (
     LONGEST,
@@ -53,7 +53,7 @@ cdef class Elements:
                 self.rank += 1
         self.is_scalar = not type.shape
         element = ELEMENTS.get(type.element)
-        if element is None or element.bits not in (2, 4, 8, 16, 32, 64):
+        if element is None or element.bits not in (2, 4, 8, 16, 32, 64, 128):
             return
         self.bits = element.bits
         self.element, self.width = element.name, max(1, element.bits // 8)
@@ -67,6 +67,9 @@ cdef class Elements:
             self.typed = UNSIGNED if element.field == "uint64_data" else INTEGER
         elif element.kind == "bool":
             self.raw = self.typed = BOOL
+        elif element.kind == "complex":
+            self.raw = self.typed = COMPLEX
+            self.typed_width *= 2
 
 
 @cython.final
@@ -121,6 +124,10 @@ cdef class Numbers:
         self._reserve(size // width)
         self.items.need(LONGEST)
         for index in range(size // width):
+            if kind == COMPLEX:
+                self._complex(data + index * width, width // 2)
+                self._end()
+                continue
             bits = 0
             memcpy(&bits, data + index * width, width)
             out = self.items.data + self.items.size
@@ -141,6 +148,26 @@ cdef class Numbers:
                 self.items.size += write_float64(out, bits, kind == POINT)
             self._end()
         return 0
+
+    cdef int _complex(self, const char* data, int width) except -1:
+        """Add a complex number with parts of `width` bytes."""
+        cdef int part, size
+        cdef uint64_t bits = 0
+        cdef char* out
+        for part in range(2):
+            memcpy(&bits, data + part * width, width)
+            self.items.need(LONGEST + 2)
+            out = self.items.data + self.items.size
+            if width == 4:
+                size = write_float32(out, <uint32_t>bits, True)
+            else:
+                size = write_float64(out, bits, True)
+            if part and out[0] != c"-":
+                memmove(out + 1, out, size)
+                out[0] = c"+"
+                size += 1
+            self.items.size += size
+        return self.items.character(c"j")
 
     cdef int first(self, Text out) except -1:
         """Print only the first number."""

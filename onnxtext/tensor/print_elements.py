@@ -122,7 +122,7 @@ def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: 
         count: The number of elements by the dimensions; negative if these are invalid.
     """
     if element.kind == "complex":
-        return memoryview(data).nbytes % (element.bits // 4) == 0
+        return memoryview(data).nbytes % (element.bits // 8) == 0
     if element.bits in (2, 4):
         return count >= 0 and format_typed_rows(element, data, max(count, 1), count) is not None
     return True

@@ -97,6 +97,32 @@ def test_both_cores_read_the_same_initializers(items: list[str]) -> None:
     assert_same_in_both(f"g () => () <{', '.join(items)}> {{}}")
 
 
+PARTS = [*DECIMALS, *SPECIAL, "0", "12", "-3", ".5", "", "0x1", "16777217.0", "1.4e-45"]
+COMPLEXES = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(PARTS),
+    st.sampled_from(["+", "-", "", "+", " +", "+-"]),
+    st.sampled_from(PARTS),
+    st.sampled_from(["j", "j", "j", "J", "", "i", "jj", " j"]),
+)
+
+
+@pytest.mark.thorough
+@given(
+    st.sampled_from(["complex64", "complex128"]),
+    st.sampled_from(["[%s]", "{%s}", "[%s, ...]", "{ %s , }", "[[%s]]"]),
+    st.lists(st.one_of(COMPLEXES, st.just("1.5-2.0j"), st.sampled_from(PARTS)), max_size=3),
+    st.integers(0, 3),
+)
+@example("complex64", "[%s]", ["1.0+2.0j", "-0.0-inf" + "j", "nan+1.5e3j"], 3)
+@example("complex128", "{%s}", ["1", "2.5"], 1)
+def test_both_cores_read_the_same_complex_numbers(
+    type: str, form: str, items: list[str], count: int
+) -> None:
+    data = form % ", ".join(items)
+    assert_same_in_both(f"g () => () <{type}[{count}] t = {data}> {{}}")
+
+
 @given(st.text('ab\\"\n\u00e9', max_size=8))
 def test_both_cores_read_the_same_backslashes(text: str) -> None:
     assert_same_in_both(f'g () => () {{ x = A <b = "{text}"> () }}')

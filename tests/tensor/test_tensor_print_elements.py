@@ -22,6 +22,7 @@ from onnxtext.tensor.print_elements import (
     format_typed_rows,
     is_expressible,
     is_splat,
+    is_typed_expressible,
 )
 from tests.tensor.raw import parse_raw
 
@@ -193,6 +194,14 @@ def test_typed_entries_are_spelled_as_expected(
     element = ELEMENTS[name]
     data = np.array(entries, WIDTHS[element.field]).tobytes()
     assert format_typed_rows(element, data, 8) == rows
+
+
+@pytest.mark.parametrize("element", RAW, ids=lambda element: element.name)
+@pytest.mark.parametrize("count", range(5))
+def test_entries_are_expressible_if_they_can_be_printed(element: ElementType, count: int) -> None:
+    data = np.ones(count, WIDTHS[element.field]).tobytes()
+    printed = format_typed_rows(element, data, 8, count)
+    assert is_typed_expressible(element, data, count) == (printed is not None)
 
 
 def test_typed_elements_narrower_than_six_bits_are_counted() -> None:

@@ -31,8 +31,10 @@ _FRACTIONS = {
     "float16": 10,
     "float8e4m3fn": 3,
     "float8e5m2": 2,
+    "complex64": 23,
+    "complex128": 52,
 }
-"""The fraction bits of the floats that the core reads."""
+"""The fraction bits of the floats and the parts of complex numbers that the core reads."""
 
 OPERATIONS = {
     "attribute": "ATTRIBUTE",
@@ -206,6 +208,10 @@ def _layout(type: Type) -> Layout:
     constant = dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
     fraction = _FRACTIONS.get(element.name, 0)
     entries = None
+    if element.kind == "complex":
+        part = Layout(type, "float", element.bits // 2, fraction, None, ())
+        entries = Layout(type, "complex", element.bits, 0, None, constant, part)
+        return Layout(type, "complex", element.bits, 0, entries, constant, part)
     if element.name in ENTRIES_ARE_ELEMENTS:
         entries = Layout(type, element.kind, element.bits, fraction, None, constant)
     elif element.bits < 8:
