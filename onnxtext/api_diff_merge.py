@@ -45,7 +45,7 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
 
     for name in ignore:
         if name not in IGNORABLE:
-            raise ValueError(f"{name!r} cannot be ignored; choose of {', '.join(IGNORABLE)}")
+            raise ValueError(f"{name!r} cannot be ignored; choose one of {', '.join(IGNORABLE)}")
     with paused_collector():
         sides = [_side(read_given(source)) for source in (old, new)]
         return compare(sides[0], sides[1]).without(frozenset(ignore))

@@ -39,7 +39,9 @@ def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
     except LowerError:
         return  # missing weights were compared by their digests
     if whole[0] != whole[1]:
-        change = FieldChange("", "model", None, "an unknown difference")
+        change = FieldChange(
+            "", "model", None, "a field that the diff does not compare differs: please report this"
+        )
         out.changed("model", "", old.position(""), new.position(""), [change])
 
 

@@ -272,9 +272,10 @@ def _lost(now: Bare, names: set[str]) -> Iterator[str]:
                 reached.update(filter(None, node.outputs))
             new = [name for name in node.outputs if name and not now.is_known(scope, name)]
             if new and unknown.isdisjoint(used):
-                yield f"the sizes after {_named(node)} are unknown, and may allow only the old size"
+                where = _named(node)
+                yield f"the sizes after {where} are unknown, so later nodes may need the old size"
             elif not is_checked(node):
-                yield f"{_named(node)} may reject other sizes: its requirements are unknown"
+                yield f"the operator of {_named(node)} is unknown, so it may need the old size"
             unknown.update(new)
 
 

@@ -75,7 +75,7 @@ def strip(model: Model, what: What) -> None:
         OnnxTextError: `what` has another value.
     """
     if what not in get_args(What):
-        raise refused(f"`{what}` cannot be stripped", f"choose of {', '.join(get_args(What))}")
+        raise refused(f"`{what}` cannot be stripped", f"choose one of {', '.join(get_args(What))}")
     if what == "value-info":
         for scope in walk_graphs(model):
             _strip_types(scope)

@@ -77,9 +77,11 @@ def _wanted(
         value = inputs[name]
         shape = shapes.get(name) or getattr(value.type, "shape", None)
         if not isinstance(value.type, TensorType) or shape is None:
-            raise refused(f"`{name}` is no tensor with a shape")
+            raise refused(
+                f"`{name}` is not a tensor of known rank, so it has no dimension to make symbolic"
+            )
         if value.data is not None:
-            raise refused(f"`{name}` has a default, whose shape is fixed")
+            raise refused(f"`{name}` has a default, whose shape would not fit a symbolic dimension")
         if not -len(shape) <= index < len(shape):
             raise refused(
                 f"`{name}` has {len(shape)} dimensions, so dimension {index} does not exist"

@@ -182,7 +182,9 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
     # A graph output keeps its name, so the input is renamed to the name of the output.
     made = any(source in other.outputs for other in rest)
     if not made or any(value.name == source for value in scope.outputs):
-        raise refused(f"`{old}` is an output of `{scope.name}`, and no other node can define it")
+        raise refused(
+            f"`{old}` is an output of `{scope.name}`, and no remaining node can compute it"
+        )
     scope.nodes = rest
     scope.values = [value for value in scope.values if value.name != source]
     map_names(scope, lambda name: old if name == source else name)

@@ -129,12 +129,20 @@ def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True
     """
     if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
         same = _equal(first, second)
-        return Difference(name, is_output, int(not same), 1, note=None if same else "other values")
+        return Difference(
+            name, is_output, int(not same), 1, note=None if same else "the values differ"
+        )
     if first.shape != second.shape:
-        note = f"shape {list(first.shape)}, then {list(second.shape)}"
+        note = (
+            f"the shapes differ: {list(first.shape)} in the first model, "
+            f"{list(second.shape)} in the second"
+        )
         return Difference(name, is_output, first.size, first.size, note=note)
     if first.dtype != second.dtype:
-        note = f"{first.dtype.name}, then {second.dtype.name}"
+        note = (
+            f"the element types differ: {first.dtype.name} in the first model, "
+            f"{second.dtype.name} in the second"
+        )
         return Difference(name, is_output, first.size, first.size, note=note)
     if first.dtype.kind in "OSUb":
         changed = int((first != second).sum())

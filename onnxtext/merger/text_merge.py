@@ -96,7 +96,7 @@ def _merge_statements(
         versions, known = lower_all(trees, resources)
     except (LowerError, RecordError) as error:
         proposal = propose(texts, models, markers, notes, Orders())
-        notes.append(f"the merge could not be compared with the models: {error}")
+        notes.append(f"the merged text was not verified against the merged model: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
     # Swap the sides if necessary, so that the result does not depend on their order.
     if (versions[2], texts[2]) < (versions[1], texts[1]):

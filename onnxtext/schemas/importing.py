@@ -41,7 +41,8 @@ def import_schemas(package: str) -> SchemaFile:
         done = subprocess.run(command, capture_output=True, timeout=LONGEST, check=False)
     except subprocess.TimeoutExpired:
         raise SchemaImportError(
-            f"importing {package!r} took more than {LONGEST:.0f} seconds", "import a part of it"
+            f"importing {package!r} took more than {LONGEST:.0f} seconds",
+            "import a submodule of the package instead",
         ) from None
     except (OSError, ValueError) as error:
         raise SchemaImportError(
@@ -67,7 +68,9 @@ def import_schemas(package: str) -> SchemaFile:
             f"{sys.executable} -m onnxtext.schemas.child {package} shows the whole error",
         )
     if len(done.stdout) > MOST_BYTES:
-        raise SchemaImportError(f"the schemas of {package!r} are too large", "import a part of it")
+        raise SchemaImportError(
+            f"the schemas of {package!r} are too large", "import a submodule of the package instead"
+        )
     try:
         return read_schemas(Source(done.stdout.decode("utf-8", "replace"), f"<{package}>"))
     except OnnxTextError as error:

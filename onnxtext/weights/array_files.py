@@ -167,6 +167,10 @@ def _from_safetensors(
     if kind != _SAFETENSORS.get(type.element):
         raise BlobError(f"{where} is of type {kind}, the tensor is {type.element}", MISMATCH)
     _check_shape(held_shape, shape, where)
-    if len(data) != raw_size(ELEMENTS[type.element], prod(shape)):
-        raise BlobError(f"{where} has {len(data)} bytes, which do not fit", MISMATCH)
+    wanted = raw_size(ELEMENTS[type.element], prod(shape))
+    if len(data) != wanted:
+        raise BlobError(
+            f"{where} has {len(data)} bytes, but the tensor's type and shape need {wanted}",
+            MISMATCH,
+        )
     return data

@@ -181,7 +181,9 @@ class Embedder(Rewriter):
             raise BlobError(f"{where} has {length} bytes, but the tensor needs {wanted}", WRONG)
         if start + length > len(file):
             raise BlobError(
-                f"{where} ends at byte {start + length:,}, {location} at {len(file):,}", WRONG
+                f"{where} ends at byte {start + length:,}, but {location} has only "
+                f"{len(file):,} bytes",
+                WRONG,
             )
         checksum = entries.get("checksum")
         if checksum is not None:

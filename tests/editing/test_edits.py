@@ -230,7 +230,7 @@ def test_remove_connects_users_to_the_input() -> None:
 def test_remove_keeps_outputs_defined() -> None:
     made = edited(editing.remove, node="y")
     assert "  y = Sum (e, d)\n}" in made
-    with pytest.raises(OnnxTextError, match="`y` is an output of `g`, and no other node"):
+    with pytest.raises(OnnxTextError, match="`y` is an output of `g`, and no remaining node"):
         edited(editing.remove, "g (float[1] x) => (float[1] y) { y = Neg (x) }", node="y")
 
 

@@ -219,9 +219,12 @@ def test_compare_values_returns_the_differences(
 
 def test_incomparable_values_have_a_note() -> None:
     other = compare_values("v", np.zeros(2), np.zeros(3))
-    assert other.note == "shape [2], then [3]"
+    assert other.note == "the shapes differ: [2] in the first model, [3] in the second"
     assert other.exceeds(1, 1)
-    assert compare_values("v", np.zeros(2), np.zeros(2, np.float32)).note == "float64, then float32"
+    other = compare_values("v", np.zeros(2), np.zeros(2, np.float32))
+    assert other.note == (
+        "the element types differ: float64 in the first model, float32 in the second"
+    )
     assert compare_values("v", [np.zeros(2)], [np.ones(2)]).differs
     assert not compare_values("v", None, None).differs
 

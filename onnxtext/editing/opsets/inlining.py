@@ -40,7 +40,10 @@ def inline(work: Work) -> int:
         _substitute(made, given, work.old)
         work.before.append(made)
     _keep_statement(work)
-    work.say(f"it is replaced by its definition, because it exists since version {work.old.since}")
+    work.say(
+        "its function body replaces it, because the operator exists only since version "
+        f"{work.old.since}"
+    )
     return version
 
 

@@ -133,7 +133,9 @@ def _removed_defaults(work: Work, step: Step) -> None:
         if name == "is_test" and in_test_mode:  # a node with one output is never in training mode
             continue
         if default_of(work.old, name) != wanted and name not in work.dropped:
-            raise Obstacle(f"without `{name}` it is a node for training before version {step[2]}")
+            raise Obstacle(
+                f"before version {step[2]}, `{name}` is 0 by default, which means training mode"
+            )
 
 
 def _make_explicit(work: Work, step: Step, name: str) -> None:

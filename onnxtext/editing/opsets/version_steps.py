@@ -20,9 +20,9 @@ from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_version, rule_of
 from onnxtext.editing.opsets.schema_versions import changes_between, unfit
 
-_DEEPEST = 12
-"""A quarter of the most successive steps of a node and the nodes that replace it."""
-_MOST_NODES = 1000
+_MOST_SUCCESSIVE_STEPS = 48
+"""The most successive steps of a node and the nodes that replace it."""
+_MOST_STEPS = 1000
 """The most steps of a node and all nodes that replace it."""
 
 
@@ -98,8 +98,8 @@ class Stepper:
             return [node]
         self._infer(node, old)
         self._made += 1
-        if depth > _DEEPEST * 4 or self._made > _MOST_NODES:
-            raise Obstacle("its conversion makes too many nodes")
+        if depth > _MOST_SUCCESSIVE_STEPS or self._made > _MOST_STEPS:
+            raise Obstacle("its conversion takes too many steps")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:
             work, reached = self._up(node, old, since, version)

@@ -142,7 +142,7 @@ def pad_to_inputs(work: Work) -> None:
     """Convert `Pad` to version 11: `pads` and `value` become inputs."""
     value = work.real("value") or 0.0
     if not _to_input(work, "pads", 1):
-        raise Obstacle("it pads nothing")
+        raise Obstacle("its `pads` is missing or empty")
     if value:
         element = work.element(work.input(0))
         work.set_input(2, work.constant("constant_value", [value], element, ()))
@@ -187,7 +187,7 @@ def pads_renamed(work: Work) -> None:
         raise Obstacle(f"it has no `{old}`")
     work.drop(old)
     work.set(tensors.ints(new, numbers))
-    work.say(f"`{old}` is called `{new}`")
+    work.say(f"`{old}` is renamed to `{new}`")
     carry_over(work)
 
 

@@ -128,7 +128,8 @@ def rules() -> Mapping[Step, Rule]:
         found[name, 2] = Rule(indexing.lp_pool_up, _refuse("its `p` was a float before version 2"))
     made = {("", name, since): rule for (name, since), rule in found.items()}
     made["ai.onnx.ml", "LabelEncoder", 2] = Rule(
-        casts.label_encoder_up, _refuse("it numbered its classes before version 2")
+        casts.label_encoder_up,
+        _refuse("before version 2 it has `classes_strings` instead of keys and values"),
     )
     return MappingProxyType(made)
 

@@ -89,7 +89,7 @@ def resize_down(work: Work) -> None:
         raise Obstacle("before version 11, `coordinate_transformation_mode` is `asymmetric`")
     if work.string("mode") == "nearest":
         if work.string("nearest_mode") != "floor" or min(scales) < 1:
-            raise Obstacle("version 10 chooses another nearest element")
+            raise Obstacle("version 10 rounds to another nearest element (`nearest_mode`)")
     elif work.string("mode") != "linear":
         raise Obstacle("its `mode` exists since version 11")
     name = work.input(2)
