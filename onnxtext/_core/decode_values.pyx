@@ -215,15 +215,13 @@ cdef class Values:
                 self.held = make_data(RAW_DATA, OF_RAW, held)
             elif field.key == head.typed_key and head.size:
                 entries = typed_entries(data, field.value, at, field.key)
-                if entries is None:
+                if entries is None or (head.is_complex and len(entries) * 8 % head.bits):
                     return False
                 if head.bits < 8 and not is_packed(
                     <Bytes><const char*>entries, len(entries), head.count, head.bits, 4
                 ):
                     return False
                 size = len(entries) // (4 if is_narrow(field.key) else 8)
-                if head.is_complex and size % 2:
-                    return False
                 self.most = max(self.most, size, head.count if head.bits < 8 else 0)
                 self.held = make_data(TYPED_DATA, OF_TYPED, entries)
             else:
