@@ -170,7 +170,10 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
 
 
 def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
-    """Return the metadata of value infos with unique names and no other decorators."""
+    """Return the metadata of the value infos whose names are unique, by name.
+
+    Value infos that have other decorators than `@meta` are left out.
+    """
     names = Counter(value.name for value in infos)
     entries: dict[str, Pairs] = {}
     for info in infos:

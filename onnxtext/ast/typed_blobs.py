@@ -129,7 +129,7 @@ def repeated(value: Any, least: int) -> RepeatedList | None:
 
 
 def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
-    """Return all items of a list, with the last item repeated."""
+    """Return all items of a list whose text `[1, 2, ...]` repeats the last item."""
     items = value.items
     more = value.count - len(items)
     if isinstance(items[0], Float32):

@@ -122,7 +122,7 @@ def floats(elements: Elements) -> NDArray[np.uint32]:
 
 
 def doubles(elements: Elements) -> NDArray[np.uint64]:
-    """Read float64 elements as bits."""
+    """Read float64 elements; return the IEEE bits of each."""
 
     def fast(data: bytes) -> NDArray[Any] | None:
         values = _plain_doubles(data)

@@ -208,7 +208,7 @@ class Kinds:
     # ---- Kinds ------------------------------------------------------------------------------
 
     def _node(self, node: Node, target: Target, typed: Facts, before: int) -> tuple[Facts, Values]:
-        """Return the types and values of the outputs of a node without bodies."""
+        """Return the types and values of the outputs of a node that has no nested graphs."""
         own = self._reads.get(id(target))
         if own is None:
             own = self._reads[id(target)] = reads(target)

@@ -245,7 +245,7 @@ def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
 
 
 def _symbol(one: Influence) -> Extent:
-    """Return a new symbol, which no model can contain, for a size of an input."""
+    """Return a symbol for a size of an input; its name cannot occur in a model."""
     return sized(f"\1{one.input}.{one.part.kind}.{one.part.at}")
 
 

@@ -120,7 +120,10 @@ class _SectionItems:
                 )
 
     def values(self) -> Iterator[t.CompletionItem]:
-        """Yield values: `above`, and the values that the key has in other places of the text."""
+        """Yield values for a metadata key: `above` and its values elsewhere in the text.
+
+        In a section `quantization`, yield a list with the keys of an annotation.
+        """
         if self.section.section == "quantization":
             pairs = ", ".join(f'"{name}": "${at}"' for at, name in enumerate(_ANNOTATION, 1))
             yield self.item(f"[{_ANNOTATION[0]}, …]", _VALUE, text="[", snippet=f"[{pairs}]")

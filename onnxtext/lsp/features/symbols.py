@@ -99,7 +99,7 @@ class _Outline:
         return _RANGE % (*ends[0], *ends[1])
 
     def place(self, column: list[str | None]) -> None:
-        """Replace the placeholders in rows by line numbers, and group the rows by scope."""
+        """Replace the placeholders in cached symbols by line numbers, and group them by scope."""
         statements, by_scope = self.index.statements, self._by_scope
         places = self.lines.places(self.index.starts)
         for statement, row, (line, _) in zip(statements, column, places, strict=True):

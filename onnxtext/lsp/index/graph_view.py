@@ -390,7 +390,7 @@ class Drawing:
 
 
 def _closed_group(chain: Path, made: Collection[str]) -> str:
-    """Return the outermost closed group of a chain; "" if all are open."""
+    """Return the outermost collapsed group of a path of nested groups; "" if none is collapsed."""
     return next((part for part in chain if part not in made and parse_id(part) is None), "")
 
 

@@ -208,7 +208,10 @@ def meanings(
 
 
 def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:
-    """Return type and modifiers of inputs and initializers; None if outer values are visible."""
+    """Return the token type and modifiers of each input and initializer of a scope, by name.
+
+    None for a nested graph or another scope that can use values of an outer graph.
+    """
     if scope.parent is not None or scope.main_graph is not None:
         return None
     inputs = {value.name for value in scope.inputs}

@@ -127,7 +127,7 @@ class PipeReader:
 
 
 class PipeWriter:
-    """Writes to the editor; does not close the stream."""
+    """Writes messages to the editor; `close` leaves the stream open."""
 
     def __init__(self, stream: BinaryIO, lost: Callable[[], None]) -> None:
         """Create a writer.

@@ -125,7 +125,10 @@ def rounded_up(left: Extent, right: Extent) -> Extent:
 
 
 def opaque(kind: str, parts: tuple[int | Size, ...]) -> Extent:
-    """Return a quotient, minimum or maximum as one opaque factor; None if it is too heavy."""
+    """Return a quotient, minimum or maximum as one factor that is not simplified further.
+
+    None if it has too many symbols and terms.
+    """
     weight = 1 + sum([_weight(part) for part in parts])
     return Size((((Term(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None
 

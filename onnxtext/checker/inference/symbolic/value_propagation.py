@@ -212,7 +212,7 @@ def _transpose(call: OperatorCall) -> Value | None:
 
 
 def _in_shape(call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
-    """Return the elements of the first input in the shape of the operator's output."""
+    """Return the elements of the first input, with the shape of the operator's output."""
     value, shape = call.value(0), made[0] if made else None
     if value is None or not isinstance(shape, tuple):
         return ()
