@@ -23,6 +23,7 @@ from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.elements import ELEMENTS
 
 cdef enum:
+    LARGE = 1 << 16  # the size of pieces: the C library reuses their memory
     SMALL = 4096  # larger attributes are not cached, larger data is not copied
     UNINTERRUPTED = 1 << 14
     # Types of attributes.
@@ -233,6 +234,7 @@ cdef class ValueEncoder(TypeEncoder):
         cdef Decorations added
         for value in values:
             self.tick()
+            self.settle()
             before = out.size
             data = data_of(value)
             if type(data) is A_SPARSE:
@@ -280,6 +282,12 @@ cdef class ValueEncoder(TypeEncoder):
                 self.pieces += (self.out.take(0), piece)
             else:
                 self.out.add_bytes(bytes(piece))
+        return 0
+
+    cdef int settle(self) except -1:
+        """Make a piece of the buffer if it is large; only between fields of the main graph."""
+        if self.out.size >= LARGE and self.depth == 1:
+            self.pieces.append(self.out.take(0))
         return 0
 
     cdef bint tensor(self, type_, name, data, bytes doc) except -1:

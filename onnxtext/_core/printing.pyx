@@ -97,6 +97,8 @@ cdef class Printer(NodePrinter):
             self._wait()
             out.line(indent + INDENT)
             self._node(node, indent + INDENT)
+            if not self.depth:
+                out.settle()
         out.line(indent)
         return out.character(c"}")
 
@@ -212,6 +214,8 @@ cdef class Printer(NodePrinter):
             out.line(indent + INDENT)
             self._value(value, indent + INDENT)
             out.character(c",")
+            if not self.depth:
+                out.settle()
         out.line(indent)
         return out.character(c">")
 
