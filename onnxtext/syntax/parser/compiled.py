@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from onnxtext._core import actions, sections
+from onnxtext._core import actions, functions, sections
 from onnxtext._core.grammar import OPS, Grammar
 from onnxtext._core.literals import Layout
 from onnxtext._core.parser import LalrLoop
@@ -99,6 +99,8 @@ The core calls the functions of all other actions."""
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "bare_graph_name": actions.bare_graph_name,
     "decorator": actions.decorator,
+    "function": functions.function,
+    "header": functions.header,
     "label_step": sections.label_step,
     "metadata_block": sections.metadata_block,
     "metadata_section": sections.metadata_section,
