@@ -8,12 +8,12 @@ from onnxtext._core.decode cimport UNINTERRUPTED, Decoder, next_field
 from onnxtext._core.decode_types cimport text_of
 from onnxtext._core.decode_entries cimport any_entry_of
 from onnxtext._core.keys cimport *
-from onnxtext._core.slots cimport plain_value_info
+from onnxtext._core.slots cimport make_function, plain_value_info
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
 from onnxtext.ast.combine_lists import assemble_function
 from onnxtext.ast.metadata import meta_of
-from onnxtext.ast.model import Function, Model, OpsetImport
+from onnxtext.ast.model import Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 
 
@@ -145,9 +145,9 @@ cdef class ModelDecoder(Decoder):
                 overload = text_of(data, field.value, at)
             elif field.key == FUNCTION_DOC_STRING:
                 doc_string = text_of(data, field.value, at)
-        function = Function(
+        function = make_function(
             name, inputs, outputs, tuple(parameters + attributes), [], nodes, domain, overload,
-            doc_string, opsets,
+            doc_string, opsets, (), -1,
         )
         if entries:
             self.values.is_plain = False

@@ -12,7 +12,8 @@ from onnxtext._core.encode_types cimport identity, is_denoted
 from onnxtext._core.encode_values cimport ValueEncoder
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
-    NODE, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, graph_part,
+    FUNCTION, NODE, OF_FUNCTION, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, graph_part,
+    value_part,
 )
 
 from onnxtext._core.ordering import ordered_infos
@@ -199,42 +200,45 @@ cdef class Encoder(ValueEncoder):
     cdef int _function(self, function) except -1:
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size
-        out.text(FUNCTION_NAME, function.name)
-        for value in function.inputs:
-            out.text(FUNCTION_INPUT, value.name)
-        for value in function.outputs:
-            out.text(FUNCTION_OUTPUT, value.name)
-        for item in function.attributes:
+        if type(function) is not FUNCTION:
+            raise TypeError("expected a Function")
+        inputs, outputs = get(function, OF_FUNCTION.inputs), get(function, OF_FUNCTION.outputs)
+        parameters, at = get(function, OF_FUNCTION.attributes), get(function, OF_FUNCTION.at)
+        decorators = get(function, OF_FUNCTION.decorators)
+        out.text(FUNCTION_NAME, get(function, OF_FUNCTION.name))
+        for value in inputs:
+            out.text(FUNCTION_INPUT, value_part(value, OF_VALUE.name, "name"))
+        for value in outputs:
+            out.text(FUNCTION_OUTPUT, value_part(value, OF_VALUE.name, "name"))
+        for item in parameters:
             if isinstance(item, str):
                 out.text(FUNCTION_ATTRIBUTE, item)
-        for node in function.nodes:
+        for node in get(function, OF_FUNCTION.nodes):
             self._node(FUNCTION_NODE, node)
-        self.some_text(FUNCTION_DOC_STRING, function.doc_string)
-        for item in function.opset_imports:
+        self.some_text(FUNCTION_DOC_STRING, get(function, OF_FUNCTION.doc_string))
+        for item in get(function, OF_FUNCTION.opset_imports):
             self._opset(FUNCTION_OPSET_IMPORT, item)
-        self.some_text(FUNCTION_DOMAIN, function.domain)
-        for item in function.attributes:
+        self.some_text(FUNCTION_DOMAIN, get(function, OF_FUNCTION.domain))
+        for item in parameters:
             if not isinstance(item, str):
-                self.attribute(FUNCTION_ATTRIBUTE_PROTO, item, function.at)
-        for values in (function.inputs, function.outputs):
+                self.attribute(FUNCTION_ATTRIBUTE_PROTO, item, at)
+        for values in (inputs, outputs):
             for value in values:
-                if value.type is not None:
+                if value_part(value, OF_VALUE.type, "type") is not None:
                     self._value(FUNCTION_VALUE_INFO, value)
-        for value in function.values:
+        for value in get(function, OF_FUNCTION.values):
             self._value(FUNCTION_VALUE_INFO, value)
         if self.values_in_python:
-            for made in self.lowering.typed_outputs(function, dict(function.value_metadata)):
+            metadata = dict(get(function, OF_FUNCTION.value_metadata))
+            for made in self.lowering.typed_outputs(function, metadata):
                 out.field(FUNCTION_VALUE_INFO, made)
         else:
             self._typed_outputs(FUNCTION_VALUE_INFO, function)
-        self.some_text(FUNCTION_OVERLOAD, function.overload)
-        self.entries(FUNCTION_METADATA_PROPS, function.metadata)
-        if function.decorators or self.lowering.defaults.others:
+        self.some_text(FUNCTION_OVERLOAD, get(function, OF_FUNCTION.overload))
+        self.entries(FUNCTION_METADATA_PROPS, get(function, OF_FUNCTION.metadata))
+        if decorators or self.lowering.defaults.others:
             made = out.take(start)
-            at = function.at
-            out.add_bytes(
-                self.lowering.finish("FunctionProto", made, function.decorators, at)
-            )
+            out.add_bytes(self.lowering.finish("FunctionProto", made, decorators, at))
         return 0
 
     cdef int some_integer(self, int key, value) except -1:

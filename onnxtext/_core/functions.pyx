@@ -1,35 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parser actions for functions and headers: the compiled part of `onnxtext.syntax.actions`."""
 from onnxtext._core.slots cimport (
-    OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, put, slot_of,
+    OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, make_function, put, slot_of,
 )
 
-from onnxtext._core.slots import slots_of
-from onnxtext.ast.model import Function, OpsetImport
+from onnxtext.ast.model import OpsetImport
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, PRESENCE_KEYS, Header
 from onnxtext.syntax.actions.headers import header as python_header
 from onnxtext.syntax.actions.models import function as python_function
 
-cdef struct FunctionSlots:
-    Py_ssize_t name
-    Py_ssize_t inputs
-    Py_ssize_t outputs
-    Py_ssize_t attributes
-    Py_ssize_t values
-    Py_ssize_t nodes
-    Py_ssize_t domain
-    Py_ssize_t overload
-    Py_ssize_t doc_string
-    Py_ssize_t opset_imports
-    Py_ssize_t decorators
-    Py_ssize_t presence
-    Py_ssize_t metadata
-    Py_ssize_t value_metadata
-    Py_ssize_t at
-
-cdef FunctionSlots OF_FUNCTION = slots_of(Function)
 cdef Py_ssize_t OF_AT = slot_of(Header, "at"), OF_VALUES = slot_of(Header, "values")
-cdef type FUNCTION = Function, HEADER = Header, OPSET_IMPORT = OpsetImport
+cdef type HEADER = Header, OPSET_IMPORT = OpsetImport
 cdef set STRING_KEYS = {"domain", "overload", "doc_string"}
 
 if not STRING_KEYS | PRESENCE_KEYS | {"opset_import"} == FUNCTION_KEYS:
@@ -80,24 +61,12 @@ def function(
         return python_function(
             at, decorators, head, name, parameters, inputs, outputs, values, nodes
         )
-    made = PyType_GenericAlloc(FUNCTION, 0)
-    put(made, OF_FUNCTION.name, name)
-    put(made, OF_FUNCTION.inputs, inputs)
-    put(made, OF_FUNCTION.outputs, outputs)
-    put(made, OF_FUNCTION.attributes, tuple(parameters) if parameters else ())
-    put(made, OF_FUNCTION.values, values or [])
-    put(made, OF_FUNCTION.nodes, nodes)
-    put(made, OF_FUNCTION.domain, known.get("domain"))
-    put(made, OF_FUNCTION.overload, known.get("overload"))
-    put(made, OF_FUNCTION.doc_string, known.get("doc_string"))
     opsets = known.get("opset_import")
-    put(made, OF_FUNCTION.opset_imports, [] if opsets is None else opsets)
-    put(made, OF_FUNCTION.decorators, tuple(decorators) if decorators else ())
-    put(made, OF_FUNCTION.presence, None)
-    put(made, OF_FUNCTION.metadata, ())
-    put(made, OF_FUNCTION.value_metadata, {})
-    put(made, OF_FUNCTION.at, at)
-    return made
+    return make_function(
+        name, inputs, outputs, tuple(parameters) if parameters else (), values or [], nodes,
+        known.get("domain"), known.get("overload"), known.get("doc_string"),
+        [] if opsets is None else opsets, tuple(decorators) if decorators else (), at,
+    )
 
 
 cdef bint has_no_data(list values, bint is_interface) except -1:

@@ -28,7 +28,7 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedBlob,
 )
 from onnxtext.printer.attributes import attribute_text
-from onnxtext.printer.graphs import GraphPrinter, operator_text
+from onnxtext.printer.graphs import GraphPrinter, domain_text
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_lines
 from onnxtext.printer.statements import ATTRIBUTE_WIDTH
@@ -102,14 +102,15 @@ cdef class NodePrinter(ValuePrinter):
             out.add(b" = ", 3)
             domain = get(node, OF_NODE.domain)
             overload = get(node, OF_NODE.overload)
-            if domain is None and overload is None:
-                out.word(op_type)
-            else:
-                key = (op_type, domain, overload)
-                operator = self.texts.get(key)
-                if operator is None:
-                    operator = self.texts[key] = operator_text(node)
-                out.text(operator)
+            if domain is not None:
+                text = self.texts.get(domain)
+                if text is None:
+                    text = self.texts[domain] = domain_text(domain)
+                out.text(text)
+            out.word(op_type)
+            if overload is not None:
+                out.character(c":")
+                out.word(overload)
             flat.operator = out.size - flat.line
             attributes = get(node, OF_NODE.attributes)
             flat.behind = attributes and not self._flat_attributes(attributes)

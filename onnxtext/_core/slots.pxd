@@ -7,6 +7,9 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
 cdef extern from "Python.h":
     object PyType_GenericAlloc(type, Py_ssize_t)
 
+cdef enum:
+    POINTER = sizeof(void*)
+
 cdef struct NodeSlots:
     Py_ssize_t op_type
     Py_ssize_t inputs
@@ -40,6 +43,23 @@ cdef struct GraphSlots:
     Py_ssize_t value_metadata
     Py_ssize_t at
 
+cdef struct FunctionSlots:
+    Py_ssize_t name
+    Py_ssize_t inputs
+    Py_ssize_t outputs
+    Py_ssize_t attributes
+    Py_ssize_t values
+    Py_ssize_t nodes
+    Py_ssize_t domain
+    Py_ssize_t overload
+    Py_ssize_t doc_string
+    Py_ssize_t opset_imports
+    Py_ssize_t decorators
+    Py_ssize_t presence
+    Py_ssize_t metadata
+    Py_ssize_t value_metadata
+    Py_ssize_t at
+
 cdef struct AttributeSlots:
     Py_ssize_t name
     Py_ssize_t type
@@ -67,13 +87,15 @@ cdef struct FieldSlots:
 
 cdef Py_ssize_t slot_of(cls, str name) except -1
 
-cdef type GRAPH, NODE, VALUE_INFO, ATTRIBUTE, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
+cdef type GRAPH, FUNCTION, NODE, VALUE_INFO, ATTRIBUTE, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
 cdef type RAW_DATA, TYPED_DATA, STRING_DATA
 cdef DecoratorSlots OF_DECORATOR
 cdef FieldSlots OF_FIELD
 cdef TensorSlots OF_TENSOR
 cdef TensorTypeSlots OF_TENSOR_TYPE
 cdef GraphSlots OF_GRAPH
+cdef FunctionSlots OF_FUNCTION
+cdef Py_ssize_t[64] IN_FUNCTION  # for a slot of `Graph`, the slot of the same name in `Function`
 cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE
@@ -81,6 +103,11 @@ cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS
 
 cdef object make_graph(
     object name, object inputs, object outputs, object values, object nodes, Py_ssize_t at
+)
+cdef object make_function(
+    object name, object inputs, object outputs, object attributes, object values, object nodes,
+    object domain, object overload, object doc_string, object opset_imports, object decorators,
+    object at,
 )
 cdef object plain_value_info(object name, object type_, object data, tuple decorators)
 cdef object make_float32(uint32_t bits)
@@ -112,7 +139,11 @@ cdef inline object get(object made, Py_ssize_t slot):
 
 cdef inline object graph_part(owner, Py_ssize_t slot, str name):
     """Return an attribute of a graph or function, given its slot in graphs and its name."""
-    return get(owner, slot) if type(owner) is GRAPH else getattr(owner, name)
+    if type(owner) is GRAPH:
+        return get(owner, slot)
+    if type(owner) is FUNCTION and IN_FUNCTION[slot // POINTER]:
+        return get(owner, IN_FUNCTION[slot // POINTER])
+    return getattr(owner, name)
 
 
 cdef inline object record(type kind, tuple items):
@@ -126,6 +157,11 @@ cdef inline object record(type kind, tuple items):
     return made
 
 
+cdef inline object value_part(value, Py_ssize_t slot, str name):
+    """Return an attribute of a value info, given its slot and its name."""
+    return get(value, slot) if type(value) is VALUE_INFO else getattr(value, name)
+
+
 cdef inline object data_of(value):
     """Return the data of a value info; None without data."""
-    return get(value, OF_VALUE.data) if type(value) is VALUE_INFO else value.data
+    return value_part(value, OF_VALUE.data, "data")

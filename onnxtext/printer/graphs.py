@@ -362,9 +362,11 @@ def operator_text(node: Node) -> str:
     operator = word(node.op_type) if node.op_type or node.domain is not None else ""
     if node.domain is None:
         return operator + overload
-    if not node.domain:
-        return f".{operator}{overload}"
-    parts = node.domain.split(".")
-    if all(word(part) == part for part in parts):
-        return f"{node.domain}.{operator}{overload}"
-    return f"{quoted(node.domain)}.{operator}{overload}"
+    return domain_text(node.domain) + operator + overload
+
+
+def domain_text(domain: str) -> str:
+    """Return the domain of an operator with the dot after it: `com.example.`."""
+    if all(word(part) == part for part in domain.split(".")):
+        return f"{domain}."
+    return f"{quoted(domain)}." if domain else "."
