@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.literals cimport (
-    UNINTERRUPTED, Layout, Reader, after_blanks, is_digit, read_element,
+    UNINTERRUPTED, Layout, Reader, after_blanks, is_blank, is_digit, read_element,
 )
 
 cdef Layout INT64 = Layout(None, "int", 64, 0, None, ())
@@ -29,6 +29,8 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     cdef const char* at = after_blanks(text + is_list)
     cdef const char* end = text + size - is_list
     cdef const char* next = at
+    cdef const char* last = end - 1
+    cdef bint has_comma  # after the last item
     cdef Py_ssize_t count = 1, index
     cdef int64_t integer
     cdef bytes made
@@ -42,6 +44,10 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
         kind = c"i" if next == end or next[0] == c"," else c"f"
     for index in range(size if is_list else 0):
         count += text[index] == c","
+    while last > at and is_blank(last[0]):
+        last -= 1
+    has_comma = is_list and last[0] == c","
+    count -= has_comma
     layout = INT64 if kind == c"i" else FLOAT32
     made = PyBytes_FromStringAndSize(NULL, count * layout.width)
     reader.at = at
@@ -57,6 +63,8 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
             return None
         if is_list:
             reader.at = after_blanks(reader.at)
+    if has_comma and reader.at[0] == c",":
+        reader.at = after_blanks(reader.at + 1)
     if reader.at != end or (is_list and end[0] != c"]"):
         return None
     if kind == c"f":

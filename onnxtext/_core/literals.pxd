@@ -46,8 +46,12 @@ cdef inline bint is_external_number(text):
     return size > 0 and (size == 1 or digits[0] != c"0")
 
 
+cdef inline bint is_blank(char character) noexcept:
+    return character == c" " or c"\t" <= character <= c"\r"
+
+
 cdef inline const char* after_blanks(const char* at) noexcept:
-    while at[0] == c" " or c"\t" <= at[0] <= c"\r":
+    while is_blank(at[0]):
         at += 1
     return at
 

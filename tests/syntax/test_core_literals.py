@@ -129,10 +129,15 @@ def test_both_cores_read_the_same_backslashes(text: str) -> None:
 
 
 @pytest.mark.thorough
-@given(st.lists(st.sampled_from([*INTEGERS, *DECIMALS, *OTHERS]), min_size=1, max_size=4))
-@example(["nan", "-inf", "1.5"])
-@example(["9223372036854775807", "-9223372036854775808"])
-def test_both_cores_read_the_same_attributes(items: list[str]) -> None:
+@given(
+    st.lists(st.sampled_from([*INTEGERS, *DECIMALS, *OTHERS]), min_size=1, max_size=4),
+    st.sampled_from(["[%s]", "[%s,]", "[\n    %s,\n  ]", "[ %s , , ]"]),
+)
+@example(["nan", "-inf", "1.5"], "[%s]")
+@example(["9223372036854775807", "-9223372036854775808"], "[%s,]")
+@example(["1", ""], "[%s,]")
+@example(["1.5"], "[ %s , ]")
+def test_both_cores_read_the_same_attributes(items: list[str], form: str) -> None:
     for kind in ("", ": int", ": float", ": ints", ": floats"):
-        value = f"[{', '.join(items)}]" if kind.endswith("s") or len(items) > 1 else items[0]
+        value = form % ", ".join(items) if kind.endswith("s") or len(items) > 1 else items[0]
         assert_same_in_both(f"g () => () {{ x = A <b{kind} = {value}> () }}")
