@@ -34,8 +34,16 @@ cdef class Numbers:
     cdef Text items  # separated by commas and spaces
     cdef Py_ssize_t* ends
     cdef Py_ssize_t count, room
+    cdef object content  # the object that the next numbers are read from; None if unknown
+    cdef object loaded  # the object whose numbers these are; None if unknown
+    cdef Kind kind  # and the form in which they are printed
+    cdef int width
+    cdef Elements type
 
     cdef int clear(self) except -1
+    cdef int load(
+        self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type
+    ) except -1
     cdef int integers(self, tuple values) except -1
     cdef int elements(self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type) except -1
     cdef int _complex(self, const char* data, int width) except -1

@@ -82,6 +82,26 @@ cdef class Numbers:
 
     cdef int clear(self) except -1:
         self.items.size = self.count = 0
+        self.content = self.loaded = None
+        return 0
+
+    cdef int load(
+        self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type
+    ) except -1:
+        """Replace the numbers by all those of `content`; keep them if they are the same.
+
+        A list that does not fit on one line is printed twice: the first time as a trial.
+        """
+        content = self.content
+        if (
+            content is not None and self.loaded is content and self.type is type
+            and self.kind == kind and self.width == width
+        ):
+            return 0
+        self.clear()
+        self.elements(kind, width, data, size, type)
+        self.content = self.loaded = content
+        self.kind, self.width, self.type = kind, width, type
         return 0
 
     cdef int _reserve(self, Py_ssize_t count) except -1:
@@ -107,10 +127,14 @@ cdef class Numbers:
         return 0
 
     cdef int integers(self, tuple values) except -1:
+        if self.loaded is values:
+            return 0
+        self.clear()
         self._reserve(len(values))
         for value in values:
             self.items.integer(value)
             self._end()
+        self.loaded = values
         return 0
 
     cdef int elements(
@@ -236,21 +260,23 @@ cdef class Numbers:
     ) except -1:
         """Print raw data block by block, like `flat_rows` or `nested_lines` in Python."""
         cdef Py_ssize_t row, rows, some, first = 0, index
+        cdef bint is_loaded = type.count <= budget
         if type.rank < 2:
             return self._list(out, b"[]", type.raw, type.width, data, size, type, indent, budget)
         row = type.dims[type.rank - 1]
         rows = type.count // row
-        if type.count <= budget:
-            self.clear()
-            self.elements(type.raw, type.width, data, size, type)
+        if is_loaded:
+            self.load(type.raw, type.width, data, size, type)
             if self._flat_rows(out, type, row, budget):
                 return 0
         while first < rows:
-            some = min(max(1, BLOCK // row), rows - first)
-            self.clear()
-            self.elements(
-                type.raw, type.width, data + first * row * type.width, some * row * type.width, type
-            )
+            some = rows if is_loaded else min(max(1, BLOCK // row), rows - first)
+            if not is_loaded:
+                self.clear()
+                self.elements(
+                    type.raw, type.width, data + first * row * type.width,
+                    some * row * type.width, type,
+                )
             for index in range(some):
                 self._row(out, type, first + index, index * row, row, indent)
             first += some
@@ -265,8 +291,7 @@ cdef class Numbers:
         """Print a list like `flat_list`, but block by block."""
         cdef Py_ssize_t at = 0, some, taken = 0
         if size <= BLOCK * width:
-            self.clear()
-            self.elements(kind, width, data, size, type)
+            self.load(kind, width, data, size, type)
             return self.flat_list(out, brackets, indent, budget)
         out.character(brackets[0])
         out.line(indent + INDENT)

@@ -342,14 +342,12 @@ cdef class NodePrinter(ValuePrinter):
                 return False
             out.text(text)
         elif cls is Floats:
-            self.numbers.clear()
-            data = value.data
-            self.numbers.elements(POINT, 4, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), None)
+            data = self.numbers.content = value.data
+            self.numbers.load(POINT, 4, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), None)
             self.numbers.flat_list(out, b"[]", indent, budget)
         elif value[0].__class__ is bytes:
             self._strings(value, indent, budget, False)
         else:
-            self.numbers.clear()
             self.numbers.integers(value)
             self.numbers.flat_list(out, b"[]", indent, budget)
         return True

@@ -28,7 +28,6 @@ cdef extern from "Python.h":
 
 cdef enum:
     UNINTERRUPTED = 1 << 12
-    FEW = 16  # with more entries than this, a dictionary is faster
 
 cdef frozenset PLAIN_DATA = frozenset((RAW_DATA, TYPED_DATA, STRING_DATA, Blob, TypedBlob))
 cdef object value_parts = GraphPrinter.value_parts
@@ -119,7 +118,7 @@ cdef class ValuePrinter:
         cdef Text out = self.numbers.items
         if type(kind) is not TENSOR_TYPE or not get(kind, OF_TENSOR_TYPE.shape):
             return type_text(kind)
-        out.size = 0
+        self.numbers.clear()
         out.text(get(kind, OF_TENSOR_TYPE.element))
         out.character(c"[")
         for dim in get(kind, OF_TENSOR_TYPE.shape):
@@ -144,6 +143,7 @@ cdef class ValuePrinter:
         if is_raw or type(data) is TYPED_DATA:
             content = get(data, OF_RAW if is_raw else OF_TYPED)
             PyObject_GetBuffer(content, &held, PyBUF_SIMPLE)
+            self.numbers.content = content
             try:
                 if elements.bits and elements.bits < 8:
                     if self._packed(elements, &held, is_raw, indent, budget):
@@ -202,6 +202,7 @@ cdef class ValuePrinter:
             return False
         codes = unpacked(data, type.count, type.bits, step, type.raw == INTEGER)
         data = codes
+        self.numbers.content = None
         if is_raw:
             self._raw(type, data, type.count, indent, budget)
         else:
@@ -336,65 +337,3 @@ cdef class ValuePrinter:
 cdef bint is_plain_tensor(tensor) except -1:
     """Whether the core can print a tensor in an attribute."""
     return not tensor.decorators and tensor.data.__class__ in PLAIN_DATA
-
-
-def metadata_blocks(blocks):
-    """Return the text of metadata blocks in parts, like `onnxtext.printer.sections`."""
-    cdef Text out = Text()
-    cdef int indent
-    cdef bint is_first = True
-    cdef tuple above = ()
-    for before, block in blocks:
-        indent = len(before)
-        if not is_first:
-            out.character(c"\n")
-        is_first = False
-        if isinstance(block, str):
-            out.spaces(indent)
-            out.text(block)
-            above = ()
-        elif block.kind == "function":
-            _entries(out, block.item.metadata, indent, ())
-            above = ()
-        else:
-            out.spaces(indent)
-            out.text(block.kind)
-            out.path(block.path)
-            out.add(b" {\n", 3)
-            entries = block.item.metadata
-            _entries(out, entries, indent + 2, above)
-            above = entries
-            out.line(indent)
-            out.character(c"}")
-        out.settle()
-    return out.take()
-
-
-cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:
-    """Add metadata entries, each on its own lines; `above` has the entries of the block above."""
-    cdef bint is_first = True
-    cdef str key, value
-    cdef dict known = dict(above) if len(above) > FEW else None
-    for key, value in entries:
-        if not is_first:
-            out.character(c"\n")
-        is_first = False
-        out.spaces(indent)
-        out.word(key)
-        out.add(b": ", 2)
-        if above and "\n" in value and value == _value_above(above, known, key):
-            out.add(b"above", 5)
-        else:
-            out.string(value, indent)
-    return 0
-
-
-cdef str _value_above(tuple above, dict known, str key):
-    """Return the last value of a key in the block above; None if it lacks the key."""
-    cdef Py_ssize_t at
-    if known is not None:
-        return known.get(key)
-    for at in range(len(above) - 1, -1, -1):
-        if <str>above[at][0] == key:
-            return above[at][1]
-    return None

@@ -69,7 +69,7 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
         blocks: pairs of the indentation and the block or line.
     """
     if core() == "native":
-        parts: list[str] = core_module("printing_values").metadata_blocks(blocks)
+        parts: list[str] = core_module("printing_metadata").metadata_blocks(blocks)
         return parts
     lines: list[str] = []
     above: dict[str, str] = {}  # the entries of the block directly above

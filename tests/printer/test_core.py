@@ -294,7 +294,7 @@ CHARACTERS = ("a", " ", "\n", "\n", '"', '"', "\\", "\t", "\r", "\0", "\x7f", "Ã
 
 
 def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnxtext._core.printing_values import metadata_blocks
+    from onnxtext._core.printing_metadata import metadata_blocks
 
     chance = seeded()
     for some in (CHARACTERS[:11], CHARACTERS, (*CHARACTERS, "\U0001f600", "\udc80")):
