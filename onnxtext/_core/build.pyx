@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t, uint32_t
 
 from onnxtext._core.attribute_numbers cimport read_number
 from onnxtext._core.grammar cimport (
-    DEFER, KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
+    DEFER, DOTTED, KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
 )
 from onnxtext._core.literals cimport Layout, is_external_number, read_literal
 from onnxtext._core.slots cimport (
@@ -301,7 +301,9 @@ cdef object make_node(
     if rule.take[3] < 0:
         return None
     operator = one_name(stack, base + rule.take[3])
-    if operator is None:
+    if operator is None and stack.entries[base + rule.take[3]].form == DOTTED:
+        domain, operator = stack.dotted(base + rule.take[3])
+    elif operator is None:
         operator = tuple(stack.value(base + rule.take[3]))
         if len(operator) > 1:
             domain = ".".join(operator[len(operator) > 2 and operator[0] == "":-1])

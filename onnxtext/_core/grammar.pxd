@@ -17,6 +17,7 @@ cdef enum:
     ONE_STRING = -5  # a list with one STRING
     ONE_INNER = -6  # a list with one INNER
     INNER_BYTES = -7  # like INNER, in UTF-8
+    DOTTED = -8  # a list of the names between dots
 
 cdef enum Op:
     CALL  # the result of the rule's function
@@ -36,6 +37,7 @@ cdef enum Op:
     LIST_EMPTY
     LIST_FIRST
     LIST_MORE
+    LIST_DOTTED  # like LIST_MORE, for names with dots between them
     PAIR  # a tuple of the last and the first child
     VALUE  # a `ValueInfo`
     GRAPH  # a `Graph` in an attribute

@@ -12,10 +12,10 @@ from onnxtext._core.build cimport (
     make_opset, make_record, make_tensor, make_value_info,
 )
 from onnxtext._core.grammar cimport (
-    ATTRIBUTE, BYTES, DECORATED, DEFER, ENTRY, GRAPH, INNER, INNER_BYTES, INTEGER, ITSELF, KEEP,
-    LABEL, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER,
-    ONE_STRING, OPSET, PAIR, PASS, RECORD, REMEMBER, STAYS, STRING, TENSOR, TOKEN, UNIT, VALUE,
-    Grammar, Rule,
+    ATTRIBUTE, BYTES, DECORATED, DEFER, DOTTED, ENTRY, GRAPH, INNER, INNER_BYTES, INTEGER, ITSELF,
+    KEEP, LABEL, LIST_DOTTED, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES,
+    OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS, RECORD, REMEMBER, STAYS, STRING, TENSOR,
+    TOKEN, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.memo cimport Memo
 from onnxtext._core.scanner cimport END, LONG
@@ -212,7 +212,8 @@ cdef class LalrLoop(Stack):
         return False
 
     cdef inline bint _renamed(self, Rule* rule, Entry* entry) noexcept:
-        """Whether a rule can reuse the entry of its only symbol without creating an object."""
+        """Whether a rule can reuse the entry of its first symbol without creating an object."""
+        cdef Entry* last
         if rule.op == UNIT:
             return True
         if rule.op == KEEP and entry.form == TOKEN:
@@ -225,6 +226,15 @@ cdef class LalrLoop(Stack):
             if entry.form == INNER:
                 entry.form = ONE_INNER
                 return True
+        if rule.op == LIST_DOTTED:
+            last = &self.entries[self.depth]
+            if (
+                (entry.form == ONE_STRING or entry.form == DOTTED) and last.form == STRING
+                and entry.end + 1 == last.start
+            ):
+                entry.form = DOTTED
+                return True
+            return False
         if rule.op == BYTES and entry.form == INNER:
             entry.form = INNER_BYTES
             return True
@@ -238,7 +248,7 @@ cdef class LalrLoop(Stack):
         cdef Rule* rule = &self.grammar.rules[number]
         cdef int op = rule.op
         cdef object made = None
-        if op == LIST_MORE:
+        if op == LIST_MORE or op == LIST_DOTTED:
             made = self.child(rule, base, 0)
             (<list?>made).append(self.child(rule, base, 1))
         elif op == LIST_FIRST:

@@ -22,6 +22,7 @@ cdef class Stack:
     cdef object token(self, Py_ssize_t start, Py_ssize_t end)
     cdef object value(self, Py_ssize_t at)
     cdef bytes _inner_bytes(self, Entry* entry)
+    cdef tuple dotted(self, Py_ssize_t at)
     cdef object child(self, Rule* rule, Py_ssize_t base, int number)
     cdef list children(self, Rule* rule, Py_ssize_t base)
 

@@ -3,7 +3,7 @@
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 
 from onnxtext._core.grammar cimport (
-    DEFER, INNER, INNER_BYTES, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
+    DEFER, DOTTED, INNER, INNER_BYTES, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
 )
 from onnxtext._core.slots cimport put
 
@@ -13,6 +13,8 @@ cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
     object PyBytes_FromStringAndSize(const char*, Py_ssize_t)
     bint PyUnicode_IS_ASCII(object)
+    int PyUnicode_KIND(object)
+    unsigned int PyUnicode_READ(int, void*, Py_ssize_t)
     void* PyUnicode_DATA(object)
 
 
@@ -70,6 +72,8 @@ cdef class Stack:
             return self._inner_bytes(entry)
         if form == ONE_INNER:
             return [PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)]
+        if form == DOTTED:
+            return PyUnicode_Substring(self.text, entry.start, entry.end).split(".")
         if form == STRING:
             return PyUnicode_Substring(self.text, entry.start, entry.end)
         if form == ONE_STRING:
@@ -85,6 +89,17 @@ cdef class Stack:
                 <const char*>PyUnicode_DATA(self.text) + start, end - start
             )
         return bytes_of(PyUnicode_Substring(self.text, start, end))
+
+    cdef tuple dotted(self, Py_ssize_t at):
+        """Return the domain, and the operator in a tuple, of an entry of the form DOTTED."""
+        cdef Entry* entry = &self.entries[at]
+        cdef int kind = PyUnicode_KIND(self.text)
+        cdef void* data = PyUnicode_DATA(self.text)
+        cdef Py_ssize_t dot = entry.end - 1
+        while PyUnicode_READ(kind, data, dot) != c".":
+            dot -= 1
+        domain = PyUnicode_Substring(self.text, entry.start, dot)
+        return domain, (PyUnicode_Substring(self.text, dot + 1, entry.end),)
 
     cdef object child(self, Rule* rule, Py_ssize_t base, int number):
         """Return a child of a rule whose first symbol is at `base`; None if it is absent."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both cores read the same data of tensors, and report the same errors."""
+"""Both cores read the same literals and operators, and report the same errors."""
 
 from __future__ import annotations
 
@@ -141,3 +141,21 @@ def test_both_cores_read_the_same_attributes(items: list[str], form: str) -> Non
     for kind in ("", ": int", ": float", ": ints", ": floats"):
         value = form % ", ".join(items) if kind.endswith("s") or len(items) > 1 else items[0]
         assert_same_in_both(f"g () => () {{ x = A <b{kind} = {value}> () }}")
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["a", "Op", "ä", '"q.r"', '""', 'b"\\xff"', ".", ".", ".", " ", "\n", "// c\n"]
+        ),
+        min_size=1,
+        max_size=7,
+    )
+)
+@example(["a", ".", "b", ".", "Op"])
+@example(["a", ".", "b", ".", '"Op"'])
+@example(["a", " ", ".", "b", ".", "Op"])
+@example([".", "a", ".", "b", ".", "Op"])
+def test_both_cores_read_the_same_operators(parts: list[str]) -> None:
+    for end in ("", ":o"):
+        assert_same_in_both(f"g () => () {{ x = {''.join(parts)}{end} () }}")

@@ -188,6 +188,8 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
         name = OPERATIONS.get(reduction.name, "CALL")
         if name == "PASS" and reduction.size == 1:
             name = "UNIT"
+    if reduction.origin == "operator" and name == "LIST_MORE":
+        name = "LIST_DOTTED"
     if reduction.origin == "attributes" and name == "PASS":
         name, function = "REMEMBER", tuple  # nodes store their attributes in a tuple
     return (
