@@ -125,7 +125,7 @@ def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
 
 
 def _operators(views: Sequence[Overview]) -> list[Row]:
-    """Return the row with one line for each operator of any model, the most frequent first."""
+    """Return the row that counts each operator in each model, the most frequent first."""
     counts = [view.operators for view in views]
     names = {name for one in counts for name in one}
     order = sorted(names, key=lambda name: (-max([one.get(name, 0) for one in counts]), name))

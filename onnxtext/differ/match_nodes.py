@@ -97,7 +97,12 @@ class Aligner:
     def _match_by(
         self, key: Callable[[MatchSide, int, Node], Hashable], *, same_count: bool = False
     ) -> None:
-        """Match unmatched nodes with equal keys."""
+        """Match unmatched nodes whose keys are equal.
+
+        Args:
+            key: returns the key of a node, given its side and its index.
+            same_count: as for `_match`.
+        """
         old, new = (
             {i: key(side, i, n) for i, n in unmatched_nodes(side)} for side in (self.old, self.new)
         )

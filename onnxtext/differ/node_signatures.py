@@ -30,7 +30,7 @@ class Interner:
 
 
 class NodeKinds:
-    """Computes keys of nodes: those of `statements` include all names, those of `of` none."""
+    """Computes keys of nodes: `statements` includes all names in them, `of` includes none."""
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
         self._encoder = encoder

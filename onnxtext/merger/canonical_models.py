@@ -87,7 +87,7 @@ class _Lowering(Lowering):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace data by its mark."""
+        """Return a mark, a short stand-in that is equal for equal data; remember the data."""
         if isinstance(data, (ast.TypedData, ast.StringData)) and type.element in ELEMENTS:
             digest = hashlib.sha256(blob_of_data(type, data)).hexdigest()
             mark = _mark_of(ast.TypedBlob(digest))

@@ -32,12 +32,12 @@ def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | No
 
 
 def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
-    """Lower a merged model; None if it is invalid or lacks data that a version has.
+    """Return the bytes of a merged model; None if it is invalid, or lacks data of a version.
 
     Args:
         model: the syntax tree of the merged text.
         text: the merged text.
-        known: the data that marks replace.
+        known: the tensor data by mark: during a merge, a short mark stands for the data.
         versions: the models that were merged.
     """
     try:
@@ -47,7 +47,7 @@ def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model])
 
 
 def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
-    """Whether a model has each blob that its text mentions, if any version has the blob."""
+    """Whether a model has each blob that its text mentions, unless no version has the blob."""
     for digest in set(BLOB.findall(text)):
         if _holds(model, digest):
             continue

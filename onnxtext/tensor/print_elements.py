@@ -347,7 +347,14 @@ def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
 def _mixed_rows(
     entries: NDArray[Any], row: int, limit: int, text: Callable[[int], str]
 ) -> list[str]:
-    """Return entries as rows: codes less than `limit` by `text`, others as integers."""
+    """Return the texts of entries in rows.
+
+    Args:
+        entries: the entries of a typed field.
+        row: the number of entries in a row.
+        limit: an entry from 0 to `limit - 1` is a code, other entries are printed as integers.
+        text: returns the text of a code.
+    """
     return _joined([text(n) if 0 <= n < limit else str(n) for n in entries.tolist()], row)
 
 

@@ -136,7 +136,10 @@ def _severity(place: Place, name: str, trace: Trace) -> Severity | None:
 
 
 def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
-    """Return a note with the values through which a size reaches a place; () if fewer than two."""
+    """Return a note on the values that carry a size from an input to a place.
+
+    The tuple is empty if there are fewer than two such values.
+    """
     values = trace.chain(place, name)
     if len(values) < 2:
         return ()

@@ -145,7 +145,10 @@ class Writer:
                 column[number] = None
 
     def statement(self, statement: Statement) -> StatementTokens | None:
-        """Return the tokens of a statement; or add them to `others` and return None."""
+        """Return the tokens of a statement relative to its start, so that they can be cached.
+
+        Tokens that cannot be cached are added to `others`; the result is then None.
+        """
         version, lines = self._version, self._version.lines
         if statement.number in statement.scope.children:
             self.others += statement_tokens(self._index, statement)

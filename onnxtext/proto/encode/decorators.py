@@ -50,7 +50,8 @@ class FieldTable:
     """The fields of an encoded message.
 
     Attributes:
-        known: by field number, the encoded items of each field in order, as views of one or more.
+        known: maps a field number to the encoded items of the field, in order; one piece of bytes
+            may hold several items.
         unknown: the encoded unknown fields, which follow the known ones.
     """
 

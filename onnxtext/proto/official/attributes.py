@@ -43,7 +43,7 @@ class AttributeReducer(ValueReducer, ABC):
 
     @abstractmethod
     def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
-        """Reduce a `GraphProto`."""
+        """Return a `GraphProto` with only what the official syntax can represent."""
 
     def attribute(self, data: Data, place: ItemPath, *, in_function: bool) -> bytes | None:
         """Reduce an `AttributeProto`; return None if it cannot be written.

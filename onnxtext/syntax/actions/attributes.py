@@ -153,7 +153,7 @@ def repeated_attribute(
     one = ITEM_OF.get(wanted)
     if one not in (_A.FLOAT, _A.INT, _A.STRING):
         raise SemanticError(
-            "only lists of floats, ints and strings are repeated",
+            "only a list of floats, ints or strings can repeat its last item",
             help="write the length after the type, as in `xs: ints[64] = [0, ...]`",
             code="attribute-type-mismatch",
         )

@@ -186,7 +186,8 @@ def _number(found: dict[str, tuple[Any, ...]], name: str, default: int, least: i
     text = values[0].text if len(values) == 1 and isinstance(values[0], Number) else ""
     if not (text.isascii() and text.isdigit() and len(text) < 11 and least <= int(text) <= _LAST):
         raise SemanticError(
-            f"`@{name}` has one whole number of at least {least}", help=f"write @{name}({least})"
+            f"`@{name}` takes one argument, a whole number of at least {least}",
+            help=f"write @{name}({least})",
         )
     return int(text)
 
@@ -275,7 +276,7 @@ def _formal(
         decorators, allowed, f"a{'' if option != 'optional' else 'n'} {option} value"
     )
     if found.get("heterogeneous"):
-        raise SemanticError("`@heterogeneous` has no arguments", help="write @heterogeneous()")
+        raise SemanticError("`@heterogeneous` takes no arguments", help="write @heterogeneous()")
     if isinstance(type, Token):
         at, type = type.at, str(type)  # the type variable, after the decorators
     made = FormalValue(name, type, option, doc=_text(found, "doc"))

@@ -264,7 +264,12 @@ class _Search:
                     yield text, states.stack, cost
 
     def _fits(self, stack: list[int], start: int) -> bool:
-        """Whether the tokens from index `start` to `far` tokens beyond the error parse."""
+        """Whether the tokens from an index to `far` tokens after the error are valid.
+
+        Args:
+            stack: the states of the parser before these tokens.
+            start: the index.
+        """
         kinds = self.kinds
         states = States(self.context.automaton, stack)
         last = max(start, self.error) + self.far

@@ -102,9 +102,11 @@ class _Link(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """The numbers that a symbol can still be, and the origin of the latest restriction.
+    """The numbers that a symbol can be, after all restrictions so far.
 
     Attributes:
+        numbers: the numbers.
+        place: the origin of the latest restriction.
         exact: whether the latest restriction alone allows only one number.
     """
 
@@ -192,7 +194,7 @@ class Sizes:
         return replaced(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:
-        """Return a dimension with numbers in place of symbols if known, else representatives."""
+        """Replace each symbol of a dimension by its number; if unknown, by its representative."""
 
         def value(name: str) -> Extent:
             number = self._number(name)

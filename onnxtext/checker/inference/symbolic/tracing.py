@@ -50,9 +50,9 @@ class Trace:
         return id(node) in self._indexes
 
     def chain(self, place: Place, symbol: str) -> list[str]:
-        """Return the names of the values through which a symbol gets from an input to a node.
+        """Return the names of the values that carry a symbol from an input of the graph to a node.
 
-        The input is the first one. The list is empty if none are found.
+        The input is the first value. The list is empty if there is no such chain.
 
         Args:
             place: a place in the node.
