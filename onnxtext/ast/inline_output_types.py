@@ -59,13 +59,13 @@ def place_named_types(
 
     Args:
         nodes: the nodes of a graph, without types.
-        infos: its whole list.
+        infos: the value infos of the graph, in their stored order.
         taken: values that are not outputs of nodes.
 
     Returns:
-        The names of the entries before those at the end that are in the default order, and the
-        entries that stay in the list. None if names are not unique or an entry has more than a
-        type; always None in pure Python.
+        The names whose stored order must be recorded (the entries at the end of the list that are
+        in the default order are left out), and the value infos that stay in the list. None if
+        names are not unique or a value info has more than a type; always None in pure Python.
     """
     if core() != "native":
         return None

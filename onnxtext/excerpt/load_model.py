@@ -49,7 +49,11 @@ class Reading:
     _external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = field(default_factory=dict)
 
     def digest(self, shown: str) -> str:
-        """Return the digest to show for a blob whose digest or number in the root is `shown`."""
+        """Return the digest to print for a blob.
+
+        Args:
+            shown: the digest or the number by which the printed model refers to the blob.
+        """
         data = self._moved.get(shown)
         if data is None:
             return shown

@@ -166,7 +166,7 @@ class LiteralWriter(RecordWriter):
         return f"{string_text(key, indent)}: {string_text(value, indent)}"
 
     def pairs(self, head: str, tree: Tree, found: Listing, indent: str) -> str:
-        """Write a list of pairs behind the head of its line."""
+        """Return `head` followed by a list of pairs in brackets."""
         texts = [self.pair(item.tree, indent + STEP) for item in found.items]
         budget = self.width - column(head, len(indent))
         return head + self.bracketed(tree, found, texts, "[]", indent, budget)

@@ -31,7 +31,9 @@ _DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data that marks replace in the versions of a model.
+    """The data that marks stand for in the versions of a model.
+
+    A mark is a short value in place of tensor data; equal data has the same mark.
 
     Attributes:
         resources: the bytes of blobs that the versions do not contain, by digest.
@@ -121,7 +123,10 @@ class _Lowering(Lowering):
         return mark
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
-        """Encode the list that a blob holds; its mark as the only item if the bytes are missing."""
+        """Encode the list that a blob holds.
+
+        If the bytes of the blob are missing, the blob's mark is the only item.
+        """
         data = self.blob(ast.Blob(blob.digest), -1)
         if not _is_mark(data):
             return super()._typed_value(kind, blob)

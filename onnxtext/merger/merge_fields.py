@@ -271,7 +271,10 @@ def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int
 
 
 def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
-    """Whether one side changed the first set of `exclusive` fields and the other the second."""
+    """Whether the sides changed fields that exclude each other.
+
+    `kind.exclusive` has two sets of fields; one side changed the first set, the other the second.
+    """
     base, *sides = versions
     changed = [
         [

@@ -204,7 +204,13 @@ class Symbols:
     def unified(
         self, node: Node, typed: Facts, made: tuple[SymbolicShape, ...]
     ) -> tuple[SymbolicShape, ...]:
-        """Merge the declared shapes of a node's outputs with the computed shapes `made`."""
+        """Merge the declared shapes of a node's outputs with the computed ones.
+
+        Args:
+            node: the node.
+            typed: the facts from the declared types of the outputs.
+            made: the computed shapes.
+        """
         if not self.fits:
             return ()
         wanted = shapes_of(typed) or (None,) * len(node.outputs)

@@ -80,7 +80,7 @@ def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
 
 
 def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Describe a removed node by its item in the drawing."""
+    """Return the details of a removed node, which only the drawing still has."""
     item = None if drawing.changes is None else drawing.changes.items.get(identity)
     if item is None:
         return None

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 
 def section_scope(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or body of a name in a section; None if its path does not exist.
+    """Return the graph or body that a name in a section refers into; None if there is none.
 
-    For the name of a function, this is its body; for a scale or zero point, the graph with its
-    definition.
+    The name of a function refers to its body; a scale or zero point to the graph that defines it.
     """
     assert index.subject is not None
     functions = index.subject.functions

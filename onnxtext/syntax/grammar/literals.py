@@ -43,9 +43,9 @@ def literal_end(text: str, at: int) -> tuple[int, bool]:
         at: the offset of the literal's first bracket.
 
     Returns:
-        The offset after the last bracket: `UNCLOSED` if the first bracket is not closed and so is a
-        token of its own, 0 if the literal is short or contains other characters. The second item
-        is whether the literal is a `PlainText`.
+        (offset after the last bracket, whether the literal is a `PlainText`). The offset is 0 if
+        the literal is short or contains other characters. It is `UNCLOSED` if the first bracket is
+        not closed; the bracket is then a token of its own.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:

@@ -151,7 +151,7 @@ class Trace:
         return numbers[index] if numbers is not None else None
 
     def _is(self, size: Size, symbol: str, number: int, wanted: int) -> bool:
-        """Whether a size depends on `symbol` alone, and is `wanted` if the symbol is `number`."""
+        """Whether a size has only this symbol, and `number` for the symbol makes it `wanted`."""
         return symbols(size) == {symbol} and replaced(size, lambda _: number) == wanted
 
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
