@@ -208,7 +208,12 @@ def _without_default(items: list[Word | str]) -> list[Word | str]:
 def _copies(
     graph: Graph, runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
-    """Return the decorator's arguments for each repeated part, and the names without an entry."""
+    """Return arguments of `@value_info` for entries that repeat inputs, outputs or initializers.
+
+    Returns:
+        The arguments by part, such as `inputs`, and the names in these parts without an entry; None
+        if the decorator cannot express the list.
+    """
     found: dict[str, list[Word | str]] = {}
     without: set[str] = set()
     kept: set[str] = set()

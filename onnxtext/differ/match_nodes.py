@@ -166,7 +166,11 @@ class Aligner:
         return candidates
 
     def _match_computations(self) -> None:
-        """Match nodes by `Signatures` from above and from below: by both, then by either one."""
+        """Match nodes with equal `Signatures`: first with both equal, then with either one.
+
+        The signature from above describes what a node computes; that from below, how its results
+        are used.
+        """
         old, new = (
             Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
             for side, marks in self._with_marks()

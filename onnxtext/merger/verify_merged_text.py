@@ -23,7 +23,7 @@ _GRAPH = 7 << 3 | LENGTH
 
 
 def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
-    """Lower a merged text; None if it is invalid or lacks data that a version has."""
+    """Return the bytes of a merged text; None if it is invalid, or lacks data of a version."""
     try:
         model = parse_model(Source(text, "<merge>"))
     except OnnxTextError:

@@ -313,9 +313,13 @@ class Work:
         self.after.append(made)
 
     def divert(self, base: str) -> str:
-        """Rename the first output; return its old name, for the output of a node behind.
+        """Give the first output a new name, and return its old name.
 
-        The declared type stays with the old name.
+        The caller inserts a node that computes the old name from the new one. The declared type
+        stays with the old name.
+
+        Args:
+            base: the new name begins with this text.
         """
         old = self.node.outputs[0]
         name = self.facts.fresh(base)

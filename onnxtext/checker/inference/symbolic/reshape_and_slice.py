@@ -331,7 +331,15 @@ def padded(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
-    """Require enough elements to pad with; onnxruntime can reflect a dimension only once."""
+    """Reject a `Pad` whose dimension has too few elements to copy or reflect.
+
+    onnxruntime reflects the elements of a dimension at most once.
+
+    Args:
+        call: the node.
+        axis: the dimension.
+        sizes: the size of the dimension, and the elements to add before and after.
+    """
     size, first, last = sizes
     mode = call.attribute("mode") or b"constant"
     if not (isinstance(size, int) and isinstance(first, int) and isinstance(last, int)):
