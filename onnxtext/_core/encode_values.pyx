@@ -10,8 +10,8 @@ from onnxtext._core.decorations cimport Decorations, decorations_of
 from onnxtext._core.encode_types cimport identity
 from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport (
-    OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA,
-    TYPED_DATA, VALUE_INFO, data_of, get,
+    OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
+    STRING_DATA, TYPED_DATA, VALUE_INFO, data_of, get,
 )
 
 from onnxtext.ast.model import Graph
@@ -179,8 +179,12 @@ cdef class ValueEncoder(TypeEncoder):
             out.field(ATTRIBUTE_S, value)
         elif kind == TENSOR and held is A_TENSOR:
             start = out.open(ATTRIBUTE_T)
-            name = self.tensor_name if value.name is None else value.name
-            if value.decorators or not self.tensor(value.type, name, value.data, None):
+            name = get(value, OF_TENSOR.name)
+            if name is None:
+                name = self.tensor_name
+            if get(value, OF_TENSOR.decorators) or not self.tensor(
+                get(value, OF_TENSOR.type), name, get(value, OF_TENSOR.data), None
+            ):
                 return False
             out.close(start)
         elif kind == TYPE_PROTO and held is not tuple:

@@ -254,7 +254,9 @@ cdef class NodePrinter(ValuePrinter):
         out.add(b" <", 2)
         mark = out.here()
         for attribute in attributes:
-            kind = attribute.type
+            if attribute.__class__ is not ATTRIBUTE:
+                raise TypeError("expected an Attribute")
+            kind = get(attribute, OF_ATTRIBUTE.type)
             if kind is GRAPH or kind is GRAPHS:  # print graphs once: twice per level is exponential
                 return out.end_trial(start, False)
             if not is_first:
@@ -298,23 +300,24 @@ cdef class NodePrinter(ValuePrinter):
         """Print the value of an attribute; return False if it must be printed in Python."""
         cdef Text out = self.out
         cdef Elements type
+        kind = get(attribute, OF_ATTRIBUTE.type)
         if cls is Reference:
-            if attribute.type is not None:
+            if kind is not None:
                 out.add(b": ", 2)
-                out.text(KINDS[attribute.type])
+                out.text(KINDS[kind])
             out.add(b" = @", 4)
             out.word(value.name)
             return True
         if (cls is tuple and not value) or (cls is Floats and not value.data):
-            if attribute.type is None:
+            if kind is None:
                 return False
             out.add(b": ", 2)
-            out.text(KINDS[attribute.type])
+            out.text(KINDS[kind])
             out.add(b" = []", 5)
             return True
-        if cls is TypedBlob and attribute.type is not None:
+        if cls is TypedBlob and kind is not None:
             out.add(b": ", 2)
-            out.text(KINDS[attribute.type])
+            out.text(KINDS[kind])
         out.add(b" = ", 3)
         if cls is TypedBlob:
             out.add(b'{blob"', 6)

@@ -9,8 +9,8 @@ from onnxtext._core.literals cimport is_external_number
 from onnxtext._core.numbers cimport BOOL, INTEGER, OTHER, Elements, Numbers
 from onnxtext._core.packing cimport is_packed, unpacked
 from onnxtext._core.slots cimport (
-    OF_RAW, OF_STRINGS, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TENSOR_TYPE,
-    TYPED_DATA, VALUE_INFO, get,
+    OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA,
+    TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, get,
 )
 from onnxtext._core.text cimport Text, is_wide
 
@@ -247,23 +247,25 @@ cdef class ValuePrinter:
     cdef bint _tensor(self, tensor, int indent, Py_ssize_t budget) except -1:
         """Print a tensor in an attribute; return False if it must be printed in Python."""
         cdef Text out = self.out
-        cdef Elements type = self._type(tensor.type)
-        cdef bint is_number = type.is_scalar and tensor.data.__class__ is RAW_DATA
+        kind, data = get(tensor, OF_TENSOR.type), get(tensor, OF_TENSOR.data)
+        name = get(tensor, OF_TENSOR.name)
+        cdef Elements type = self._type(kind)
+        cdef bint is_number = type.is_scalar and data.__class__ is RAW_DATA
         cdef Py_ssize_t mark = out.here()
-        out.text(tensor.type.element if is_number else type.text)
-        if tensor.name is not None:
+        out.text(get(kind, OF_TENSOR_TYPE.element) if is_number else type.text)
+        if name is not None:
             out.character(c" ")
-            out.word(tensor.name)
+            out.word(name)
         elif is_number:
             out.character(c"(")
-            self._data(type, tensor.data, indent, budget)
+            self._data(type, data, indent, budget)
             out.character(c")")
             return True
         out.add(b" = ", 3 if is_number else 1)
         budget -= out.width(mark)
         if budget <= 0:
             return False
-        self._data(type, tensor.data, indent, budget)
+        self._data(type, data, indent, budget)
         return True
 
     cdef bint _sparse(self, sparse, int indent, Py_ssize_t budget) except -1:
@@ -336,4 +338,6 @@ cdef class ValuePrinter:
 
 cdef bint is_plain_tensor(tensor) except -1:
     """Whether the core can print a tensor in an attribute."""
-    return not tensor.decorators and tensor.data.__class__ in PLAIN_DATA
+    if type(tensor) is not TENSOR or get(tensor, OF_TENSOR.decorators):
+        return False
+    return get(tensor, OF_TENSOR.data).__class__ in PLAIN_DATA
