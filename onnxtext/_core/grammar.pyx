@@ -76,6 +76,10 @@ cdef class Grammar:
         self._add_rules(rules)
         for at in range(self.states):
             self._add_jumps(&self.gotos[at * self.origins], &self.jumps[at * self.origins])
+        self.spans = <int16_t*>PyMem_Malloc(2 * self.states)
+        if self.spans is NULL:
+            raise MemoryError
+        self._add_spans()
         self.token = types["Token"]
         self.token_at, self.token_kind = slot_of(self.token, "at"), slot_of(self.token, "kind")
         self.known, self.layouts = {}, {}
@@ -119,8 +123,33 @@ cdef class Grammar:
             jumps[at] = state
         return 0
 
+    cdef int _add_spans(self) except -1:
+        """Find the KEEP rules that the parser applies as soon as their token is shifted.
+
+        A rule is left to the reductions if more tokens are valid after it than before.
+        """
+        cdef int state, kind, shifted, rule, following
+        for state in range(self.states):
+            rule = self._only_rule(state)
+            self.spans[state] = rule if rule >= 0 and self.rules[rule].op == KEEP else -1
+        for state in range(self.states):
+            for kind in range(self.kinds):
+                shifted = self.actions[state * self.kinds + kind]
+                if shifted < 0 or self.spans[shifted] < 0:
+                    continue
+                rule = self.spans[shifted]
+                following = self.gotos[state * self.origins + self.rules[rule].origin]
+                if following == NO_ACTION or not self._fits(shifted, following):
+                    self.spans[shifted] = -1
+        return 0
+
     cdef int _unit_of(self, int state) except -2:
         """Return the origin of the unit rule whose reduction is a state's only action; else -1."""
+        cdef int rule = self._only_rule(state)
+        return self.rules[rule].origin if rule >= 0 and self.reductions[rule].unit else -1
+
+    cdef int _only_rule(self, int state) except -2:
+        """Return the rule whose reduction is a state's only action; else -1."""
         cdef int at, target = 0
         cdef const int16_t* row = &self.actions[state * self.kinds]
         for at in range(self.kinds):
@@ -128,9 +157,7 @@ cdef class Grammar:
                 if row[at] >= 0 or (target and row[at] != target):
                     return -1
                 target = row[at]
-        if not target or not self.reductions[~target].unit:
-            return -1
-        return self.rules[~target].origin
+        return ~target
 
     cdef bint _fits(self, int state, int following) noexcept:
         """Whether every token that is valid in the state `following` is valid in `state`, too."""
@@ -174,6 +201,7 @@ cdef class Grammar:
         PyMem_Free(self.actions)
         PyMem_Free(self.gotos)
         PyMem_Free(self.jumps)
+        PyMem_Free(self.spans)
         PyMem_Free(self.rules)
 
 

@@ -33,6 +33,7 @@ cdef enum:
     MOST_KNOWN = 4096
     SHORT = 1 << 14  # only texts with fewer characters share layouts
     UNINTERRUPTED = 1 << 14
+    SHIFTED = -1  # less: SHIFTED - 1 - the state of the token, whose KEEP rule was applied
 
 
 @cython.final
@@ -42,7 +43,7 @@ cdef class LalrLoop(Stack):
     cdef Py_ssize_t most
     cdef Py_ssize_t start, end  # of the current token
     cdef Py_ssize_t placed  # the offset that was stored in a value last
-    cdef int origin  # of the last reduced rule; -1 after a shift
+    cdef int origin  # of the last reduced rule; SHIFTED or less after a shift
     cdef bint has_error_nodes
     cdef bint is_resumed  # after an error: the spans of earlier entries are unknown
     cdef bint is_faulty  # the last action raised a semantic error
@@ -93,7 +94,7 @@ cdef class LalrLoop(Stack):
             self.values[at + 1] = values[at]
             self.entries[at + 1].start = where[at]
             self.entries[at + 1].end = -1
-        self.origin = -1
+        self.origin = SHIFTED
         self.has_error_nodes = self.machine.has_error_nodes
         self.is_resumed = self.depth > 0
 
@@ -103,6 +104,9 @@ cdef class LalrLoop(Stack):
             self.entries[self.depth].state = self.grammar.gotos[
                 self.entries[self.depth - 1].state * self.grammar.origins + self.origin
             ]
+        elif self.origin < SHIFTED:  # undo a KEEP rule: the machine repeats it
+            self.entries[self.depth].state = SHIFTED - 1 - self.origin
+            self.entries[self.depth].form = TOKEN
         self.machine.states[:] = [self.entries[at].state for at in range(self.depth + 1)]
         self.machine.where[:] = [self.entries[at].start for at in range(1, self.depth + 1)]
         self.machine.values[:] = [self.value(at) for at in range(1, self.depth + 1)]
@@ -114,7 +118,6 @@ cdef class LalrLoop(Stack):
         cdef int kinds = self.grammar.kinds
         cdef const void* data = PyUnicode_DATA(self.text)
         cdef Py_ssize_t length = PyUnicode_GET_LENGTH(self.text)
-        cdef Entry* entry
         while True:
             self.start = at
             kind = self.grammar.scanner.scan(self.width, data, length, &self.start, &self.end)
@@ -143,20 +146,33 @@ cdef class LalrLoop(Stack):
             self.depth += 1
             if self.depth + SLACK >= self.room:
                 self.grow(self.depth + 1)
-            self.origin = -1
-            entry = &self.entries[self.depth]
-            entry.state = action
-            entry.start = self.start
-            entry.end = self.end
-            entry.form = TOKEN
-            if token is not None:
-                entry.form = OBJECT
-                self.values[self.depth] = token
+            self._shift(&self.entries[self.depth], action, token)
             at = self.end
             patience -= 1
             if not patience:
                 PyErr_CheckSignals()
                 patience = UNINTERRUPTED
+
+    cdef inline int _shift(self, Entry* entry, int state, token) except -1:
+        """Set the entry of the current token, and apply the KEEP rule of its state, if any."""
+        cdef int number = self.grammar.spans[state]
+        cdef Rule* rule
+        self.origin = SHIFTED
+        entry.state = state
+        entry.start = self.start
+        entry.end = self.end
+        entry.form = TOKEN
+        if token is not None:
+            entry.form = OBJECT
+            self.values[self.depth] = token
+        elif number >= 0:
+            rule = &self.grammar.rules[number]
+            self.origin = SHIFTED - 1 - state
+            entry.form = rule.form
+            entry.state = self.grammar.jumps[
+                self.entries[self.depth - 1].state * self.grammar.origins + rule.origin
+            ]
+        return 0
 
     cdef int _reduce(self, int number) except -1:
         """Reduce a rule: replace its symbols by its value."""
@@ -309,7 +325,7 @@ cdef class LalrLoop(Stack):
             return function(*taken)
         except self.grammar.fault as fault:
             self.depth = base - 1
-            self.origin = -1
+            self.origin = SHIFTED
             self.is_faulty = True
             made = self.machine.keep(fault, self.grammar.reductions[number], at, taken)
             self.has_error_nodes = self.machine.has_error_nodes
