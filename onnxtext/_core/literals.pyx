@@ -6,7 +6,7 @@ that would be rounded twice) give None; `onnxtext.tensor.parse_literals` reads t
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport HUGE_VAL
+from libc.math cimport HUGE_VAL, ldexp
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset, strncmp
 
@@ -270,14 +270,22 @@ cdef bint is_halfway(double number, float nearest) noexcept:
 
 
 cdef bint write_narrow(Layout layout, uint64_t bits, char* out) noexcept:
-    """Round a double to 8 or 16 bits; return False if it is halfway, too large or subnormal."""
+    """Round a double to 8 or 16 bits; return False if it is halfway or too large."""
     cdef int surplus = 52 - layout.fraction
     cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
-    if size:
+    cdef double number
+    if size >> 52 < <uint64_t>(1024 - layout.bias):  # subnormal in the type: a multiple of its step
+        memcpy(&number, &size, 8)
+        number = ldexp(number, layout.bias - 1 + layout.fraction)
+        size = <uint64_t>number
+        if number - size == 0.5:
+            return False
+        size += number - size > 0.5
+    else:
         if bits & ((1ULL << surplus) - 1) == 1ULL << (surplus - 1):
             return False
         size += 1ULL << (surplus - 1)
-        if not 1024 - layout.bias <= <int64_t>(size >> 52) <= 1023 + layout.bias:
+        if <int64_t>(size >> 52) > 1023 + layout.bias:
             return False
         size = (size >> surplus) - (<uint64_t>(1023 - layout.bias) << layout.fraction)
     write_integer(out, (bits >> 63) << (layout.bits - 1) | size, layout.width)

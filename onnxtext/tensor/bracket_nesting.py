@@ -27,12 +27,6 @@ _NOT_STRUCTURE = bytes(c for c in range(256) if c not in b"[],")
 _NEAR = 64
 
 
-class PlainText(str):
-    """A literal known to have only digits, points, minus signs, commas, brackets and blanks."""
-
-    __slots__ = ()
-
-
 class Elements(NamedTuple):
     """The elements of a literal.
 

@@ -7,8 +7,7 @@ a trailing comma in every list are allowed. Errors are `LiteralError`s with an o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from struct import unpack
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +37,6 @@ _FIELD_TYPES = {
 }
 ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose typed field has one entry per element, of the same width."""
-
-_LARGE = 1 << 14
-"""The size of a literal, in characters, from which on bulk reading pays off."""
 
 _EXPANDED = 1 << 16
 """The size in bytes up to which repetitions are expanded immediately."""
@@ -73,37 +69,35 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     small = None if short is None else parse_small(element, short, count)
     if small is not None:
         return small
-    read = partial(_raw_elements, element)
-    parts = _plain(element, text, _range(element), read, dims)
-    splat = False
-    if parts is None:
-        elements = nested(text, dims)
-        parts, splat = [read(elements)], elements.splat
-    found = sum(map(len, parts))
-    if found != count and not (splat and found < count):
+    elements = nested(text, dims)
+    values = _raw_elements(element, elements)
+    found = len(values)
+    if found != count and not (elements.splat and found < count):
         raise wrong_count(dims, found).at(0, len(text))
     if found < count:
         if raw_size(element, count) > _LARGEST:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
         if raw_size(element, count) > _EXPANDED:
-            return _repeated(element, parts, found, count)
+            return _repeated(element, values, count)
         if element.bits >= 8:
-            return _filled(_raw_bytes(element, parts), found, count)
-        parts.append(np.repeat(parts[-1][-1:], count - found, axis=0))
-    return _raw_bytes(element, parts)
+            return _filled(_raw_bytes(element, values), found, count)
+        values = np.concatenate([values, np.repeat(values[-1:], count - found, axis=0)])
+    return _raw_bytes(element, values)
 
 
-def _repeated(
-    element: ElementType, parts: list[NDArray[Any]], found: int, count: int
-) -> Repetition:
-    """Return the `found` elements of the text, the last one repeated up to `count` elements."""
+def _repeated(element: ElementType, values: NDArray[Any], count: int) -> Repetition:
+    """Return the elements of the text, the last one repeated up to `count` elements."""
     group = 1 if element.bits >= 8 else 4 if element.bits == 6 else 8 // element.bits
-    last = parts[-1][-1:]
-    missing = -found % group  # align the units to bytes
-    start = _raw_bytes(element, [*parts, *[last] * missing])
-    unit = _raw_bytes(element, [last] * group)
-    times, rest = divmod(count - found - missing, group)
-    return Repetition.of(start, unit, times, _raw_bytes(element, [last] * rest) if rest else b"")
+
+    def last(times: int) -> NDArray[Any]:
+        return np.repeat(values[-1:], times, axis=0)
+
+    missing = -len(values) % group  # align the units to bytes
+    start = _raw_bytes(element, np.concatenate([values, last(missing)]))
+    times, rest = divmod(count - len(values) - missing, group)
+    return Repetition.of(
+        start, _raw_bytes(element, last(group)), times, _raw_bytes(element, last(rest))
+    )
 
 
 def _filled(data: bytes, found: int, count: int) -> bytes:
@@ -134,7 +128,7 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
     values = _raw_elements(element, Elements(text.encode("ascii")))
     if len(values) != 1:
         raise LiteralError("expected an element, found nothing")
-    return _raw_bytes(element, [values])
+    return _raw_bytes(element, values)
 
 
 def parse_typed(element: ElementType, text: str) -> bytes:
@@ -161,17 +155,11 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         small = parse_small(element, text, None, "{}")
         if small is not None:
             return small
-    limits = _typed_range(element)
-    read = partial(_typed_entries, element, limits)
-    parts = None
-    if element.kind != "float" or element.bits >= 32:  # integers of narrow floats are bits here
-        parts = _plain(element, text, limits, read)
-    if parts is None:
-        parts = [read(flat(text, "{", "}"))]
+    values = _typed_entries(element, _typed_range(element), flat(text, "{", "}"))
     if element.bits in (2, 4):
-        values = np.concatenate(parts) & ((1 << element.bits) - 1)
-        parts = [pack(values.astype(np.uint8), element.bits)]
-    return _joined(parts, _FIELD_TYPES[element.field])
+        codes = values & ((1 << element.bits) - 1)
+        values = pack(codes.astype(np.uint8), element.bits)
+    return values.astype(_FIELD_TYPES[element.field], copy=False).tobytes()
 
 
 def parse_field(field: str, text: str) -> bytes:
@@ -191,12 +179,8 @@ def parse_field(field: str, text: str) -> bytes:
     element = ELEMENTS[field.removesuffix("_data")]
     if element.kind == "float":
         return parse_typed(element, text)
-    limits = _range(element)
-    read = partial(numbers.ints, low=limits[0], high=limits[1], hexadecimal=False)
-    parts = _plain(element, text, limits, read)
-    if parts is None:
-        parts = [read(flat(text, "{", "}"))]
-    return _joined(parts, _FIELD_TYPES[field])
+    values = numbers.ints(flat(text, "{", "}"), *_range(element), hexadecimal=False)
+    return values.astype(_FIELD_TYPES[field], copy=False).tobytes()
 
 
 def parse_ints(text: str) -> tuple[int, ...]:
@@ -211,11 +195,7 @@ def parse_ints(text: str) -> tuple[int, ...]:
     small = parse_small(ELEMENTS["int64"], text, None)
     if small is not None:
         return unpack(f"<{len(small) // 8}q", small)
-    read = partial(numbers.ints, low=_INT64[0], high=_INT64[1], hexadecimal=False)
-    parts = _plain(ELEMENTS["int64"], text, _INT64, read)
-    if parts is None:
-        parts = [read(flat(text, "[", "]"))]
-    return tuple([value for part in parts for value in part.tolist()])
+    return tuple(numbers.ints(flat(text, "[", "]"), *_INT64, hexadecimal=False).tolist())
 
 
 def parse_floats(text: str) -> bytes:
@@ -227,14 +207,10 @@ def parse_floats(text: str) -> bytes:
     Raises:
         LiteralError: Not such a literal.
     """
-    element = ELEMENTS["float"]
-    small = parse_small(element, text, None)
+    small = parse_small(ELEMENTS["float"], text, None)
     if small is not None:
         return small
-    parts = _plain(element, text, _range(element), numbers.floats)
-    if parts is None:
-        parts = [numbers.floats(flat(text, "[", "]"))]
-    return _joined(parts, "<u4")
+    return numbers.floats(flat(text, "[", "]")).astype("<u4", copy=False).tobytes()
 
 
 def _range(element: ElementType) -> tuple[int, int]:
@@ -251,32 +227,6 @@ def _typed_range(element: ElementType) -> tuple[int, int]:
     if element.field == "int32_data":
         return _range(element) if element.bits < 8 else _INT32
     return _INT64 if element.kind == "int" else _OFFICIAL_UINT64
-
-
-def _plain(
-    element: ElementType,
-    text: str,
-    limits: tuple[int, int],
-    read: Callable[[Elements], NDArray[Any]],
-    dims: Sequence[int] | None = None,
-) -> list[NDArray[Any]] | None:
-    """Read a large literal of plain numbers in parts; return None if it is small or not plain."""
-    if len(text) < _LARGE or element.kind in ("complex", "bool"):
-        return None
-    from onnxtext.tensor import bulk_numbers
-
-    low, high = limits
-    if element.kind == "float":
-        coding = (
-            bulk_numbers.as_doubles
-            if element.name == "double"
-            else bulk_numbers.as_floats(element.name)
-        )
-    elif high <= _INT64[1]:
-        coding = bulk_numbers.as_integers(low, high, "int64")
-    else:
-        coding = bulk_numbers.as_integers(0, high, "uint64")
-    return bulk_numbers.read_elements(text, coding, read, dims=dims)
 
 
 def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
@@ -309,18 +259,13 @@ def _typed_entries(
     return numbers.floats(elements) if element.name == "float" else numbers.doubles(elements)
 
 
-def _raw_bytes(element: ElementType, parts: list[NDArray[Any]]) -> bytes:
+def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:
     """Convert the elements of `_raw_elements` to the width of ``raw_data``."""
     if element.bits < 8:
-        codes = np.concatenate(parts) & ((1 << element.bits) - 1)
+        codes = values & ((1 << element.bits) - 1)
         return pack(codes.astype(np.uint8), element.bits).tobytes()
     width = element.bits // (16 if element.kind == "complex" else 8)
-    return _joined(parts, f"<u{width}")
-
-
-def _joined(parts: list[NDArray[Any]], dtype: str) -> bytes:
-    """Join parts as the bytes of `dtype`."""
-    return b"".join([part.astype(dtype, copy=False).data for part in parts])
+    return values.astype(f"<u{width}", copy=False).tobytes()
 
 
 def _typed_bools(elements: Elements) -> NDArray[Any]:

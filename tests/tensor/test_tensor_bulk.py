@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large literals: the bulk reader and the general reader agree."""
+"""Large literals: reading in bulk with numpy gives the same as reading element by element."""
 
 from __future__ import annotations
 
 import math
 import random
 import struct
-from collections.abc import Iterator
+import sys
 from unittest import mock
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onnxtext.tensor import bulk_numbers
+from onnxtext.tensor import numbers as readers
 from onnxtext.tensor import parse_literals as parse
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
@@ -39,17 +39,6 @@ shapes = st.one_of(
 )
 
 
-@pytest.fixture(autouse=True)
-def small_parts() -> Iterator[None]:
-    """Use parts of a few numbers, so that the parts end at many different characters."""
-    with (
-        mock.patch.object(parse, "_LARGE", 0),
-        mock.patch.object(parse, "parse_small", return_value=None),
-        mock.patch.object(bulk_numbers, "_PART", 40),
-    ):
-        yield
-
-
 def outcome(read: object, *arguments: object) -> object:
     """Return the result of a reader: bytes, or the error."""
     try:
@@ -59,10 +48,12 @@ def outcome(read: object, *arguments: object) -> object:
 
 
 def agree(read: object, *arguments: object) -> None:
-    """Compare the bulk reader with the general reader."""
-    fast = outcome(read, *arguments)
-    with mock.patch.object(bulk_numbers, "read_elements", return_value=None):
-        assert fast == outcome(read, *arguments)
+    """Compare reading in bulk, also of short literals, with reading element by element."""
+    with mock.patch.object(parse, "parse_small", return_value=None):
+        with mock.patch.object(readers, "_SHORT", 1):
+            fast = outcome(read, *arguments)
+        with mock.patch.object(readers, "_SHORT", sys.maxsize):
+            assert fast == outcome(read, *arguments)
 
 
 @st.composite
@@ -103,14 +94,14 @@ def test_braces_are_read_alike(items: list[str], comma: str, name: str, end: str
 
 @pytest.mark.parametrize("name", ["float", "float16", "double", "int8", "int64", "uint64"])
 def test_plain_literals_are_read_in_bulk(name: str) -> None:
-    """The bulk reader accepts them; else the tests above would not test the bulk reader."""
+    """The tests above would not test reading in bulk if it left these to the slow path."""
     point = ".25" if ELEMENTS[name].kind == "float" else ""
     rows = [", ".join(f"{17 * at % 100}{point}" for at in range(row, row + 8)) for row in range(9)]
     nested = ",\n  ".join(f"[\n    {row},\n  ]" for row in rows)
     for text, shape in ((f"[\n  {nested},\n]", [9, 8]), (f"[{', '.join(rows)}]", [72])):
-        with mock.patch.object(bulk_numbers, "read_elements", return_value=None):
+        with mock.patch.object(readers, "_SHORT", sys.maxsize):
             expected = parse_raw(ELEMENTS[name], text, shape)
-        with mock.patch.object(parse, "nested", side_effect=AssertionError):
+        with mock.patch.object(readers, "each", side_effect=AssertionError):
             assert parse_raw(ELEMENTS[name], text, shape) == expected
 
 
@@ -132,7 +123,7 @@ def test_numbers_of_many_digits_are_read_alike(count: int) -> None:
         digits = str(chance.randrange(10 ** (count - 1), 10**count))
         whole = digits[:point] if chance.random() < 0.7 else "0"
         texts.append(f"{chance.choice(('', '-'))}{whole}.{digits[point:]}")
-    # Among many short ones, so that the bulk reader is used.
+    # Among many short ones, so that the numbers are read in bulk.
     numbers = [number for text in texts for number in (*["0.5"] * 9, text)]
     expected = struct.pack(f"<{len(numbers)}d", *map(float, numbers))
     assert parse_raw(ELEMENTS["double"], f"[{', '.join(numbers)}]", [len(numbers)]) == expected
@@ -168,10 +159,3 @@ def test_commas_and_brackets_are_read_alike(text: str, shape: list[int]) -> None
         agree(parse_raw, ELEMENTS[element], text, shape)
         agree(parse_raw, ELEMENTS[element], text.replace("1.5,", "0.25,\n" * 20 + "1.5,"), shape)
     agree(parse_raw, ELEMENTS["int32"], text.replace(".5", ""), shape)
-
-
-@pytest.mark.parametrize("between", ["],\n[", ",],\n[", ",,],\n[", "],,\n[", "],\n[,", "]\n["])
-def test_brackets_at_the_ends_of_parts_are_read_alike(between: str) -> None:
-    for count in range(1, 40):
-        row = ", ".join(["0.5"] * count)
-        agree(parse_raw, ELEMENTS["float"], f"[[{row}{between}{row}]]", [2, count])

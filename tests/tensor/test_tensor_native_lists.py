@@ -11,8 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import onnxtext
 from onnxtext.core import core
+from onnxtext.syntax.actions import tensors
 from onnxtext.tensor import strings, varints
+from onnxtext.tensor.float_formats import FORMATS, values_of
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
@@ -81,3 +84,18 @@ def test_damaged_integers_are_unpacked_the_same(data: bytes) -> None:
         assert fields == by_python(varints.int_fields, KEY, wanted)
     else:
         assert fields is None
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float8e4m3fn", "float8e5m2"])
+def test_the_core_reads_all_narrow_floats(name: str) -> None:
+    """Subnormal numbers, too, without help from Python."""
+    form = FORMATS[name]
+    values = values_of(name).tolist()
+    codes = [code for code, value in enumerate(values) if abs(value) < 2.0 ** (form.bias + 1)]
+    literal = ", ".join(repr(values[code]) for code in codes)
+    text = f"g () => () <{name}[{len(codes)}] w = [{literal}]> {{}}"
+    with mock.patch.object(tensors, "read_raw", side_effect=AssertionError("read in Python")):
+        model = onnxtext.loads(text)
+    width = form.bits // 8
+    expected = b"".join(code.to_bytes(width, "little") for code in codes)
+    assert model.graph.initializer[0].raw_data == expected

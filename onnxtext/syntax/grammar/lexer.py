@@ -26,7 +26,6 @@ from onnxtext.syntax.grammar.tables import (
     compile_pattern,
     order_terminals,
 )
-from onnxtext.tensor.bracket_nesting import PlainText
 
 END_KIND = END
 BAD_KIND = BAD
@@ -65,12 +64,6 @@ class Token(str):
     def __getnewargs__(self) -> tuple[str, int, str]:  # type: ignore[override]
         """Return the arguments of `__new__` for `copy` and `pickle`: the AST contains tokens."""
         return str(self), self.at, self.kind
-
-
-class PlainToken(Token, PlainText):
-    """A token that is a `PlainText`: a list of numbers without exponents or words like `nan`."""
-
-    __slots__ = ()
 
 
 class Lexer:
@@ -139,7 +132,7 @@ class Lexer:
             if end < 3 or text.find("\\", at + 3, end) >= 0:
                 return None
             return Token(text[at:end], at, "TRIPLE")
-        end, is_plain = literal_end(text, at)
+        end = literal_end(text, at)
         if end == UNCLOSED:
             return Token(text[at], at, self._marks[text[at]])
         if not end:
@@ -147,7 +140,7 @@ class Lexer:
         token = text[at:end]
         kind = "NESTED" if token.find("[", 1) > 0 else "NUMBERS"
         kind = "BRACES" if token[0] == "{" else kind
-        return PlainToken(token, at, kind) if is_plain else Token(token, at, kind)
+        return Token(token, at, kind)
 
     def token(self, text: str, at: int) -> Token | None:
         """Return the next token at or after an offset; None if no token is left."""

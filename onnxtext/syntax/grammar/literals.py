@@ -8,11 +8,8 @@ slow for a literal of many megabytes. It still reads literals with words such as
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from onnxtext.tensor.lazy_numpy import np
 
 _PAIR = 0xF9
 """A mask of the bits that are equal in an opening bracket and its closing bracket."""
@@ -26,6 +23,7 @@ UNCLOSED = -1
 _DEEPEST = 100
 """The maximum nesting of brackets, more than any tensor needs; limits the time of the search."""
 
+_ALLOWED = b"0123456789.eE+-, \t\n\v\f\r[]{}"
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
 _BEGIN = re.compile(
@@ -35,35 +33,30 @@ _BEGIN = re.compile(
 )
 
 
-def literal_end(text: str, at: int) -> tuple[int, bool]:
-    """Return the end of a long number literal, and whether the literal is a `PlainText`.
+def literal_end(text: str, at: int) -> int:
+    """Return the end of a long number literal.
 
     Args:
         text: the text.
         at: the offset of the literal's first bracket.
 
     Returns:
-        (offset after the last bracket, whether the literal is a `PlainText`). The offset is 0 if
-        the literal is short or contains other characters. It is `UNCLOSED` if the first bracket is
-        not closed; the bracket is then a token of its own.
+        The offset after the last bracket; 0 if the literal is short or contains other characters;
+        `UNCLOSED` if the first bracket is not closed, which is then a token of its own.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:
-        return 0, False
-    from onnxtext.tensor.bulk_numbers import sparse_places
-    from onnxtext.tensor.lazy_numpy import np
-
+        return 0
     opening, closing = b"{}" if text[at] == "{" else b"[]"
     is_nested = begin.end() - 1 > at and text[begin.end() - 1] == "["
     depth, start, size = 0, at, 1 << 14
-    is_plain = True
     while start < len(text):
         part = text[start : start + size]
         if not part.isascii():
-            return 0, False
-        part += " " * (-len(part) % 8)
-        codes = np.frombuffer(part.encode("ascii"), np.uint8)
-        brackets = sparse_places((codes & _PAIR) == (opening & _PAIR))
+            return 0
+        data = part.encode("ascii")
+        codes = np.frombuffer(data, np.uint8)
+        brackets = np.flatnonzero((codes & _PAIR) == (opening & _PAIR))
         is_opening = codes[brackets] == opening
         depths = depth + np.cumsum(np.where(is_opening, 1, -1))
         ends = np.flatnonzero(depths == 0)
@@ -78,29 +71,13 @@ def literal_end(text: str, at: int) -> tuple[int, bool]:
         mismatched = np.count_nonzero(codes[brackets] != np.where(is_opening, opening, closing))
         inner_openings = np.count_nonzero(is_opening) - (start == at)
         if mismatched or (inner_openings and not is_nested):
-            return 0, False
-        not_plain = codes.size - brackets.size - _count_plain(codes)
-        if not_plain:
-            is_plain = False
-            if not_plain != np.count_nonzero(codes | 0x20 == ord("e")) + np.count_nonzero(
-                codes == ord("+")
-            ):
-                return 0, False
+            return 0
+        if data[: codes.size].translate(None, _ALLOWED):
+            return 0
         if ends.size:
-            return start + codes.size, is_plain
+            return start + codes.size
         if codes.size < len(part):
-            return UNCLOSED, False
+            return UNCLOSED
         start += size
         size = min(size * 4, _BLOCK)
-    return UNCLOSED, False
-
-
-def _count_plain(codes: NDArray[np.uint8]) -> int:
-    """Count digits, points, minus signs, commas and blanks."""
-    from onnxtext.tensor.lazy_numpy import np
-
-    count = np.count_nonzero(codes - np.uint8(ord(",")) <= ord("9") - ord(","))
-    count -= np.count_nonzero(codes == ord("/"))
-    count += np.count_nonzero(codes == ord(" "))
-    count += np.count_nonzero(codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t"))
-    return int(count)
+    return UNCLOSED
