@@ -121,6 +121,7 @@ def sweep(count: int) -> None:
     assert missed <= 3 + refused // 20, (missed, refused)
 
 
+@pytest.mark.thorough
 def test_findings_of_drawn_nodes_agree_with_onnxruntime() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     sweep(240)  # about 45 are refused, 2 in 100 of them missed
@@ -146,6 +147,7 @@ def judge_mutants(models: list[mutations.Base], count: int, least: float) -> Non
     assert len(alarms) <= 2 + count // 100, (seed, [(one.base.name, one.what) for one in alarms])
 
 
+@pytest.mark.thorough
 def test_mutants_that_onnxruntime_rejects_have_findings() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     root = onnx_directory()

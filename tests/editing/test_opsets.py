@@ -171,6 +171,7 @@ def nodes_of(data: bytes) -> list[onnx.NodeProto]:
     return list(onnx.ModelProto.FromString(data).graph.node)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_nodes_with_the_same_schema_keep_their_bytes() -> None:
     """A law: a node whose operator is the same in both versions is the same, byte for byte."""

@@ -131,6 +131,7 @@ def test_time_and_memory_are_limited(engine: str) -> None:
             assert caught.value.diagnostics[0].code == "run-limit"
 
 
+@pytest.mark.thorough
 def test_a_limit_ends_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model over the limit is not run again without inner values; the message names it."""
     endless = engines.load_model(ENDLESS)

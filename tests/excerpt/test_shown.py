@@ -62,6 +62,7 @@ def assert_alike(shown: onnxtext.Shown) -> Page:
     return page
 
 
+@pytest.mark.thorough
 @given(models())
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 def test_all_forms_of_any_model_have_the_same_text(model: bytes) -> None:

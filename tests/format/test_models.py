@@ -56,6 +56,7 @@ def test_any_printed_model_is_formatted(data: bytes) -> None:
     assert write_document(formatted) == formatted
 
 
+@pytest.mark.thorough
 @given(strategies.models(unknown_fields=False))
 @settings(max_examples=40, deadline=None)
 def test_input_whitespace_does_not_matter(data: bytes) -> None:

@@ -45,6 +45,7 @@ def nested(depth: int, inside: bytes) -> bytes:
     return b"\x08\x0a" + delimited(b"\x3a", graph)
 
 
+@pytest.mark.thorough
 def test_a_long_string_in_deep_graphs_is_converted_fast(tmp_path: Path) -> None:
     node = delimited(b"\x0a", delimited(b"\x32", b"a" * (8 * MEGABYTE)))
     convert(nested(30, node), tmp_path / "m.onnx", seconds=30, memory=1200 * MEGABYTE)

@@ -52,6 +52,7 @@ def test_examples_give_the_same_tree(file: Path, monkeypatch: pytest.MonkeyPatch
     check(file.read_text(encoding="utf-8"), monkeypatch)
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 def test_official_texts_give_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SHARED is not None

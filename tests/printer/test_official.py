@@ -257,6 +257,7 @@ def test_every_shared_model(file: str) -> None:
     losses_of(shared_model(file))
 
 
+@pytest.mark.thorough
 def test_backend_cases_lose_only_listed_fields() -> None:
     cases = backend_cases()[::10]
     assert len(cases) > 100

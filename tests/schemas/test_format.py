@@ -174,6 +174,7 @@ def files(draw: st.DrawFn) -> SchemaFile:
     return made
 
 
+@pytest.mark.thorough
 @seed(fresh_seed())
 @settings(max_examples=80)
 @given(files())

@@ -257,6 +257,7 @@ def large(count: int) -> str:
     return f"{head}g (float[N] x) => (float[N] v{count - 1}) {{\n{body}\n}}\n"
 
 
+@pytest.mark.thorough
 def test_5000_nodes_are_usable(page: Browser, tmp_path: Path) -> None:
     text = large(5000)
     show(page, tmp_path, text)
