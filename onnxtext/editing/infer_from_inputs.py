@@ -32,7 +32,7 @@ class Bare:
         subject: a copy of the model in which only the inputs have declared shapes.
         inference: the inference of types in the copy.
         originals: the statements of the original model, by the ids of their copies.
-        shapes: the inferred shapes; of a function only those on which all its calls agree.
+        shapes: the inferred shapes; for a function, only those that are equal for all its calls.
         numbers: the numbers of graphs in the order of `walk_graphs`, by the ids of their scopes.
     """
 

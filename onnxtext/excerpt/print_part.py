@@ -21,9 +21,9 @@ class Choice:
 
     Attributes:
         graph: the name of a graph or function; None for the whole model.
-        starts: names of values or nodes; nodes that do not depend on them are left out.
-        ends: names of values or nodes; nodes on which they do not depend are left out.
-        find: a pattern of statements; None for all.
+        starts: names of values or nodes; show only nodes that depend on one of them.
+        ends: names of values or nodes; show only nodes that one of them depends on.
+        find: show only statements that match this pattern; None for all statements.
         context: the number of statements to show before and after each match.
     """
 

@@ -16,7 +16,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 LONGEST_REST = 20_000
-"""The most characters outside of long lists with which incremental formatting is faster."""
+"""Incremental formatting is slower if more characters than this are outside of long lists."""
 
 
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:

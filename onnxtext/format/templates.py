@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache the layout of statements that differ in names only.
+"""Cache the layout of statements that differ only in their names.
 
-A statement that fits on one line has the same layout whatever its names are. So the layout of one
-statement is reused for all statements with the same text outside of strings that fit on one line.
+Names do not change the layout of a statement that fits on one line. So two such statements share a
+layout if they are equal except for their string literals.
 A new template is verified: with probe names, the source and the formatted statement must have the
 same syntax tree.
 """
@@ -16,7 +16,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.printer.strings import value_name
 
 LONGEST = 2000
-"""The most characters outside of strings of a statement that is cached."""
+"""Maximum number of characters of a cached statement, without its string literals."""
 
 MOST = 1000
 """Maximum number of templates per text."""
@@ -33,12 +33,13 @@ Signature = tuple[str | int, ...]
 
 @dataclass(slots=True)
 class Pattern:
-    """The layout of statements with the same text outside of their strings.
+    """The layout of statements that are equal except for their string literals.
 
     Attributes:
         fixed: indices of the strings that are not names.
-        texts: formatted texts between the strings, by signature.
-        names: the texts if all strings are names that require quotes; None if unknown.
+        texts: for each signature, the formatted code between the strings.
+        names: the entry of `texts` for statements whose strings are all names that require
+            quotes; None if there is no such entry yet.
     """
 
     fixed: frozenset[int]

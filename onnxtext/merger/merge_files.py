@@ -149,7 +149,8 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
             notes.append(f"the merged text is not valid: {error.diagnostics[0].message}")
             conflicts = 1
     notes.append(
-        "the conflicts are in the text of the model: resolve them, then convert the text back"
+        "the conflicts are marked in the model's text: resolve them, then convert the text back "
+        "to a binary model"
     )
     if resources:
         base, ours, theirs = [_print(version) for version in versions]

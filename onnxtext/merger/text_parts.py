@@ -78,11 +78,14 @@ class Part:
 
     @property
     def origin(self) -> str:
-        """The grammar rule of a construct, or the text of a token; identifiers in backquotes."""
+        """The grammar rule of a construct, or the text of a token.
+
+        A token that is an identifier is in backquotes, because a rule may have the same name.
+        """
         if isinstance(self._tree, Tree):
             return self._tree.origin
         text = self._tree.text
-        return f"`{text}`" if text.isidentifier() else text  # a token may be spelled like a rule
+        return f"`{text}`" if text.isidentifier() else text
 
     def token_texts(self) -> list[str]:
         """Return the texts of the tokens, without comments and redundant commas."""

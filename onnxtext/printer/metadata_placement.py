@@ -77,8 +77,8 @@ def place_metadata(
 def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
     """Return the items for which `place_metadata` has to choose a place.
 
-    It leaves out items whose metadata is in the section in any case: a path identifies them, and
-    they have several entries or a key of an exporter.
+    The other items always keep their metadata in the section: a path identifies them, and they
+    have several entries or an exporter's key.
     """
     if core() == "native":
         found: list[Named] = core_module("paths").parts_to_place(parts)
@@ -140,7 +140,7 @@ def _meta_entries(item: Graph | Function | Node | ValueInfo) -> Pairs:
 
 
 MANY = 8
-"""A key that more items than this have is taken for one that an exporter wrote."""
+"""A metadata key on more items than this is assumed to be written by an exporter."""
 
 
 def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:

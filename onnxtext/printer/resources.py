@@ -14,7 +14,7 @@ BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
 """The number of bytes that are encoded at once; they fill whole lines."""
 _LONG = 1 << 12
-"""The number of characters from which lines are made by numpy."""
+"""A base64 text of at least so many characters is split into lines with numpy."""
 
 
 def resources_parts(model: Model) -> Iterator[str]:

@@ -15,9 +15,9 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import Scope
 
 _MOST_NODES = 20_000
-"""The budget of node visits in called functions is this, plus twice the nodes of the model."""
+"""The constant part of the budget of node visits in called functions."""
 _DEEPEST = 100
-"""The maximum depth of calls."""
+"""The maximum depth of nested function calls."""
 
 
 class CallMemo:

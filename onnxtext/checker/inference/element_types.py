@@ -313,10 +313,10 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Return output types; replace the first for operators of which the schema does not give it.
+    """Return output types, with a computed first type for the operators of `OUTPUT_TYPES`.
 
-    The first output type of these operators (`OUTPUT_TYPES`) depends on attributes or on the
-    element type of a sequence.
+    The schema does not determine the first output type of these operators: it depends on
+    attributes or on the element type of a sequence.
 
     Args:
         signature: the schema of the node's operator.

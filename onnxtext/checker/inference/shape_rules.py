@@ -22,12 +22,12 @@ class ShapeRules:
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def scope(self, signature: Signature, resolved: dict[int, list[Target]]) -> Scope | None:
-        """Return the function body of an operator; None if the schema file gives none.
+        """Return the function body of an operator; None if its schema has no body.
 
         Args:
             signature: the schema of the operator.
-            resolved: the targets of the nodes of each scope, by `id(scope)`. This method adds the
-                targets of the body's nodes.
+            resolved: the result of `targets` for the model. This method adds the nodes of the
+                body to it.
         """
         if signature.rule is None:
             return None

@@ -133,20 +133,20 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 
 
 def framed(content: bytes) -> bytes:
-    """Return the frame for a content: its length, then the content."""
+    """Prefix bytes with their length."""
     return len(content).to_bytes(HEAD, "little") + content
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
-    """Return the content of an answer: for each part its length, then the part."""
+    """Join byte strings to one message, each with its length as prefix."""
     return b"".join([framed(part) for part in parts])
 
 
 def unpack(content: bytes) -> list[bytes]:
-    """Return the parts of an answer.
+    """Split a message of `pack` into its byte strings.
 
     Raises:
-        ValueError: the content is malformed.
+        ValueError: a length exceeds the rest of the message.
     """
     parts = []
     at = 0

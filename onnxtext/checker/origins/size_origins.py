@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explain a size by following nodes from output to input, back to the declaration of the size.
 
-For an unknown size, the chain of steps ends at the node because of which the size is unknown.
+For an unknown size, the chain of steps ends at the node that makes the size unknown.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that hold for the attributes of every operator: name, type, value, reference.
 
-What: an attribute has one value, of its declared type. A reference such as `@alpha` occurs only in
-a function and names an attribute parameter of that function; its attribute has no value.
-Why: the meaning of two values, or of a value without a type, is undefined.
+What: an attribute has exactly one value, of its declared type. An attribute that is a reference,
+such as `@alpha`, has no value; it occurs only in a function and names an attribute parameter of it.
+Why: ONNX does not define the meaning of an attribute with two values or without a type.
 Fix: write the attribute as `name = value`.
 """
 

@@ -33,10 +33,9 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def actual_inputs(scope: Scope, ir_version: int) -> list[str]:
-    """Return the names of the inputs of a body to which its node passes values.
+    """Return the names of the body inputs that receive values from the node.
 
-    Before IR version 4, the inputs of a graph also listed its initializers, after the actual
-    inputs. These are left out.
+    Before IR version 4, the inputs of a graph also list its initializers; they are left out.
     """
     names = [value.name for value in scope.inputs]
     if 0 < ir_version < 4:

@@ -107,7 +107,7 @@ def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
         )
     return Finding(
         "tensor-value-range",
-        f"{what}: entries of {tensor.describe()} are between {low} and {high}",
+        f"{what}: entries of {tensor.describe()} must be {low} to {high}",
         (tensor.place,),
         help="correct the value, or use a larger element type",
     )

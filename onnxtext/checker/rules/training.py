@@ -109,7 +109,7 @@ def _values(
                     "training-binding-value",
                     f"the `{field}` uses {quoted(name)}, which is not an output of {where}",
                     (Place(training, (field, f'"{name}"')),),
-                    help=f"did you mean {quoted(near)}?" if near else f"name an output of {where}",
+                    help=f"did you mean {quoted(near)}?" if near else f"use an output of {where}",
                 )
 
 

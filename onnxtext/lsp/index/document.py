@@ -196,7 +196,10 @@ class Document:
         return self.analysis if self.analysed == self.version.number else None
 
     async def lengths(self) -> list[int]:
-        """Return the length of each statement in characters; -1 for several lines or an error."""
+        """Return the length of each statement in characters.
+
+        The length is -1 if the statement has a syntax error or several lines.
+        """
         index, text = self.version.index, self.version.text
 
         def length(statement: Statement) -> int:

@@ -68,7 +68,7 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
 
 
 def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
-    """Yield the id of each node and value, and the text in which a search looks."""
+    """Yield the id of each node and value, and the text that a search matches."""
     for scope in drawing.index.scopes:
         name = f"g{drawing.index.number(scope)}"
         for place, value in enumerate(scope.inputs):

@@ -26,8 +26,8 @@ class OperatorCall:
         values: the known small integer values of its inputs.
         sizes: the known equations between symbols.
         since: the version of the operator's schema.
-        origin: the call of which this one has only some inputs; None if it has all.
-        indices: the indices of these inputs in the origin.
+        origin: the call with all inputs, if this call was made by `with_inputs`; else None.
+        indices: for each input of this call, its index in `origin`; () without an origin.
     """
 
     node: Node
@@ -41,7 +41,7 @@ class OperatorCall:
     def with_inputs(self, indices: Iterable[int]) -> OperatorCall:
         """Return the call with only the inputs at `indices`.
 
-        Error messages still number the inputs as the node does.
+        Error messages still count the inputs of the whole node.
         """
         chosen = tuple(indices)
         return OperatorCall(
@@ -197,4 +197,4 @@ def dimensions(count: int) -> str:
 
 
 MOST_UNKNOWN = 64
-"""The most elements of a list of which only the length is known."""
+"""The maximum length of a list whose elements are all unknown."""

@@ -41,9 +41,9 @@ from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
 
 _MOST_CALLED = 10_000
-"""The budget of node visits in called functions is this, plus the nodes of the model."""
+"""The constant part of the budget of node visits in called functions."""
 _DEEPEST = 50
-"""The maximum depth of calls."""
+"""The maximum depth of nested function calls."""
 
 F = TypeVar("F")
 

@@ -127,7 +127,7 @@ def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
 
 
 def either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
-    """Return a shape with the dimensions on which two branches agree; None for the others."""
+    """Return a shape with the dimensions that two branches have in common; the others are None."""
     if left is None or right is None or len(left) != len(right):
         return None
     return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])

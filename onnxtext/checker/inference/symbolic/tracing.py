@@ -120,8 +120,8 @@ class Trace:
             number: the only size that the symbol may have.
 
         Returns:
-            The index of the number in the shape, and its replacement, `0` or `-1`, with which the
-            symbol may have other sizes; None if there is no such number.
+            The index of the number in the shape, and the number to write instead (`0` or `-1`) so
+            that the symbol may have other sizes; None if there is no such number.
         """
         node, environment = place.item, self.shapes.main
         if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:
