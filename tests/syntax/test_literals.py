@@ -27,6 +27,8 @@ PIECES += ["/", "0x1f"]
     st.sampled_from([2_000, 9_000, 70_000]),
 )
 @example("[[", "1, ", "", "1], [2]]", "", 9_000)
+@example("{", "1, ", "1] ", "1}", "", 70_000)
+@example("[", "1, ", "1} ", "1]", "", 70_000)
 def test_block_search_finds_the_same_token(
     opening: str, filler: str, middle: str, closing: str, after: str, size: int
 ) -> None:

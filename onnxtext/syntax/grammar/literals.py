@@ -23,7 +23,9 @@ UNCLOSED = -1
 _DEEPEST = 100
 """The maximum nesting of brackets, more than any tensor needs; limits the time of the search."""
 
-_ALLOWED = b"0123456789.eE+-, \t\n\v\f\r[]{}"
+_ALLOWED = b"0123456789.eE+-, \t\n\v\f\r"
+"""The characters of numbers and between them; a literal also has brackets of its own kind."""
+
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
 _BEGIN = re.compile(
@@ -47,7 +49,9 @@ def literal_end(text: str, at: int) -> int:
     begin = _BEGIN.match(text, at)
     if begin is None:
         return 0
-    opening, closing = b"{}" if text[at] == "{" else b"[]"
+    own = b"{}" if text[at] == "{" else b"[]"
+    opening, closing = own
+    allowed = _ALLOWED + own
     is_nested = begin.end() - 1 > at and text[begin.end() - 1] == "["
     depth, start, size = 0, at, 1 << 14
     while start < len(text):
@@ -72,7 +76,7 @@ def literal_end(text: str, at: int) -> int:
         inner_openings = np.count_nonzero(is_opening) - (start == at)
         if mismatched or (inner_openings and not is_nested):
             return 0
-        if data[: codes.size].translate(None, _ALLOWED):
+        if data[: codes.size].translate(None, allowed):
             return 0
         if ends.size:
             return start + codes.size
