@@ -16,7 +16,9 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 LONGEST_REST = 20_000
-"""Incremental formatting is slower if more characters than this are outside of long lists."""
+"""A text with more characters outside of long lists is formatted in full.
+
+For texts of more than 20 times as many characters, the limit is a twentieth of the text."""
 
 
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:

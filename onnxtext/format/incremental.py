@@ -21,10 +21,10 @@ from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP, WIDTH
 
 FEWEST = 100
-"""The fewest statements of a text shorter than `SHORTEST` that is formatted incrementally."""
+"""A text with fewer statements and fewer than `SHORTEST` characters is formatted in full."""
 
 SHORTEST = 10_000
-"""The length from which a text is formatted incrementally, even with few statements."""
+"""See `FEWEST`: a text of this length is formatted incrementally even with few statements."""
 
 _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")

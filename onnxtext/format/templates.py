@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache the layout of statements that differ only in their names.
 
-Names do not change the layout of a statement that fits on one line. So two such statements share a
-layout if they are equal except for their string literals.
+The text of a name does not change the layout of a statement that fits on one line. So two such
+statements share a layout if they differ only in names that need quotes in both of them, or in none.
 A new template is verified: with probe names, the source and the formatted statement must have the
 same syntax tree.
 """
@@ -16,7 +16,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.printer.strings import value_name
 
 LONGEST = 2000
-"""Maximum number of characters of a cached statement, without its string literals."""
+"""The maximum length of a cached statement, not counting the contents of its strings."""
 
 MOST = 1000
 """Maximum number of templates per text."""
@@ -33,10 +33,10 @@ Signature = tuple[str | int, ...]
 
 @dataclass(slots=True)
 class Pattern:
-    """The layout of statements that are equal except for their string literals.
+    """The layouts of statements that are equal except for the contents of their strings.
 
     Attributes:
-        fixed: indices of the strings that are not names.
+        fixed: indices of the strings that are not names; the signature contains their text.
         texts: for each signature, the formatted code between the strings.
         names: the entry of `texts` for statements whose strings are all names that require
             quotes; None if there is no such entry yet.

@@ -140,7 +140,7 @@ def _meta_entries(item: Graph | Function | Node | ValueInfo) -> Pairs:
 
 
 MANY = 8
-"""A metadata key on more items than this is assumed to be written by an exporter."""
+"""If more items than this have the same metadata key, an exporter probably wrote it."""
 
 
 def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:

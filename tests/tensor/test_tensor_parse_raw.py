@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from onnxtext.tensor import numbers
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.parse_literals import parse_scalar
+from onnxtext.tensor.parse_literals import parse_scalar, read_raw
 from onnxtext.tensor.print_elements import format_rows
+from onnxtext.tensor.repeated_bytes import Repetition
 from tests.tensor.raw import parse_raw
 
 FLOAT, INT64 = ELEMENTS["float"], ELEMENTS["int64"]
@@ -103,6 +104,21 @@ def test_splats_repeat_the_last_element(element: ElementType, count: int) -> Non
     assert parse_raw(element, f"[ {text} , ... ,\n]", [1, count]) == expected
     if count > 1:
         assert parse_raw(element, f"[{text}, {text}, ...]", [count]) == expected
+
+
+@pytest.mark.parametrize("name", ["int2", "int4", "float4e2m1", "float6e2m3", "int8", "complex64"])
+@pytest.mark.parametrize("found", [1, 2, 3, 4, 5])
+def test_long_splats_of_packed_elements_continue_within_a_byte(name: str, found: int) -> None:
+    """They are not expanded: what is repeated begins at the next whole byte."""
+    element = ELEMENTS[name]
+    count = (1 << 16) * 8 // element.bits + 9
+    texts = ["1.0" if index % 2 else "0.0" for index in range(found)]
+    if element.kind == "int":
+        texts = [text[0] for text in texts]
+    whole = [*texts, *[texts[-1]] * (count - found)]
+    data = read_raw(element, f"[{', '.join(texts)}, ...]", [count])
+    assert isinstance(data, Repetition)
+    assert data.expand() == parse_raw(element, f"[{', '.join(whole)}]", [count])
 
 
 def test_a_splat_repeats_the_bits_of_the_last_element() -> None:

@@ -15,7 +15,7 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import Scope
 
 _MOST_NODES = 20_000
-"""The constant part of the budget of node visits in called functions."""
+"""Visits of nodes in called functions that are allowed beside two for each node of the model."""
 _DEEPEST = 100
 """The maximum depth of nested function calls."""
 

@@ -313,16 +313,19 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Return output types, with a computed first type for the operators of `OUTPUT_TYPES`.
+    """Replace the first output type of operators whose schema does not determine it.
 
-    The schema does not determine the first output type of these operators: it depends on
-    attributes or on the element type of a sequence.
+    The type depends on attributes, on the element type of a sequence, or on an optional input.
+    `OUTPUT_TYPES` lists most of these operators.
 
     Args:
         signature: the schema of the node's operator.
         node: the node.
         inputs: the types of the node's inputs.
         made: the types of the node's outputs that follow from the schema.
+
+    Returns:
+        `made` with the first type replaced, if the operator is one of them.
     """
     special = OUTPUT_TYPES.get(node.op_type)
     if signature.domain == "com.microsoft" and signature.name == "QGemm":

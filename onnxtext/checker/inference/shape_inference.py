@@ -45,7 +45,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
 _MOST_REPEATED = 2_000
-"""The constant part of the budget of repeated node visits, which also grows with the model."""
+"""Repeated visits of nodes that are allowed beside four for each node of the model."""
 
 
 class ShapeInference(ScopeWalk[Shapes]):

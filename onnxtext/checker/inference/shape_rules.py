@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer output shapes with the function body that a schema file gives for an operator."""
+"""Infer output shapes with the shape rule of an operator: a function in its schema file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.checker.context.signatures import Signature
 
 
 class ShapeRules:
-    """Caches the function bodies of operators in schema files as scopes."""
+    """Caches the scopes of shape rules."""
 
     def __init__(self, subject: Subject) -> None:
         self._tables = subject.options.tables
@@ -22,19 +22,19 @@ class ShapeRules:
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def scope(self, signature: Signature, resolved: dict[int, list[Target]]) -> Scope | None:
-        """Return the function body of an operator; None if its schema has no body.
+        """Return the scope of an operator's shape rule; None if its schema has no rule.
 
         Args:
             signature: the schema of the operator.
-            resolved: the result of `targets` for the model. This method adds the nodes of the
-                body to it.
+            resolved: the result of `targets` for the model. This method adds the targets of the
+                rule's nodes.
         """
         if signature.rule is None:
             return None
         known = self._known.get(id(signature))
         if known is None:
             subject = Subject(Fragment(signature.rule), Options(tables=self._tables))
-            subject.functions.clear()  # in the body, the operator's name refers to its schema
+            subject.functions.clear()  # in the rule, the operator's name refers to its schema
             known = self._known[id(signature)] = subject.scopes[0]
             resolved.update(targets(subject))
             self._kept += (signature, subject)

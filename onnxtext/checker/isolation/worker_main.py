@@ -133,12 +133,12 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 
 
 def framed(content: bytes) -> bytes:
-    """Prefix bytes with their length."""
+    """Return a byte string with its length before it."""
     return len(content).to_bytes(HEAD, "little") + content
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
-    """Join byte strings to one message, each with its length as prefix."""
+    """Join byte strings to one message, each with its length before it."""
     return b"".join([framed(part) for part in parts])
 
 

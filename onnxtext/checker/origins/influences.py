@@ -146,7 +146,7 @@ def _equal(
 
 
 def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None:
-    """Return the unknown sizes of inputs that make a size of an output unknown.
+    """Return the unknown input sizes that must be known to compute a size of an output.
 
     Returns:
         The sizes; None if the size of the output is unknown even with known inputs.

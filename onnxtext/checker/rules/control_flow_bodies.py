@@ -33,7 +33,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def actual_inputs(scope: Scope, ir_version: int) -> list[str]:
-    """Return the names of the body inputs that receive values from the node.
+    """Return the names of the inputs of a body that get their values from the node.
 
     Before IR version 4, the inputs of a graph also list its initializers; they are left out.
     """

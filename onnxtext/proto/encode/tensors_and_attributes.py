@@ -182,12 +182,8 @@ class ValueLowering(ABC):
             raise LowerError(whose + str(error), at, error.code, data.digest) from None
         wanted = raw_size(element, count) if element is not None and element.bits else -1
         if len(raw) != wanted and wanted >= 0:
-            raise LowerError(
-                f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {wanted}",
-                at,
-                SIZE,
-                data.digest,
-            )
+            message = f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {wanted}"
+            raise LowerError(message, at, SIZE, data.digest)
         return ast.RawData(raw)
 
     def _array(

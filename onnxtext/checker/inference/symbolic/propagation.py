@@ -41,7 +41,7 @@ from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
 
 _MOST_CALLED = 10_000
-"""The constant part of the budget of node visits in called functions."""
+"""Visits of nodes in called functions that are allowed beside one for each node of the model."""
 _DEEPEST = 50
 """The maximum depth of nested function calls."""
 

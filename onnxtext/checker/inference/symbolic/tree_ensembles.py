@@ -66,7 +66,7 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
 
 
 def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None:
-    """Require that all nodes and features exist that the lists refer to."""
+    """Reject unknown modes, duplicate nodes, and references to missing nodes or features."""
     trees = call.listed("nodes_treeids", ())
     nodes = list(zip(trees, call.listed("nodes_nodeids", ()), strict=False))
     known = set(nodes)
