@@ -15,7 +15,7 @@ from onnxtext.format.tokens import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.statements import column
-from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_lines
+from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_line
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 
@@ -205,8 +205,7 @@ def _nested_as_it_is(texts: list[str], indent: str) -> list[str]:
             if texts[number - 1] == "]":
                 lines.append(f"{before}]{comma}")
             else:
-                lines += row_lines(", ".join(row), before)
-                lines[-1] += comma
+                lines.append(row_line(", ".join(row), before) + comma)
         else:
             row.append(text)
     return lines

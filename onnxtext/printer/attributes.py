@@ -9,7 +9,7 @@ from typing import Any
 
 from onnxtext import ast
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
 from onnxtext.printer.records import inline_decorators, record_text, value_decorators
 from onnxtext.printer.statements import broken_type, column, value_text
 from onnxtext.tensor.float_literals import float32_text
@@ -93,7 +93,7 @@ def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget
         case ast.Record():
             return record_text(value, indent)
         case ast.Floats(data):
-            return filled(format_floats(data, 1), "[]", indent, budget, dialect.comma)
+            return filled_row(format_floats(data), "[]", indent, budget, dialect.comma)
         case (int(), *_):
             return filled(list(map(str, value)), "[]", indent, budget, dialect.comma)
         case tuple():

@@ -91,3 +91,42 @@ def fill(items: Sequence[str], width: int) -> list[str]:
         several = long
     lines.append(", ".join(items[start:]))
     return lines
+
+
+def filled_row(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:
+    """Return the list that `filled` returns, given its items joined by a comma and a blank.
+
+    Args:
+        row: the items; none contains a comma or a line break.
+        brackets: the opening and the closing bracket.
+        indent: the indentation of the statement.
+        budget: the maximum width of a list on one line.
+        comma: the text after the last item of a broken list.
+    """
+    if not row or len(row) + 2 <= budget:
+        return f"{brackets[0]}{row}{brackets[1]}"
+    inner = indent + STEP
+    lines = f",\n{inner}".join(wrapped(row, WIDTH - len(inner)))
+    return f"{brackets[0]}\n{inner}{lines}{comma}\n{indent}{brackets[1]}"
+
+
+def wrapped(row: str, width: int) -> list[str]:
+    """Split items joined by a comma and a blank into lines, like `fill`.
+
+    Args:
+        row: the items; none contains a comma or a line break.
+        width: the maximum number of columns of a line with the comma after it. A longer item has
+            a line of its own.
+    """
+    lines: list[str] = []
+    start = 0
+    while len(row) - start >= width:
+        end = row.rfind(", ", start, start + width + 1)
+        if end < 0:
+            end = row.find(", ", start)
+            if end < 0:
+                break
+        lines.append(row[start:end])
+        start = end + 2
+    lines.append(row[start:])
+    return lines

@@ -15,12 +15,12 @@ from onnxtext import ast
 from onnxtext.ast.list_order import INITIALIZERS, entries, order_of, with_data
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter
-from onnxtext.printer.layout import bracketed, filled
+from onnxtext.printer.layout import bracketed, filled, filled_row
 from onnxtext.printer.printer import print_model
 from onnxtext.printer.statements import column
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.print_elements import format_field_rows
+from onnxtext.tensor.print_elements import format_field
 
 
 def print_official(model: ast.Model) -> str:
@@ -145,7 +145,8 @@ def _data(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) 
         case ast.StringData(values) | ast.FieldData((("string_data", tuple() as values),)):
             items = [_quoted(item.decode("utf-8")) for item in values]
         case ast.TypedData(entries) | ast.FieldData(((_, bytes() as entries),)):
-            items = format_field_rows(ELEMENTS[type.element].field, entries, 1)
+            row = format_field(ELEMENTS[type.element].field, entries)
+            return filled_row(row, "{}", indent, budget, comma="")
         case _:
             raise AssertionError(
                 "official text has one data field per tensor, the field of its type"
