@@ -143,7 +143,7 @@ def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -
 
 
 def _following(type: TensorType, before: Shape | None, after: Shape | None) -> TensorType:
-    """Return a declared type, with the dimensions replaced whose inferred values changed.
+    """Return a declared type; replace those of its dimensions whose inferred values changed.
 
     Args:
         type: the declared type.

@@ -77,7 +77,8 @@ def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) ->
 def _fix_reshape(now: Bare, symbol: str, old: int) -> Fixed | None:
     """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
 
-    The first `Reshape` is changed whose input has the symbolic dimension at the same index.
+    Only one `Reshape` is changed: the first one whose input has the symbolic dimension at the same
+    index.
     """
     main = now.subject.main
     views = now.inference.visits.get(id(main), ())

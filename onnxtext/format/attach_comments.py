@@ -39,8 +39,8 @@ class Item:
     """An item of a list.
 
     Attributes:
-        tree: the item.
-        comma: the comma behind it; None without one.
+        tree: the syntax tree of the item.
+        comma: the comma behind the item; None without a comma.
     """
 
     tree: Tree

@@ -16,7 +16,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 LONGEST_REST = 20_000
-"""A text with more characters outside of long lists is formatted in full.
+"""Maximum number of characters outside of long lists; a text with more is formatted in full.
 
 For texts of more than 20 times as many characters, the limit is a twentieth of the text."""
 

@@ -92,7 +92,13 @@ class ListWriter(VerbatimSpans):
         return lines
 
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
-        """Return the lines of comments before an item or closing bracket, with blank lines."""
+        """Return the lines of comments before an item or closing bracket, with blank lines.
+
+        Args:
+            comments: the comments.
+            indent: the indentation of the lines.
+            started: whether other lines of the list precede, so that a blank line may come first.
+        """
         lines: list[str] = []
         for comment in comments:
             if self.is_kept(comment):

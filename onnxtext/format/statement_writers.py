@@ -72,7 +72,7 @@ class Writer(ABC):
 
     brackets = "", ""
     sibling = ""
-    """The statement before and behind a statement that is formatted alone, in `brackets`."""
+    """A format string: the helper statement before and behind a statement formatted alone."""
 
     def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent

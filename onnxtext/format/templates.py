@@ -16,7 +16,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.printer.strings import value_name
 
 LONGEST = 2000
-"""The maximum length of a cached statement, not counting the contents of its strings."""
+"""Maximum number of characters of a cached statement, without the contents of its strings."""
 
 MOST = 1000
 """Maximum number of templates per text."""

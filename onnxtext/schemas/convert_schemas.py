@@ -84,7 +84,7 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
-    """Return the type of a formal; a type that texts cannot express becomes a free variable."""
+    """Return the type of a formal parameter; a type without syntax becomes a free variable."""
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:
         return text

@@ -18,7 +18,7 @@ Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
 """Where to write large data (SPEC 6.6)."""
 
 SECTION_BYTES = 1 << 20
-"""`auto` writes more bytes than this to a store."""
+"""Maximum number of bytes that `auto` keeps in the text; it writes more bytes to a store."""
 
 STORE_SUFFIX = ".weights"
 SAFETENSORS_SUFFIX = ".safetensors"
@@ -65,7 +65,7 @@ class WeightFiles:
         )
 
     def _held(self, target: Path) -> dict[str, memoryview]:
-        """Return the blobs in an existing file; none if it is not a safetensors file."""
+        """Return the blobs in an existing file; {} if it is not a safetensors file."""
         from onnxtext.weights.safetensors_file import read_safetensors
 
         try:

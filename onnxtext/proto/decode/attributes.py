@@ -53,7 +53,7 @@ class AttributeFields:
         data: the whole message.
         name: its name; "" if absent.
         type: its type; None if absent or unknown.
-        reference: `ref_attr_name`.
+        reference: its `ref_attr_name`; None if absent.
         values: the fields that hold values.
         decorators: `@doc` if the attribute has a doc string.
         is_whole: whether the message has no fields besides those above.
@@ -104,7 +104,7 @@ class AttributeFields:
 def attribute_value(
     fields: AttributeFields, lift_graph: Callable[[Data], ast.Graph]
 ) -> ast.AttributeValue | None:
-    """Return the value of an attribute; None if its type is no list and no value is stored.
+    """Return the value of an attribute; None if it has no value and its type is not a list.
 
     If no other syntax can express the value, return a `Record` of the attribute's fields, without
     its name and doc string.

@@ -21,9 +21,9 @@ _MESSAGES = {
     "SparseTensorProto": ({2}, None),
     "TypeProto": ({1, 4, 5}, None),
 }
-"""By message type that users save as a model: (field numbers, help).
+"""Maps message types that users save as a model to (field numbers, help).
 
-A message of this type must have at least one of these fields.
+A message of the type must have at least one of these fields.
 """
 
 _FIELD_LIMIT = 20_000

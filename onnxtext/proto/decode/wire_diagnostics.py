@@ -139,7 +139,7 @@ class _Walk:
         return after
 
     def _inside(self, field: FieldSpec, at: int, end: int, path: str, depth: int) -> str:
-        """Return the path of the innermost message that the end of the bytes truncates."""
+        """Return the path of the innermost field or message that the end of the bytes truncates."""
         if field.message:
             try:
                 self.message(message_spec(field.message), at, end, path, depth + 1)

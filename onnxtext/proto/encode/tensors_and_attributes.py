@@ -64,8 +64,8 @@ class ValueLowering(ABC):
             defaults: the presence defaults of the text.
             resources: blobs by digest.
             elsewhere: finds other blobs.
-            verified: whether the digests of the resources are known to match.
-            guard: called before the first large or external data is read.
+            verified: whether the digests of the resources have been verified before.
+            guard: called once, before the first large or external data is read.
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self.defaults = defaults
@@ -157,7 +157,7 @@ class ValueLowering(ABC):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a tensor's data with blobs and data files resolved."""
+        """Return a tensor's data; replace a blob or data file by its bytes."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
