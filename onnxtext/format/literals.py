@@ -44,7 +44,7 @@ class LiteralWriter(RecordWriter):
         """Write the data of a tensor.
 
         Args:
-            tree: `data` or one of its alternatives.
+            tree: a tree of the grammar rule `data` or of one of its alternatives.
             dims: the tensor's dimensions.
             indent: the indentation of the statement.
             budget: maximum width on one line.
@@ -180,7 +180,7 @@ def items_text(items: Sequence[str], indent: str, budget: int) -> str:
 
 
 def dims_of(type: str) -> list[str]:
-    """Return the dimensions in the text of a type."""
+    """Return the dimensions of a type that is given as text."""
     start = type.find("[")
     return [] if start < 0 else type[start + 1 : type.rindex("]")].split(", ")
 

@@ -98,7 +98,7 @@ def grow(tokens: list[Token], start: str = "model") -> Tree:
 
 
 def top_level(model: Tree) -> list[Tree]:
-    """Return the top-level constructs of a model; decorators are joined with their header."""
+    """Return the top-level constructs of a model; decorators and their header form one tree."""
     trees: list[Tree] = []
     for part in model.trees():
         if part.origin in ("functions", "sections"):

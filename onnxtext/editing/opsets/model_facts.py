@@ -96,7 +96,10 @@ class Facts:
         self._made[name] = text
 
     def type(self, scope: Scope, name: str) -> Type | None:
-        """Return the inferred type of a value; None if unknown, or in a function (types vary)."""
+        """Return the inferred type of a value; None if unknown.
+
+        In a function, the result is always None, because types depend on the call.
+        """
         if scope.function is not None:
             return None
         place: Scope | None = scope
@@ -110,7 +113,7 @@ class Facts:
         return None
 
     def element_type(self, scope: Scope, name: str) -> str | None:
-        """Return the type of a value as schemas spell it, `tensor(float)`; None if unknown."""
+        """Return a value's type in the spelling of schemas: `tensor(float)`; None if unknown."""
         if name in self._made:
             return self._made[name]
         environment = TypeInference.of(self.subject).environments.get(id(scope))

@@ -21,17 +21,17 @@ from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_ver
 from onnxtext.editing.opsets.schema_versions import changes_between, unfit
 
 _MOST_SUCCESSIVE_STEPS = 48
-"""The most successive steps of a node and the nodes that replace it."""
+"""Maximum number of successive steps of a node and the nodes that replace it."""
 _MOST_STEPS = 1000
-"""The most steps of a node and all nodes that replace it."""
+"""Maximum number of steps of a node and all nodes that replace it."""
 
 
 class Stepper:
     """Converts the nodes of one graph or function.
 
     Args:
-        facts: the known facts about the model.
-        graph: the graph.
+        facts: the types, constants and names of the model.
+        graph: the graph or function.
         targets: the versions to convert to, by domain.
         converter: onnx's version converter.
     """
@@ -51,9 +51,9 @@ class Stepper:
         """Convert a node; return the nodes that replace it, and sentences on the changes.
 
         Args:
-            stated: the node of the tree.
+            stated: the node in the syntax tree.
             node: the same node, with attribute lists read from blobs.
-            current: the version that the node uses.
+            current: the version of the operator set that the node uses.
 
         Raises:
             Obstacle: the node cannot be converted.

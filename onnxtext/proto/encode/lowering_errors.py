@@ -97,6 +97,8 @@ class _Collecting(Lowering):
 def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> list[LowerError]:
     """Find every error of lowering a model or a fragment, in the order of the text.
 
+    Return an empty list for fragments other than graphs, functions and nodes.
+
     Args:
         root: the model or fragment to lower.
         elsewhere: finds blobs that are not in the resources of the model.

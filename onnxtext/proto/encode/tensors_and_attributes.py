@@ -64,8 +64,8 @@ class ValueLowering(ABC):
             defaults: the presence defaults of the text.
             resources: blobs by digest.
             elsewhere: finds other blobs.
-            verified: whether the digests of the resources are known to match.
-            guard: called before the first large or external data is read.
+            verified: whether the digests of the resources have been verified before.
+            guard: called once, before the first large or external data is read.
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self.defaults = defaults
@@ -157,7 +157,7 @@ class ValueLowering(ABC):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a tensor's data with blobs and data files resolved."""
+        """Return a tensor's data; replace a blob or data file by its bytes."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
@@ -215,7 +215,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto`; the values store the `name` of a sparse initializer."""
+        """Return a `SparseTensorProto`; its `values` get the name of a sparse initializer."""
         values = sparse.values
         if name is not None and values.name is None:
             values = ast.Tensor(values.type, values.data, name, values.decorators)
@@ -225,7 +225,7 @@ class ValueLowering(ABC):
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
     def typed(self, type: ast.Type, at: int) -> bytes:
-        """Return the type field of a `ValueInfoProto`."""
+        """Return the encoded `type` field of a `ValueInfoProto`."""
         data = self._types.get(id(type))
         if data is None:
             data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
@@ -284,7 +284,7 @@ class ValueLowering(ABC):
         return name + data
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Return the field that holds the value of an attribute."""
+        """Return the encoded fields of an `AttributeProto` that hold its value."""
         value = attribute.value
         match attribute.type, value:
             case _A.INT, int():
