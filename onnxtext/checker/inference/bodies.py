@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the output types of `If`, `Loop` and `Scan` from the types of their bodies.
+"""Infer the output types of `If`, `Loop` and `Scan` from those of their bodies (nested graphs).
 
 A loop-carried value may change its shape between iterations, so its type is found by a fixpoint
 iteration. The first visit of the body assumes the types of the initial values. If the body returns
@@ -50,7 +50,7 @@ def common_type(one: Type | None, other: Type | None) -> Type | None:
     """Return the most specific type that includes both types.
 
     Dimensions that differ become unknown; the shape becomes unknown if the ranks differ. Returns
-    None if a type is unknown, or if both differ in more than the shape of a dense tensor.
+    None if a type is unknown, or if they differ in more than the shape of a dense tensor.
     """
     if one is None or other is None or one == other:
         return one if one == other else None
@@ -80,7 +80,7 @@ def completed(found: Type | None, own: Type | None) -> Type | None:
 
 
 def live_branch(node: Node, condition: Value | None) -> str | None:
-    """Return the attribute of an `If` whose branch always runs: `then_branch` or `else_branch`.
+    """Return which branch of an `If` always runs, by attribute: `then_branch` or `else_branch`.
 
     Returns None if the condition is unknown, or if the node is not an `If`.
 

@@ -69,7 +69,7 @@ class CallMemo:
         """Request a visit of a function's body; if allowed, `leave` must end the visit.
 
         Returns:
-            Whether the visit is allowed: calls are not too deep, and few enough nodes were visited.
+            False if calls are nested too deeply, or if too many nodes were visited; else True.
         """
         self._budget -= 1 + len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:

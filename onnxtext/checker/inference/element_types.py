@@ -314,10 +314,10 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Replace the first output type of operators whose schema does not determine it.
+    """Replace the first output type of a node if the schema of its operator does not determine it.
 
-    The type depends on attributes, on the element type of a sequence, or on an optional input.
-    These operators are listed in `OUTPUT_TYPES`, except for `QGemm` of onnxruntime.
+    This type depends on attributes, on the element type of a sequence, or on an optional input.
+    The operators are listed in `OUTPUT_TYPES`, except for `QGemm` of onnxruntime.
 
     Args:
         signature: the schema of the node's operator.

@@ -15,7 +15,8 @@ class Environment(Generic[V]):
 
     Attributes:
         known: the fact about each value of the scope, by the value's name.
-        outer: the environment of the graph whose values the scope may use, too; None without one.
+        outer: the environment of the graph around the scope, whose values it may use, too; None for
+            top-level graphs and function bodies. For a training algorithm, that of the main graph.
     """
 
     known: dict[str, V] = field(default_factory=dict)

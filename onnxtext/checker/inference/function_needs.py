@@ -74,7 +74,7 @@ class Needs:
         return {name for name in _parameters(function) if self._has(function, "attribute", name)}
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
-        """Return the type that the body requires for an attribute parameter, and where.
+        """Return the type that the body requires for an attribute parameter, and the place.
 
         Returns None if the type is unknown, or if different uses require different types.
         """
@@ -179,7 +179,8 @@ def _parameters(function: Scope) -> dict[str, Attribute | None]:
 def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Repair | None:
     """Return the repair that writes `3.0` for `3` if an attribute must hold floats.
 
-    Returns None if the attribute does not hold integers, or if `wanted` is no float type.
+    Returns None if `wanted` is no float type, or if the attribute has anything else than integers
+    that a 32-bit float represents exactly.
 
     Args:
         node: the node with the attribute.

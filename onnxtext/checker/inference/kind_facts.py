@@ -57,7 +57,9 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fact:
-    """The known type and shape of a value. The facts about inputs and outputs determine the kind.
+    """The known type and shape of a value.
+
+    The kind of a node depends on the facts about its inputs and outputs.
 
     Attributes:
         type: the declared type, the type that onnx inferred, or the result of merging them.
@@ -101,8 +103,8 @@ class Reads(NamedTuple):
     Attributes:
         values: whether the elements of small inputs (`Value`) have an effect.
         all_values: whether they have this effect only if the elements of all inputs are known.
-        constants: the index of the first input that is passed to onnx with its elements if it is
-            constant, like all later inputs; None if no elements are passed.
+        constants: onnx gets the elements of constant inputs from this index on; None if it gets no
+            elements.
     """
 
     values: bool
@@ -193,10 +195,10 @@ class Symbols:
     def step(
         self, node: Node, target: Target, typed: Facts, given: Facts, values: Values
     ) -> Results:
-        """Infer the symbolic shapes and small values of a node's outputs; it has no nested graphs.
+        """Infer the symbolic shapes and small values of a node's outputs.
 
         Args:
-            node: the node.
+            node: the node, without nested graphs.
             target: its operator.
             typed: the facts from the declared types of its outputs; empty if none is declared.
             given: the facts about its inputs.

@@ -28,12 +28,12 @@ def errors_of(subject: Subject) -> list[Finding]:
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """Return `id(statement)` of the first place of each error; inference skips these statements."""
+    """Return the ids of the statements at the first places of errors; inference skips these."""
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
 def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
-    """Return `(id(node), output index)` where the declared type contradicts the computed one."""
+    """Return `(id(node), index)` of each output with contradictory declared and computed types."""
     return {
         (id(place.item), int(place.part[1]))
         for finding in errors_of(subject)

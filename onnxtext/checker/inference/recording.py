@@ -94,11 +94,11 @@ class RecordedInference(ShapeInference):
         return found  # type: ignore[no-any-return]
 
     def scope_of(self, facts: Shapes) -> Scope | None:
-        """Return the scope that a visit with this environment has visited; None if unknown."""
+        """Return the graph or function body whose visit has this environment; None if unknown."""
         return self._owners.get(id(facts))
 
     def caller(self, facts: Shapes) -> tuple[Scope, Shapes, Node] | None:
-        """Find the first call with the results of this visit of a function body.
+        """Find the call that first used the results of a visit of a function body.
 
         Args:
             facts: the environment of the visit of the body.

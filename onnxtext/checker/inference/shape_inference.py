@@ -303,7 +303,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         return ()
 
     def _failed(self, node: Node, failure: Failure) -> None:
-        """Report that onnx gave no answer; once per model if onnx cannot be run at all."""
+        """Report that onnx gave no answer; only once per model if onnx cannot be run at all."""
         single = failure.kind not in ("unavailable", "stopped")
         key = (id(node), -1) if single else (0, -1)
         if key not in self._reported and not self._quiet:

@@ -64,7 +64,7 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
 
 
 def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
-    """Return the small tensors whose elements are known, such as computed shapes.
+    """Return the small tensors with known elements, such as computed shapes.
 
     Args:
         subject: a checked model.
