@@ -20,7 +20,7 @@ def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
         subject: a checked model.
 
     Returns:
-        For each scope, by `id(scope)`, the types by value name.
+        For each scope, by `id(scope)`, the types by value name. Empty if functions are recursive.
     """
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
@@ -40,7 +40,8 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
         subject: a checked model.
 
     Returns:
-        For each graph or function body, by its offset in the text, the types by value name.
+        For each graph or function body, by its offset in the text, the types by value name. Empty
+        if functions are recursive.
     """
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
@@ -63,13 +64,14 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
 
 
 def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
-    """Return the small tensors whose elements are known, such as computed shapes.
+    """Return the small tensors with known elements, such as computed shapes.
 
     Args:
-        subject: a model whose types were inferred.
+        subject: a checked model.
 
     Returns:
-        For each graph or function body, by its offset in the text, the tensors by value name.
+        For each graph or function body, by its offset in the text, the tensors by value name. Empty
+        if `ShapeInference` has not run.
     """
     walk: ShapeInference | None = subject.memo.get("ShapeInference")
     if walk is None:
