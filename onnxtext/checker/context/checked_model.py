@@ -269,7 +269,7 @@ def _declaration(value: ValueInfo) -> ValueInfo:
 
 
 def plain_domain(domain: str | None) -> str:
-    """Normalize a domain: return "" for the standard domain, which may also be None or `ai.onnx`."""
+    """Normalize a domain: return "" for the standard domain, also written as None or `ai.onnx`."""
     return "" if domain is None or domain == "ai.onnx" else domain
 
 
