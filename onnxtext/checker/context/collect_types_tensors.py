@@ -108,8 +108,8 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
     the schemas of operators do not apply to them.
 
     Returns:
-        For each attribute (node, index, attribute): the first node that has it, and its index
-        there.
+        Triples (node, index, attribute): the first node that has the attribute, and the index of
+        the attribute in that node.
     """
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("odd-attributes")
     if known is None:

@@ -19,7 +19,7 @@ from onnxtext.ast.types import (
 
 
 def contradiction(left: Type, right: Type) -> str | None:
-    """Describe how two declared types of one value contradict each other; None if they do not."""
+    """Describe how two declared types of one value contradict each other; None if they fit."""
     match left, right:
         case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
             return _tensors(left, right)  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ class FileTable:
         }
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at an operator set version; None if it has none."""
+        """Return the signature of an operator at an operator set version; None if unknown."""
         fitting = [s for s in self._versions.get((domain, name), ()) if s.since <= version]
         return signature_of(fitting[-1], self.origin, self._imports) if fitting else None
 
@@ -104,7 +104,7 @@ class BundledTable:
         return found
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at an operator set version; None if it has none."""
+        """Return the signature of an operator at an operator set version; None if unknown."""
         fitting = [item for item in self._places.get((domain, name), ()) if item[0] <= version]
         if not fitting:
             return None

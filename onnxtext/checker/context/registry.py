@@ -76,7 +76,7 @@ class Family(NamedTuple):
     """Rules that are checked in one walk over a model.
 
     Attributes:
-        check: yields the findings of these rules; it may include findings of disabled rules.
+        check: yields the findings of these rules, even of disabled ones, which the caller drops.
         rules: the metadata of the rules.
     """
 

@@ -127,7 +127,8 @@ class ResolvedFields:
         """Return nodes whose attributes hold all elements of their list values.
 
         This expands lists that are stored in a blob or end in `...`, such as `ints[64] = [0, ...]`.
-        Lists of more than `_LONGEST_LIST` bytes are kept, and all once `_MOST_BYTES` are expanded.
+        Long lists stay as they are: those of more than `_LONGEST_LIST` bytes, and those with which
+        the expanded lists would have more than `_MOST_BYTES` in total.
 
         Args:
             nodes: the nodes.

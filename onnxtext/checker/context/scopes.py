@@ -159,7 +159,7 @@ class Scope:
             yield scope.main_graph, len(scope.main_graph.nodes)
 
     def find_outer(self, name: str) -> tuple[Scope, int] | None:
-        """Return the outer scope that defines a name for this scope, and its position there.
+        """Return the outer scope that defines a name for this scope, and its `position` there.
 
         None if no outer scope defines the name before the node that contains this scope.
         """

@@ -147,7 +147,7 @@ class Table(Protocol):
         """Whether other versions may define operators differently: findings are then warnings."""
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at an operator set version; None if it has none."""
+        """Return the signature of an operator at an operator set version; None if unknown."""
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
         """Map (domain, name) of each operator to the versions that added or changed it, sorted."""
@@ -291,5 +291,5 @@ def _parameters(formals: Any) -> tuple[Parameter, ...]:
 
 
 def schema_of(signature: Signature) -> Any:
-    """Return onnx's `OpSchema` for a signature, which must be a signature of onnx's own schema."""
+    """Return onnx's `OpSchema` for a signature; the signature must come from onnx."""
     return native().defs.get_schema(signature.name, signature.since, signature.domain)

@@ -23,7 +23,7 @@ class TypeRecord(NamedTuple):
         record: the `TypeProto`.
         place: where the type is written.
         name: the name of the value or attribute.
-        required: whether a finding about an empty record is an error; otherwise it is a hint.
+        required: whether an empty record is reported as an error; otherwise as a hint.
     """
 
     record: Record

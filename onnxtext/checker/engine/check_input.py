@@ -79,7 +79,7 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check the content of a file; its name, or else its content, shows whether it is a text.
+    """Check the content of a file; its name, or else its content, decides whether it is a text.
 
     Args:
         data: the content.

@@ -56,7 +56,10 @@ class TextPlaces:
         self._whole_headers: dict[int, Span | None] = {}
 
     def span(self, place: Place) -> Span:
-        """Return the span of a place."""
+        """Return the span of a place; if its part cannot be found, the span of a larger part.
+
+        If the statement cannot be parsed, return the span of its first token.
+        """
         item = self._subject.resolved.original(place.item)
         match item:
             case Node():

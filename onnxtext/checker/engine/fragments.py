@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check fragments: graphs and nodes, which do not import a version of the standard operators.
 
-The newest version is tried first, then each older version with another schema of a used operator.
-The first version without errors about operators is chosen; without one, the version with the fewest
-such errors. A note in findings about operators names the chosen version.
+The newest version is tried first, then the older versions in which a used operator has another
+schema. The first version without errors about operators is chosen; if there is none, the version
+with the fewest such errors. A note in findings about operators names the chosen version.
 
 Undefined names in a graph are only warnings, because an outer graph may define them. Undefined
 names in a list of nodes are inputs of unknown type.

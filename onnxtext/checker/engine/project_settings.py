@@ -24,7 +24,7 @@ class Settings(NamedTuple):
 
     Attributes:
         select: rules and profiles to enable; `all` is every rule that belongs to no profile.
-        ignore: rules to disable.
+        ignore: rules and profiles to disable.
         strict: whether a check fails if there are warnings.
         max_findings: the maximum number of findings to show for one file; 0 means all; None means
             that the settings have no such key.

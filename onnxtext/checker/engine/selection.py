@@ -64,9 +64,9 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 
 
 def find(subject: Subject) -> list[Finding]:
-    """Run the enabled rules, family by family; return the findings that follow from no other.
+    """Run the enabled rules, family by family; return their findings.
 
-    The findings that follow from others are stored in `Subject.cascades`.
+    The findings that follow from others are left out, and stored in `Subject.cascades`.
     """
     active = subject.options.active
     if subject.active("shape-mismatch", "onnx-inference-failed"):

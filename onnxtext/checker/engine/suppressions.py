@@ -109,7 +109,10 @@ class Suppressions:
         return self._suppress(finding.slug, lines)
 
     def suppresses_at(self, diagnostic: Diagnostic) -> bool:
-        """Whether a comment suppresses a diagnostic without a finding; if so, mark it as used."""
+        """Whether a comment suppresses a diagnostic of a lost backslash, at the line of any label.
+
+        If so, mark the comment as used.
+        """
         lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
         return self._suppress(diagnostic.code, lines)
 

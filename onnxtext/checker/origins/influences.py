@@ -3,7 +3,7 @@
 
 A size is a dimension, the rank, or an element of a small tensor. Each size of the inputs in turn is
 replaced by a new symbol, and the output is inferred again. If this changes the output size, the
-input size determines it. So operators need no rules besides their inference functions.
+input size determines it. This needs no code for single operators besides their inference functions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Part(NamedTuple):
     """A part of a value: a dimension, the rank, or an element of a small tensor.
 
     Attributes:
-        kind: the kind of part.
+        kind: whether the part is a dimension, an element or the rank.
         at: the index of the dimension or element; 0 for the rank.
     """
 

@@ -270,7 +270,7 @@ class Stories:
 
 
 def chain(step: Step) -> Iterator[Step]:
-    """Yield a step, its source, the source of that step and so on, while there is exactly one."""
+    """Yield a step and, as long as the last step has exactly one source, that source."""
     yield step
     while len(step.sources) == 1:
         step = step.sources[0]

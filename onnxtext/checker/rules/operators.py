@@ -29,7 +29,7 @@ _SUCCESSORS = {"Upsample": "Resize", "Scatter": "ScatterElements"}
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find unknown and deprecated operators, and nodes with too few or many inputs or outputs."""
+    """Find unknown and deprecated operators, and nodes with a wrong number of inputs or outputs."""
     resolved = targets(subject)
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
     unknown_domains: dict[str, list[Place]] = {}

@@ -4,7 +4,7 @@
 What: `value_info` must have at most one entry per value, and only entries for existing values; all
 declared types of a value must agree.
 Why: readers and optimizers rely on the declared types.
-Fix: remove or correct the entry (`--fix` removes the entries of unknown values).
+Fix: remove or correct the entry (`--fix` removes entries of unknown values and equal duplicates).
 """
 
 from __future__ import annotations
