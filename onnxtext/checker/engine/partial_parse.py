@@ -15,9 +15,10 @@ _MOST_SALVAGES = 4
 
 
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
-    """Parse a model or a function with error recovery; return the tree, if any, and the errors.
+    """Parse a model or a function with error recovery; return the syntax tree and the errors.
 
-    If recovery fails, lines with errors are replaced by spaces, and the text is parsed again.
+    If recovery fails, lines with errors are replaced by spaces, and the text is parsed again. The
+    tree is None if this fails, too.
     """
     root, diagnostics = parse_partial(source, "model")
     if root is None or looks_like_function(root):
