@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format the bytes of elements as rows of text, in bulk.
 
-The texts are those of `float_literals` and `shortest`. One call of orjson writes all numbers; its
-output is then corrected: ``null`` for infinities and NaNs, ``.0`` at the end of integral floats,
-and the plus of exponents in newer versions.
+The result is the same as with `float_literals` and `shortest`. One call of orjson writes all
+numbers; its output is then corrected: orjson writes ``null`` for infinities and NaNs, ``.0`` at the
+end of integral floats, and in newer versions a plus in exponents.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ _FEW = 1 << 10
 def format_rows(
     element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
 ) -> list[str]:
-    """Return the elements of ``raw_data`` as text, as `parse_literals.read_raw` reads it.
+    """Return the elements of ``raw_data`` as text that `parse_literals.read_raw` can read.
 
     Args:
         element: The element type.
         data: The elements, little-endian.
-        row: How many elements to join (by a comma and a blank) to one string; the last string
-            may have fewer.
-        count: The number of elements; None for all of `data`, including the padding of types
-            narrower than a byte.
+        row: The number of elements in each string of the result, separated by a comma and a blank;
+            the last string may have fewer.
+        count: The number of elements. None formats all of `data`: for types narrower than a byte,
+            padding that is as wide as an element is formatted, too.
 
     Raises:
         ValueError: No text reads as exactly `data`; see `is_expressible`.
@@ -64,7 +64,7 @@ def format_rows(
 
 
 def format_compact(element: ElementType, data: bytes | memoryview, count: int) -> bytes:
-    """Return the elements of ``raw_data`` as text in one row, without blanks after commas.
+    """Return the elements of ``raw_data`` as ASCII text in one row, without blanks after commas.
 
     Args:
         element: The element type.
@@ -72,7 +72,7 @@ def format_compact(element: ElementType, data: bytes | memoryview, count: int) -
         count: The number of elements, at least 1.
 
     Raises:
-        ValueError: As for `format_rows`.
+        ValueError: No text reads as exactly `data`; see `is_expressible`.
     """
     if not is_expressible(element, data, count):
         raise ValueError(f"not the raw data of {element.name} elements")
@@ -90,8 +90,8 @@ def is_expressible(
 ) -> bool:
     """Whether `format_rows` can write raw data as text that reads as the same bytes.
 
-    The result is False if the size is wrong, a bool is neither 0 nor 1, the padding is not zero, or
-    the type is string.
+    The result is False if the size of `data` is wrong, a bool is neither 0 nor 1, the padding is
+    not zero, or the type is string.
 
     Args:
         element: The element type.
@@ -113,13 +113,13 @@ def is_expressible(
 def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: int) -> bool:
     """Whether `format_typed_rows` can write the entries of a typed field.
 
-    The result is False if a complex number lacks its imaginary part, or if the entries of a narrow
-    type are not exactly `count` packed elements.
+    The result is False if a complex number lacks its imaginary part, or if the entries of a type
+    narrower than six bits are not exactly `count` packed elements.
 
     Args:
         element: The element type.
         data: The entries.
-        count: The number of elements by the dimensions; negative if these are invalid.
+        count: The number of elements that the dims give; negative if the dims are invalid.
     """
     if element.kind == "complex":
         return memoryview(data).nbytes % (element.bits // 8) == 0
@@ -136,12 +136,12 @@ def format_typed_rows(
     Args:
         element: The element type.
         data: The entries of ``element.field``, little-endian, in the width of that field.
-        row: How many elements to join to one string.
-        count: The number of elements, needed only for types narrower than six bits; None for all
+        row: The number of elements in each string of the result.
+        count: The number of elements, used only for types narrower than six bits; None formats all
             entries.
 
     Returns:
-        The rows; None if no text in braces reads as exactly these entries.
+        The strings; None if no literal in braces reads as exactly these entries.
     """
     if element.kind == "string":
         return None
@@ -172,7 +172,7 @@ def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[st
         field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
             ``uint64_data``.
         data: The entries, little-endian, in the width of the field.
-        row: How many entries to join to one string.
+        row: The number of entries in each string of the result.
     """
     return _number_rows(_array(data, _FIELD_TYPES[field]), row)
 
@@ -182,16 +182,16 @@ def format_floats(data: bytes | memoryview, row: int) -> list[str]:
 
     Args:
         data: The values, little-endian float32.
-        row: How many to join to one string.
+        row: The number of values in each string of the result.
 
     Returns:
-        The rows; every value has a point or an exponent or is a word.
+        The strings. Every value has a point or an exponent, or is a word such as ``inf``.
     """
     return _number_rows(_array(data, "<f4"), row, point=True)
 
 
 def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
-    """Whether raw data is two or more bit-identical elements, which ``[x, ...]`` can express.
+    """Whether ``[x, ...]`` can express raw data: two or more elements with the same bits.
 
     Args:
         element: The element type.
