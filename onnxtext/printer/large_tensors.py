@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print large tensors block by block with numpy, and set all line breaks of a block at once.
 
-The text is the same as that of `types_and_tensors.nested_lines` and `layout.filled`. A block fits
+The result is the same as that of `types_and_tensors.nested_lines` and `layout.filled`. A block fits
 into the CPU caches.
 """
 
@@ -27,7 +27,7 @@ _COMMA = b","
 _BREAK = 0
 _ROW = 1
 DEEPEST = 8
-"""The maximum number of dimensions; placeholder bytes stay below those of whitespace."""
+"""Maximum number of dimensions; with more, a placeholder byte would be a whitespace character."""
 
 _TO_ROWS = dict.fromkeys(range(_ROW, _ROW + DEEPEST), "\x01")
 
@@ -44,7 +44,7 @@ def flat_parts(
         indent: the indentation of the statement.
 
     Returns:
-        The text in parts.
+        The parts of the text, to be joined.
     """
     inner = indent + STEP
     end = f",\n{inner}"
@@ -70,7 +70,7 @@ def flat_parts(
 def nested_parts(
     element: ElementType, data: bytes | memoryview, shape: Sequence[int], indent: str
 ) -> list[str]:
-    """Print a nested list; each innermost row is on one line if it fits, else in filled lines.
+    """Print a nested list; an innermost row is on one line if it fits, else in filled lines.
 
     Args:
         element: the element type.
@@ -79,7 +79,7 @@ def nested_parts(
         indent: the indentation of the statement.
 
     Returns:
-        The text in parts.
+        The parts of the text, to be joined.
     """
     levels = [indent + STEP * level for level in range(len(shape) - 1)]
     layout = _Rows(levels, indent + STEP * len(levels), shape)
