@@ -37,7 +37,7 @@ def place_all_types(
     *,
     with_metadata: bool = False,
 ) -> bool:
-    """Set the types of nodes' outputs if a whole `value_info` list is such types, in node order.
+    """Set the types of nodes' outputs if a `value_info` list has only such outputs, in node order.
 
     This is fast, because the native core does it.
 

@@ -34,8 +34,8 @@ class ValueInfo:
         type: the value's type; None if no type is stored.
         data: the elements of the initializer; None if the value has no initializer.
         decorators: the decorators before the value.
-        metadata: (key, value) entries that the text has in its metadata section, not here; entries
-            here are `@meta` decorators.
+        metadata: (key, value) entries in the metadata section of the text; an entry at the
+            statement itself is in a `@meta` decorator.
         at: offset in the text.
     """
 
@@ -62,8 +62,8 @@ class Node:
         domain: None if the text omits it, "" for a domain stored empty (`.Add`).
         overload: None if the text omits it.
         decorators: the decorators before the node.
-        metadata: (key, value) entries that the text has in its metadata section, not here; entries
-            here are `@meta` decorators.
+        metadata: (key, value) entries in the metadata section of the text; an entry at the
+            statement itself is in a `@meta` decorator.
         at: offset in the text.
     """
 
@@ -105,8 +105,8 @@ class Graph:
         nodes: in order.
         decorators: the decorators before the graph.
         quantization: the annotations, which name the scale and zero point of quantized tensors.
-        metadata: (key, value) entries that the text has in its metadata section, not here; entries
-            here are `@meta` decorators.
+        metadata: (key, value) entries in the metadata section of the text; an entry at the
+            statement itself is in a `@meta` decorator.
         value_metadata: the same for `value_info` entries without a statement of their own, by name:
             for typed outputs of nodes, and for initializers with `@value_info(initializers)`.
         at: offset in the text.
@@ -163,8 +163,8 @@ class Function:
         opset_imports: in order.
         decorators: the decorators before the function.
         presence: the presence defaults of a function in a text of its own; None inside a model.
-        metadata: (key, value) entries that the text has in its metadata section, not here; entries
-            here are `@meta` decorators.
+        metadata: (key, value) entries in the metadata section of the text; an entry at the
+            statement itself is in a `@meta` decorator.
         value_metadata: the same for the `value_info` entries of typed outputs of nodes, by name.
         at: offset in the text.
     """

@@ -296,7 +296,8 @@ class Attribute:
 
     Attributes:
         name: the attribute's name.
-        type: None if no type is stored (a reference without a type), or if `value` is a record.
+        type: the type; None if no type is stored (a reference without a type), or if `value` is a
+            record.
         value: the value, whose class depends on `type`. None if only the type is stored (`a: int`).
             A `Record` has all fields except the name; it is used for attributes that no other
             syntax can express.

@@ -19,7 +19,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the attribute lists of some nodes, in order; a list that nodes share only once."""
+    """Return the attribute lists of some nodes, in order; return a shared list only once."""
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").attribute_lists(nodes)
         return found

@@ -57,7 +57,8 @@ class Mover(Rewriter):
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
         """Return the data of a tensor, or a blob if the data is large.
 
-        Keep large raw data that repeats one element, and a wrong number of entries.
+        Large data stays as it is if it is raw data that repeats one element, or a typed field with
+        a wrong number of entries.
         """
         if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the `resources` section: blobs as base64, and paths of weight stores (SPEC 13.6)."""
+"""Print the `resources` section: base64 of blobs, and paths of stores of blobs (SPEC 13.6)."""
 
 from __future__ import annotations
 

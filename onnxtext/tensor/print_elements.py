@@ -178,7 +178,7 @@ def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[st
 
 
 def format_floats(data: bytes | memoryview, row: int) -> list[str]:
-    """Return the values of a float attribute as text for `parse_literals.parse_floats`.
+    """Return the value of a ``floats`` attribute as text for `parse_literals.parse_floats`.
 
     Args:
         data: The values, little-endian float32.

@@ -51,7 +51,7 @@ class NumberList(str):
     """The text of a list of numbers that the lexer reads as one token: `[1, 2, 3]`.
 
     Attributes:
-        token: the token, whose offset errors use.
+        token: the token; errors use its offset.
     """
 
     __slots__ = ("token",)

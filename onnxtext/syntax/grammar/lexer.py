@@ -159,7 +159,7 @@ class Lexer:
         return Token(token, start, kind)
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
-        """Return the tokens between two offsets of a text; their offsets count from its start."""
+        """Return the tokens between two offsets of a text, each with its offset in this text."""
         found = []
         for kind, token, at in self.read(text[start:end], 0):
             made = token if isinstance(token, Token) else Token(token, at, kind)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache the tables of the grammar in a file: building them takes ten times as long as reading it.
+"""Cache the tables of the grammar in a file: reading it is ten times faster than building them.
 
 The file contains JSON and integers, not a pickle, so that reading a hostile file cannot run code.
 It begins with a checksum of its content; if the file is damaged, the tables are built again. The

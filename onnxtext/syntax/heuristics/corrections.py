@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the cheapest change of a few tokens near an error with which the text after it parses.
+"""Find the cheapest change of a few tokens that lets the text after an error parse.
 
 The other heuristics match common errors. This search uses only the grammar: it removes, inserts,
 replaces and swaps a few tokens, the cheapest change first, until many tokens after the error parse.
@@ -97,7 +97,7 @@ class Budget:
 def find_correction(
     context: ErrorContext, budget: Budget, limit: float, far: int
 ) -> Correction | None:
-    """Return the cheapest change near an unexpected token with which the text after it parses.
+    """Return the cheapest change near an unexpected token that lets the text after it parse.
 
     Args:
         context: the context of the token.
@@ -106,7 +106,7 @@ def find_correction(
         far: the number of tokens after the error that must parse.
 
     Returns:
-        None if no change below the limit was found.
+        The change; None if no change was found that costs less than `limit`.
     """
     if len(context.done) > _LONGEST:
         return None

@@ -264,7 +264,7 @@ def _opener(tokens: Sequence[Token]) -> int | None:
 
 
 def indentation(text: str, at: int) -> int:
-    """Return the number of blanks at the start of the line that contains the offset, before it."""
+    """Return the number of blanks at the start of the line of `at`; count none after `at`."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t"))
 
