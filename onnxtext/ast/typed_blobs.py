@@ -42,7 +42,7 @@ def entry_count(type: TensorType, data: TypedData | StringData) -> int:
 
 
 def wanted_entries(type: TensorType) -> int:
-    """Return the number of entries that a tensor type requires; -1 for an invalid type."""
+    """Return the number of entries in the typed field of a valid tensor; -1 for an invalid type."""
     element = ELEMENTS.get(type.element)
     dims = [dim for dim in type.shape or () if isinstance(dim, int)]
     if element is None or any(dim < 0 for dim in dims):
@@ -54,7 +54,7 @@ def wanted_entries(type: TensorType) -> int:
 
 
 def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
-    """Return the bytes of the blob that stores this data."""
+    """Return the bytes of the blob that stores the data of a tensor."""
     if isinstance(data, StringData):
         return join_strings(data.values)
     return pack_entries(ELEMENTS[type.element].field, data.entries)
@@ -63,12 +63,12 @@ def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
 def data_of_blob(
     type: TensorType, blob: TypedBlob, data: bytes | memoryview
 ) -> TypedData | StringData:
-    """Return the data of a blob.
+    """Return the data of a tensor that a blob stores.
 
     Args:
         type: the type of the tensor.
-        blob: the blob.
-        data: its bytes.
+        blob: the reference to the blob, for error messages.
+        data: the bytes of the blob.
 
     Raises:
         BlobError: the bytes are not a list of entries, or do not fit the type.
@@ -90,7 +90,7 @@ def data_of_blob(
 
 
 def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
-    """Return the bytes of a typed blob with the list of an attribute; None for other values."""
+    """Return the bytes of the blob that stores a list in an attribute; None for other values."""
     match value:
         case Floats(data):
             return data
@@ -104,7 +104,7 @@ def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
 def list_of_blob(
     kind: AttributeType | None, blob: TypedBlob, data: bytes | memoryview
 ) -> tuple[bytes, ...] | bytes:
-    """Return the list of an attribute: strings, or little-endian numbers.
+    """Return the list in an attribute that a blob stores: strings, or little-endian numbers.
 
     Raises:
         BlobError: the bytes are not a list of the attribute's type.
@@ -117,7 +117,7 @@ def list_of_blob(
 
 
 def repeated(value: Any, least: int) -> RepeatedList | None:
-    """Return the short form of a list of more than `least` equal items; None for other values."""
+    """Return a list of more than `least` equal items as a `RepeatedList`; None for other values."""
     match value:
         case Floats(data) if len(value) > least and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
@@ -129,7 +129,7 @@ def repeated(value: Any, least: int) -> RepeatedList | None:
 
 
 def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
-    """Return all items of a list whose text `[1, 2, ...]` repeats the last item."""
+    """Return the whole list, with all repetitions of the last item."""
     items = value.items
     more = value.count - len(items)
     if isinstance(items[0], Float32):

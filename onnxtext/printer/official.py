@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print models in the official syntax, which `onnx.parser` reads, in the canonical layout.
 
-The model must be reduced (`proto.official`): no decorators, records, raw data or blobs. Types are
-in the `<…>` list, never before the outputs of nodes; lists have no trailing comma; strings escape
-only the quote and the backslash; literals of types stored in `int32_data` list its entries.
+`proto.official` must have removed everything that this syntax cannot express, such as decorators,
+records, raw data and blobs. Types are in the `<…>` list, never before the outputs of nodes. Lists
+have no trailing comma. Strings escape only the quote and the backslash. The literal of a tensor
+lists the entries of its typed field: for a type such as float16, these are the bits of the numbers.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from onnxtext.tensor.print_elements import format_field
 
 
 def print_official(model: ast.Model) -> str:
-    """Print a whole model, with a final newline.
+    """Return the text of a whole model, with a final newline.
 
     Args:
-        model: decoded from bytes that `proto.official` has reduced.
+        model: the model, decoded from bytes that `proto.official` made.
     """
     return print_model(replace(model, presence=ast.Presence()), OfficialPrinter(OFFICIAL))
 
 
 class OfficialPrinter(GraphPrinter):
-    """Prints graphs and functions with all their types in `<…>`."""
+    """Prints graphs and functions in the official syntax, with all types of values in `<…>`."""
 
     def graph_statement(self, graph: ast.Graph) -> list[str]:
         """Return the text of the main graph, as parts to be joined."""

@@ -26,7 +26,7 @@ from onnxtext.tensor.print_elements import (
 
 @lru_cache(maxsize=4096)
 def type_text(type: ast.Type) -> str:
-    """Return the text of a type, without its own decorators but with those of nested types."""
+    """Return the text of a type: without its own decorators, with the decorators inside it."""
     match type:
         case ast.TensorType():
             return _tensor_type(type.element, type.shape)
@@ -102,7 +102,7 @@ def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int)
 
 
 def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
-    """Return `sparse(values, indices)`."""
+    """Return the data of a sparse tensor: `sparse(values, indices)`."""
     inner = indent + STEP
     room = WIDTH - len(inner) - 1
     parts = [tensor_text(part, inner, room) for part in (sparse.values, sparse.indices)]
@@ -110,7 +110,7 @@ def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
 
 
 def data_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
-    """Return the literal of a tensor's data; "" if it has none.
+    """Return the literal of a tensor's data; "" if the tensor has no data.
 
     Args:
         type: the element type and dims.
@@ -191,8 +191,8 @@ def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budge
     """Join fields such as `float_data{1, 2}`; a field that does not fit begins a new line.
 
     Args:
-        writers: one function per field, which returns its text, given the indentation of its line
-            and the maximum width.
+        writers: for each field a function that returns the field's text, given the indentation of
+            its line and the maximum width.
         indent: the indentation of the statement.
         budget: the maximum width of the first line.
     """
@@ -242,7 +242,7 @@ def _first_element(element: ElementType, data: bytes | memoryview) -> str:
 
 
 def flat_rows(rows: list[str], shape: list[int]) -> str:
-    """Return a nested literal on one line."""
+    """Return a nested literal on one line, given the texts of its innermost rows."""
     if not shape:
         return f"[{rows[0]}]"
     size = len(rows) // shape[0]
@@ -251,7 +251,7 @@ def flat_rows(rows: list[str], shape: list[int]) -> str:
 
 
 def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
-    """Return the lines of a nested literal: one per innermost row, or more if a row is too long."""
+    """Return the lines of a nested literal, given the texts of its innermost rows."""
     if not shape:
         return [row_line(rows[0], indent)]
     size = len(rows) // shape[0]
@@ -264,5 +264,5 @@ def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
 
 
 def row_line(row: str, indent: str) -> str:
-    """Return one innermost row on a line, or on several lines if it is too long."""
+    """Return an innermost row with its brackets: on one line if it fits, else in filled lines."""
     return indent + filled_row(row, "[]", indent, WIDTH - len(indent) - 1)

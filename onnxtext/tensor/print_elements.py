@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format the bytes of elements as text, in bulk.
 
-The texts are those of `float_literals` and `shortest`. One call of orjson writes all numbers; its
-output is then corrected: ``null`` for infinities and NaNs, ``.0`` at the end of integral floats,
-and the plus of exponents in newer versions.
+The result is the same as with `float_literals` and `shortest`. One call of orjson writes all
+numbers; its output is then corrected: orjson writes ``null`` for infinities and NaNs, ``.0`` at the
+end of integral floats, and in newer versions a plus in exponents.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ def format_rows(
     row: int | None = None,
     count: int | None = None,
 ) -> list[str]:
-    """Return the elements of ``raw_data`` as text, as `parse_literals.read_raw` reads it.
+    """Return the elements of ``raw_data`` as text that `parse_literals.read_raw` can read.
 
     Args:
         element: The element type.
         data: The elements, little-endian.
-        row: How many elements to join (by a comma and a blank) to one string; the last string
-            may have fewer. None for all.
-        count: The number of elements; None for all of `data`, including the padding of types
-            narrower than a byte.
+        row: The number of elements in each string of the result, separated by a comma and a blank;
+            the last string may have fewer. None puts all elements into one string.
+        count: The number of elements. None formats all of `data`: for types narrower than a byte,
+            padding that is as wide as an element is formatted, too.
 
     Raises:
         ValueError: No text reads as exactly `data`; see `is_expressible`.
@@ -72,8 +72,8 @@ def is_expressible(
 ) -> bool:
     """Whether `format_rows` can write raw data as text that reads as the same bytes.
 
-    The result is False if the size is wrong, a bool is neither 0 nor 1, the padding is not zero, or
-    the type is string.
+    The result is False if the size of `data` is wrong, a bool is neither 0 nor 1, the padding is
+    not zero, or the type is string.
 
     Args:
         element: The element type.
@@ -95,13 +95,13 @@ def is_expressible(
 def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: int) -> bool:
     """Whether `format_typed` can write the entries of a typed field.
 
-    The result is False if a complex number lacks its imaginary part, or if the entries of a narrow
-    type are not exactly `count` packed elements.
+    The result is False if a complex number lacks its imaginary part, or if the entries of a type
+    narrower than six bits are not exactly `count` packed elements.
 
     Args:
         element: The element type.
         data: The entries.
-        count: The number of elements by the dimensions; negative if these are invalid.
+        count: The number of elements that the dims give; negative if the dims are invalid.
     """
     if element.kind == "complex":
         return memoryview(data).nbytes % (element.bits // 8) == 0
@@ -118,11 +118,11 @@ def format_typed(
     Args:
         element: The element type.
         data: The entries of ``element.field``, little-endian, in the width of that field.
-        count: The number of elements, needed only for types narrower than six bits; None for all
+        count: The number of elements, used only for types narrower than six bits; None formats all
             entries.
 
     Returns:
-        The text, without braces; None if no text in braces reads as exactly these entries.
+        The text between the braces; None if no literal in braces reads as exactly these entries.
     """
     if element.kind == "string":
         return None
@@ -156,19 +156,20 @@ def format_field(field: str, data: bytes | memoryview) -> str:
 
 
 def format_floats(data: bytes | memoryview) -> str:
-    """Return the values of a float attribute as text for `parse_literals.parse_floats`.
+    """Return the value of a ``floats`` attribute as text for `parse_literals.parse_floats`.
 
     Args:
         data: The values, little-endian float32.
 
     Returns:
-        The text, without brackets; every value has a point or an exponent or is a word.
+        The text between the brackets. Every value has a point or an exponent, or is a word such
+            as ``inf``.
     """
     return _one(_number_rows(_array(data, "<f4"), point=True))
 
 
 def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
-    """Whether raw data is two or more bit-identical elements, which ``[x, ...]`` can express.
+    """Whether ``[x, ...]`` can express raw data: two or more elements with the same bits.
 
     Args:
         element: The element type.

@@ -20,13 +20,13 @@ Decorators = list[Decorator] | None
 
 @action
 def element(value: Any) -> Any:
-    """Return the value of an attribute or of a list item; encode a string as bytes."""
+    """Return the value of an attribute or of an item of a list; encode a string as bytes."""
     return to_bytes(value) if type(value) is str else value
 
 
 @action
 def number(text: str) -> Number:
-    """Return a number, which keeps its spelling."""
+    """Return a number with its spelling."""
     return Number(text)
 
 
@@ -73,7 +73,7 @@ def blob(token: str) -> Blob:
 
 @action
 def reference(name: str) -> Reference:
-    """Return the reference to an attribute parameter, `@name`."""
+    """Return the reference `@name` to an attribute parameter of a function."""
     return Reference(name)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions for attributes, and for the attribute parameters of functions and their defaults.
 
-The actions infer the type of an attribute from its value, or convert the value to the annotated
-type. They follow the official parser: the first item of a list determines the type of the list,
+The actions infer the type of an attribute from its value, or convert the value to the type after
+the name. They follow the official parser: the first item of a list determines the type of the list,
 `xs: int = [1, 2]` means `xs: ints`, and `x: float = 1` converts the integer to a float.
 """
 
@@ -51,7 +51,7 @@ class NumberList(str):
     """The text of a list of numbers that the lexer reads as one token: `[1, 2, 3]`.
 
     Attributes:
-        token: the token, which has the offset for error messages.
+        token: the token; errors use its offset.
     """
 
     __slots__ = ("token",)
@@ -65,7 +65,7 @@ class NumberList(str):
 
 
 def attribute_type(token: str) -> ast.AttributeType:
-    """Return the attribute type with a name such as `ints`.
+    """Return the attribute type for its name in the text, such as `ints`.
 
     Raises:
         SemanticError: the type is unknown.
@@ -80,7 +80,7 @@ def attribute_type(token: str) -> ast.AttributeType:
 
 @action
 def bare_graph_name(name: str) -> str:
-    """Return the unquoted name of a graph in an attribute, after checking it.
+    """Check and return the unquoted name of a graph in an attribute.
 
     Raises:
         SemanticError: the official lexer would read the name as a float, as in `nan_`.
@@ -110,7 +110,7 @@ def attribute_type_only(
 def attribute(
     decorators: list[ast.Decorator] | None, name: str, wanted: ast.AttributeType | None, value: Any
 ) -> ast.Attribute:
-    """Return the attribute for `name: wanted = value`.
+    """Return the attribute for `name: wanted = value`, or for `name = value` without a type.
 
     Raises:
         SemanticError: the value does not have the wanted type, or is out of range.

@@ -20,7 +20,7 @@ from onnxtext.syntax.grammar.lexer import Token
 
 SCHEMA_KEYS = {"onnxtext", "opset_import", "producer_name", "producer_version", "doc_string"}
 _LAST = (1 << 31) - 1
-"""The greatest version of an operator set: onnx stores versions in 32 bits."""
+"""Maximum version of an operator set: onnx stores versions in 32 bits."""
 
 Decorators = list[Decorator] | None
 Option = Literal["single", "optional", "variadic"]
@@ -82,7 +82,7 @@ def signature(
 
     Raises:
         SemanticError: a name occurs twice, a type variable is undeclared or unused, an attribute
-            follows `...`, an input or output follows a variadic one, or a decorator is invalid.
+            follows `...`, a variadic input or output is not the last, or a decorator is invalid.
     """
     own = list(name)
     given = attributes or []
@@ -197,7 +197,11 @@ def _number(found: dict[str, tuple[Any, ...]], name: str, default: int, least: i
 
 @action
 def given_attribute(attribute: Attribute) -> FormalAttribute:
-    """Return the formal attribute for `axis: int`, `axis: int = 0` or `axis = 0`."""
+    """Return the formal attribute for `axis: int`, `axis: int = 0` or `axis = 0`.
+
+    Raises:
+        SemanticError: the attribute has no type, or its default refers to a parameter.
+    """
     if isinstance(attribute.value, Reference):
         raise SemanticError("a default cannot refer to a parameter", help="write a value")
     if attribute.type is None:
@@ -210,7 +214,7 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
 
 @action
 def optional_attribute(decorators: Decorators, name: str, type: AttributeType) -> FormalAttribute:
-    """Return the formal attribute for `axes?: ints`: optional, without a default."""
+    """Return the formal attribute for `axes?: ints`, which is optional and has no default."""
     return _formal_attribute(Attribute(name, type, None, tuple(decorators or ())), required=False)
 
 
@@ -230,7 +234,7 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
 
 @action
 def other_attributes(_: str) -> None:
-    """Return None for `...`, which allows any other attribute."""
+    """Return None for `...` in a list of formal attributes: nodes may have other attributes."""
 
 
 # ---- Values and types ---------------------------------------------------------------------------
@@ -252,7 +256,7 @@ def optional_formal(at: int, decorators: Decorators, type: Type | str, name: str
 def variadic_formal(
     at: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
-    """Return the formal value for `T inputs...`: one or more values."""
+    """Return the formal value for `T inputs...`, which takes one or more values."""
     return _formal(at, decorators, type, name, "variadic")
 
 
@@ -260,7 +264,7 @@ def variadic_formal(
 def empty_variadic_formal(
     at: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
-    """Return the formal value for `T inputs...?`: zero or more values."""
+    """Return the formal value for `T inputs...?`, which takes zero or more values."""
     made = _formal(at, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
         raise error_at(at, name, "`@least` contradicts the `?`")
@@ -288,7 +292,7 @@ def _formal(
 
 @action
 def fixed_type(type: Type) -> Type:
-    """Return a type of a signature, after checking that it has no dimensions and decorators.
+    """Check and return a type in a signature.
 
     Raises:
         SemanticError: the type has dimensions or decorators, or its element type is `undefined`.
@@ -315,15 +319,15 @@ def fixed_type(type: Type) -> Type:
 
 @action
 def type_variable(name: str) -> str:
-    """Return the name of a type variable: a token, which has its offset."""
+    """Return the name of a type variable, as a token with its offset."""
     return name
 
 
 @action
 def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the types of each type variable for `where T: float | double, M: any`.
+    """Return a dict from type variables to types for `where T: float | double, M: any`.
 
-    The types of a variable are a tuple, or None for `any`.
+    The value for a variable is a tuple of types, or None for `any`.
 
     Raises:
         SemanticError: a type variable is declared twice.
@@ -334,7 +338,7 @@ def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @action
 def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, ...] | None]:
-    """Return a type variable and its types for `T: float | double`; None as types for `T: any`.
+    """Return a type variable and its types for `T: float | double`; the types of `T: any` are None.
 
     Raises:
         SemanticError: an alternative is not a type.

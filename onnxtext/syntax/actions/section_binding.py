@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section binding: store entries of sections in the items that their paths name (SPEC 13)."""
+"""Section binding: store the entries of sections in the items that their paths name (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DANGLING = "metadata-dangling"
 
 
 class _Names:
-    """Indexes of the nodes and values of a graph or function by name; of equal names, the first."""
+    """Indexes of the nodes and values of a graph or function by name; the first wins for a name."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner
@@ -72,8 +72,8 @@ def attach_sections(model: Model, sections: Sections) -> None:
     """Store the sections in a model; bind metadata and quantization to the items that paths name.
 
     Raises:
-        SemanticError: a path matches no item; the error's `made` is the model with all other
-            entries.
+        SemanticError: a path matches no item. The attribute `made` of the error is the model with
+            all other entries.
     """
     model.training = sections.training
     model.configurations = sections.configurations
@@ -121,9 +121,10 @@ class SectionBinding:
         """Bind the metadata blocks of the main graph or of a function.
 
         Args:
-            owner: the graph or function at which the paths of the blocks begin.
-            blocks: metadata blocks; for a function also its own entries, which stay unchanged.
-            attach: binds one block. The native core calls it only for blocks that it does not bind
+            owner: the graph or function in which the paths of the blocks begin.
+            blocks: the metadata blocks. For a function, the list also has the entries of the
+                function itself; they are ignored.
+            attach: binds one block. The native core calls it only for blocks that it cannot bind
                 itself, such as those of functions and of nested graphs.
         """
         if core() == "native":

@@ -30,14 +30,14 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 class Entry(NamedTuple):
-    """`key: "value"` in the metadata section."""
+    """An entry `key: "value"` in the metadata section."""
 
     key: str
     value: str
 
 
 class Repeated(NamedTuple):
-    """`key: above` in the metadata section; `word` is the token `above`."""
+    """An entry `key: above` in the metadata section; `word` is the token `above`."""
 
     key: str
     word: str
@@ -45,13 +45,13 @@ class Repeated(NamedTuple):
 
 @dataclass(slots=True)
 class Block:
-    """`node path { … }` in the metadata section.
+    """A block `node path { … }` in the metadata section.
 
     Attributes:
-        kind: one of `BLOCKS`: a token, which has its offset.
-        path: the path to the described item; () for the main graph.
-        overload: the overload of a function; None for other blocks.
-        items: the entries; in a block of a function also the blocks inside it.
+        kind: one of `BLOCKS`, as a token with its offset.
+        path: the path of the item that has the metadata; () for the main graph.
+        overload: the overload of a function; None if there is none.
+        items: the entries; in a block of a function, also the blocks inside it.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Block:
     items: list[Entry | Repeated | Block]
 
     def entries(self) -> Pairs:
-        """Return the keys and values of the entries, without those of inner blocks."""
+        """Return the (key, value) entries, without those of inner blocks."""
         return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
 
 
@@ -70,9 +70,9 @@ class Sections:
 
     Attributes:
         metadata: the blocks of the metadata section; True for `metadata none`.
-        quantization: for each annotation its offset, path and pairs.
-        training: the training of each `training` section.
-        configurations: the configuration of each `configuration` section.
+        quantization: (offset, path, pairs) of each quantization annotation.
+        training: the contents of the `training` sections.
+        configurations: the contents of the `configuration` sections.
         order: the decorators in the `order` section; None if the text has none.
         encoding: the content of the `encoding` section; None if the text has none.
         resources: the content of the `resources` section.
@@ -88,7 +88,7 @@ class Sections:
 
     @classmethod
     def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
-        """Collect the sections of a text, each given as its keyword and content.
+        """Collect the sections of a text, each given as (keyword, content).
 
         Raises:
             SemanticError: a section other than `training` and `configuration` is repeated.
@@ -145,7 +145,7 @@ def metadata_block(
 
 
 def repeated_entry(key: str, word: str) -> Repeated:
-    """Return the entry for `key: above`, which repeats the value of the key in the block above.
+    """Return the entry for `key: above`: it has the value that the block above has for the key.
 
     Raises:
         SemanticError: the word is not `above`.
@@ -214,7 +214,7 @@ def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[
 
 
 def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
-    """Return the keyword and True for `metadata none`, in a text printed without its metadata.
+    """Return the keyword and True for the section `metadata none`.
 
     Raises:
         SemanticError: the word is not `none`.

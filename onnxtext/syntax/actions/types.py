@@ -18,14 +18,14 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 MAX_TYPE_DEPTH = 49
-"""The deepest nesting of types that protobuf can read, given its limit of 100 nested messages."""
+"""Maximum nesting of types that protobuf can read, given its limit of 100 nested messages."""
 
 
 class OpaqueName(str):
     """A dotted name inside `opaque(…)`.
 
     Attributes:
-        parts: the number of names that the dots join.
+        parts: the number of names between the dots.
     """
 
     __slots__ = ("parts",)
@@ -57,7 +57,7 @@ def _coarse_type(text: str) -> ast.TensorType:
 
 
 def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
-    """Return the dimensions in the token `[3, N, ?]`; None for empty brackets (no shape).
+    """Return the dimensions in the token `[3, N, ?]`; None for `[]`, which means no shape.
 
     Raises:
         SemanticError: a dimension is invalid.

@@ -21,9 +21,9 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
 
 _LONGEST_HEADER = 4000
-"""The most characters of a header or block to inspect, as a text may have many errors."""
+"""Maximum number of characters of a header or block to inspect: a text may have many errors."""
 _LONGEST_LINE = 1000
-"""The most characters of a line to inspect."""
+"""Maximum number of characters of a line to inspect."""
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
@@ -193,7 +193,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a bracket of a wrong kind, if many tokens parse after replacing it."""
+    """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
     if context.token is None:
         return
     near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
@@ -260,7 +260,7 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `function <domain: "l"> F (a) => (b) {…}`: `function` parses as the name."""
+    """Diagnose `function <domain: "l"> F (a) => (b) {…}`: the parser reads `function` as a name."""
     tokens = context.lexer.tokens(context.text, context.line_start, _line_limit(context))
     if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
         return

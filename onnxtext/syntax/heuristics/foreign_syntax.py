@@ -27,7 +27,7 @@ _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
 def closing(tokens: Sequence[Token]) -> int | None:
-    """Return the index of the bracket that closes the first token; None if not found."""
+    """Return the index of the bracket that closes the first token, a bracket; None if not found."""
     closer, depth = CLOSER[tokens[0]], 0
     for index, token in enumerate(tokens):
         depth += (token == tokens[0]) - (token == closer)
@@ -37,7 +37,7 @@ def closing(tokens: Sequence[Token]) -> int | None:
 
 
 def opening(context: ErrorContext, mark: str) -> int | None:
-    """Return the index of the innermost open bracket in `context.done`, if it is `mark`."""
+    """Return the index in `context.done` of the innermost open bracket, if that is `mark`."""
     depth = 0
     for index in range(len(context.done) - 1, -1, -1):
         token = context.done[index]
@@ -48,14 +48,14 @@ def opening(context: ErrorContext, mark: str) -> int | None:
 
 
 def in_inputs(context: ErrorContext) -> int | None:
-    """Return the index of the `(` if the token is among the inputs of a node; else None."""
+    """Return the index of the `(` if the unexpected token is among a node's inputs; else None."""
     at = opening(context, "(")
     before = context.done[:at]
     return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None
 
 
 def in_attributes(context: ErrorContext) -> bool:
-    """Whether the token is among the attributes of a node."""
+    """Whether the unexpected token is among the attributes of a node."""
     if "attribute" in context.rules:
         return all(token not in CLOSER for token in context.done)
     return "node" in context.rules and opening(context, "<") is not None
@@ -153,7 +153,7 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose nested nodes, values as inputs, and expressions.
+    """Diagnose nodes and values as inputs of a node, and expressions in place of a node.
 
     Examples: `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`.
     """

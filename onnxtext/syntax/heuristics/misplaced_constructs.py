@@ -92,7 +92,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a statement that is only a triple-quoted string, as a Python docstring is."""
+    """Diagnose a statement that is only a triple-quoted string, like a docstring in Python."""
     if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
         return
     if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):

@@ -159,7 +159,7 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `True`, `False`, `None`, and `true` where a number is needed."""
+    """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
     for token in _nearby(context, 2):
         for words in (_WORDS, _NUMBERS_FOR):
             word = words.get(token)
