@@ -44,7 +44,7 @@ class Analysis:
         diagnostics: the findings, without their `source`.
         types: the types of values in onnxtext syntax, by the offset of the graph or function, then
             by the name of the value.
-        values: the computed values that are small and known before the model runs, by offset and
+        values: the small tensors whose elements are known, such as computed shapes, by offset and
             name like `types`.
     """
 
