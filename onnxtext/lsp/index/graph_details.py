@@ -55,7 +55,7 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
 
 
 def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
-    """Return the drawn nodes and values whose searched text contains `words`, in any case.
+    """Return the drawn nodes and values whose searched text contains `words`, ignoring case.
 
     Returns:
         Objects with `id`, and `path`: the ids of the groups and nodes around it, outermost first.

@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 class RequestError(JsonRpcException):
-    """A request has failed for a reason to show to the user, which is the message."""
+    """A request has failed. The message gives the reason; editors show it to the user."""
 
     def __init__(self, message: str, data: Any = None) -> None:
         super().__init__(message, REQUEST_FAILED, data)
@@ -165,7 +165,7 @@ class Protocol(LanguageServerProtocol):
             log.warning("an unexpected or invalid response")
 
     def refuse_unread(self, message: str) -> None:
-        """Send a parse error for input that is not a message, with this text."""
+        """Send a parse error with a text, for input that is not a message."""
         self._refuse(None, PARSE_ERROR, message)
 
     def _refuse(self, number: int | str | None, code: int, message: str) -> None:
@@ -301,19 +301,19 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_open(
         self, params: t.DidOpenTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Handle an opened document with the handler of `Server` only."""
+        """Call the handler of `Server` for an opened document, and not that of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(t.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(
         self, params: t.DidChangeTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Handle a changed document with the handler of `Server` only."""
+        """Call the handler of `Server` for a changed document, and not that of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(t.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(
         self, params: t.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Handle a closed document with the handler of `Server` only."""
+        """Call the handler of `Server` for a closed document, and not that of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_CLOSE], (params,), None
