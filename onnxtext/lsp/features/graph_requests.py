@@ -82,9 +82,9 @@ async def compare(server: Server, params: Any) -> dict[str, Any]:
 
 
 async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
-    """Return the id of the node or value at a position or with an id, and the ids around it.
+    """Return {path, id} of the node or value at a position or with an id; None if not drawn.
 
-    The latter are the ids of groups and nodes. Return None if the node or value is not drawn.
+    The path has the ids of the groups and nodes around it.
     """
     document, drawing = await _drawing(server, params)
     found = _place(document, drawing, params)
