@@ -67,7 +67,7 @@ With several files, the highest status of any file; every file is tried."""
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The options given on the command line; settings of the project are not included."""
+    """The options of `onnxtext check`, without the settings of the project."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -325,9 +325,10 @@ def _write(
 def show(
     found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
-    """Report at most `most` findings (0: all), and set the exit status.
+    """Report at most `most` findings (0: all), and set the exit status if there are errors.
 
-    If there are more, errors take precedence over warnings, and warnings over the rest.
+    If there are more findings, errors take precedence over warnings, and warnings over the rest.
+    With `strict`, warnings set the exit status like errors.
     """
     counting = ("error", "warning") if strict else ("error",)
     bad = any(item.severity in counting for item in found)

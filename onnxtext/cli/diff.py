@@ -138,16 +138,16 @@ def run_diff(
         new: the new model's file.
         labels: the names of the old and the new model in the output.
         form: the format of the diff.
-        ignore: categories to leave out.
-        every: whether to show every difference of a large diff, instead of groups.
+        ignore: the categories of differences to leave out.
+        every: whether to show each difference of a large diff, instead of groups of similar ones.
         output: the file to write; None for standard output.
         quiet: whether to write nothing.
         color: `auto`, `always` or `never`.
         output_format: the format of errors on standard error.
 
     Returns:
-        The exit status: 0 if the models are equal, 1 if they differ, 2 after an error, which was
-        reported.
+        The exit status: 0 if the models are equal, 1 if they differ, 2 after an error. Errors are
+        reported on standard error.
     """
     with Reporter(output_format, color) as reporter:
         diff: ModelDiff | None = None

@@ -44,12 +44,12 @@ With several files, the highest status of any file; every file is tried."""
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """The options for the output of formatted texts.
+    """The options of `onnxtext fmt` for its output.
 
     Attributes:
-        check: list the files that change, and write none.
-        diff: show what changes, and write nothing.
-        stdout: write to standard output.
+        check: whether to list the files that would change, and write nothing.
+        diff: whether to show a diff of each file, and write nothing.
+        stdout: whether to write to standard output instead of the files.
     """
 
     check: bool

@@ -47,7 +47,7 @@ def conversion(
     embed_external: bool = False,
     stats: bool = False,
 ) -> Conversion:
-    """Return the conversion of binary models to texts with the options of the command line."""
+    """Return the conversion of binary models to texts; the arguments are options of the command."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.binary_to_text import print_binary
@@ -104,7 +104,11 @@ _LONG_TEXT = 1 << 20
 
 
 def official_conversion(allow_loss: bool) -> Conversion:
-    """Return the conversion of binary models to the official syntax."""
+    """Return the conversion of binary models to the official syntax.
+
+    Args:
+        allow_loss: whether to write texts that cannot represent everything in the model.
+    """
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.cli.official_losses import convert_official

@@ -26,7 +26,7 @@ With several files, the highest status of any file; every file is tried."""
 
 
 class FileName(click.Path):
-    """The type of file name parameters; shells complete names with the suffixes, any is valid.
+    """The click type of file names. Shells complete names with its suffixes; any name is valid.
 
     Click does not check whether files are readable: an unreadable file must not stop the command
     before it processes the other files.
@@ -39,7 +39,7 @@ class FileName(click.Path):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[Any]]:
-        """Return the item that makes completion scripts list files and directories."""
+        """Return one item that makes the shell's completion script list files and directories."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file", suffixes=" ".join(self.suffixes))]
@@ -53,7 +53,7 @@ MODEL = FileName(*TEXT_SUFFIXES, BINARY_SUFFIX)
 def one_of(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a function that completes an argument from a list of names."""
+    """Return a function for `shell_complete` of click, which offers the names from `names()`."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         return [name for name in names() if name.startswith(incomplete)]
@@ -62,7 +62,12 @@ def one_of(
 
 
 def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
-    """Return a decorator that adds the parameters of conversions: `inputs`, `output`, `force`."""
+    """Return a decorator that adds the parameters `inputs`, `output` and `force` to a command.
+
+    Args:
+        inputs: the type of the inputs' names.
+        output: the type of the output's name.
+    """
     return lambda command: _add(
         command,
         click.argument("inputs", nargs=-1, metavar="[IN]...", type=inputs),
@@ -85,7 +90,7 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
 
 
 def reporting_options(command: F) -> F:
-    """Add the parameters for showing findings to a command: `output_format`, `color`."""
+    """Add the parameters `output_format` and `color`, for findings, to a command."""
     return _add(
         command,
         click.option(

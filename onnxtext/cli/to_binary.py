@@ -38,7 +38,7 @@ Examples:
 def conversion(
     *, checked: bool, embed_external: bool = False, externalize: bool = False
 ) -> Conversion:
-    """Return the conversion of texts to binary models with the options of the command line."""
+    """Return the conversion of texts to binary models; the arguments are options of the command."""
 
     def convert(data: bytes, job: Job) -> Output:
         if checked:

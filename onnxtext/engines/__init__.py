@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run models with onnxruntime or onnx's reference engine, and compare two models' values.
 
-`run_inputs` makes the inputs, `run` runs a model in a child process, `child` is the program of
-that process, `comparison` compares values.
+`run_inputs` prepares the inputs, `run` runs a model in a child process, `child` is the program of
+that process, and `comparison` compares the values that two models compute.
 """
 
 from __future__ import annotations

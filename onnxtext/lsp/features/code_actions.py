@@ -90,7 +90,7 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
 
 
 def silence(document: Document, diagnostic: Diagnostic) -> Edit:
-    """Return the edit that adds a suppression comment above the statement of a finding."""
+    """Return the edit that adds a comment to suppress a finding, above its statement."""
     version = document.version
     place = span_of(diagnostic, len(version.text))
     statement = version.index.statement_at(place.start)

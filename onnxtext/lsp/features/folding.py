@@ -23,7 +23,7 @@ def register(server: Server) -> None:
 
 
 async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
-    """Return the folding ranges; of several ranges that begin on a line, only the longest."""
+    """Return the folding ranges; if several begin on the same line, only the longest of these."""
     version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
     for found in folding_ranges(version, lengths):

@@ -2,15 +2,16 @@
 """Answer the requests of graph views.
 
 - `onnxtext/graph` {uri, opened?, closed?, position?} -> {version, roots, groups, total, truncated,
-  here, against}: the open groups of nodes; the groups around the position are opened, too
-- `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the node or value at a position, or
-  with an id, and the ids of the groups around it
-- `onnxtext/graphCompare` {uri, against?} -> {against}: compare the graph with a file or
-  `git:REVISION` in this and later answers; the result is the name of this version, or the reason
-  why the graph cannot be compared
-- `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose label, operator or
-  outputs contain the words
-- `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node in detail
+  here, against}: the open groups of nodes, including those around the position; `opened` and
+  `closed` are ids of groups
+- `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the node or value with an id, or else
+  at a position; `path` has the ids of the groups and nodes around it
+- `onnxtext/graphCompare` {uri, against?} -> {against}: from now on, mark the differences from
+  another version: a file, `git:REVISION`, or none; the result is the name of that version, or the
+  reason why the graph cannot be compared
+- `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose operator, label or
+  outputs contain the string `words`
+- `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node or value in detail
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def register(server: Server) -> None:
 
 
 async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
-    """Return the open groups of nodes of a document."""
+    """Return the open groups of a document's graphs, with their nodes, values and edges."""
     document, drawing = await _drawing(server, params)
     views = document.graph
     assert isinstance(views, Views)
@@ -71,7 +72,7 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
-    """Choose the version to compare with; later drawings of the graph show the differences."""
+    """Choose the version to compare with; later results mark the differences from it."""
     document, _ = await _drawing(server, params)
     views = document.graph
     assert isinstance(views, Views)
@@ -81,7 +82,10 @@ async def compare(server: Server, params: Any) -> dict[str, Any]:
 
 
 async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
-    """Return the id of the node or value at a position, and the ids of the groups around it."""
+    """Return {path, id} of the node or value at a position or with an id; None if not drawn.
+
+    The path has the ids of the groups and nodes around it.
+    """
     document, drawing = await _drawing(server, params)
     found = _place(document, drawing, params)
     return None if found is None else _fast(found)
@@ -94,7 +98,7 @@ async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fra
 
 
 async def node(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
-    """Return the attributes, types and statistics of a node."""
+    """Return the attributes, types and statistics of a node or value; None for an unknown id."""
     _, drawing = await _drawing(server, params)
     found = details(drawing, params.id)
     return None if found is None else _fast(found)
@@ -114,7 +118,8 @@ class Views:
     """The last drawing of a document, and the version that it is compared with.
 
     Attributes:
-        label: the name of the other version, or why it cannot be compared; None without one.
+        label: the name of the other version, or the reason why it cannot be compared; None if
+            nothing is compared.
     """
 
     def __init__(self) -> None:
@@ -124,7 +129,7 @@ class Views:
         self.label: str | None = None
 
     async def drawing(self, document: Document) -> Drawing:
-        """Return the drawing of the newest text, with the differences from the chosen version."""
+        """Return the drawing of the newest text; mark the differences from the chosen version."""
         version = document.version
         if self._plain is None or self._plain.version is not version:
             with paused_collector():
@@ -146,7 +151,15 @@ class Views:
         return Drawing(new.document, changes_of(old, new, diff, label))
 
     async def compare(self, document: Document, against: str | None) -> None:
-        """Choose the version to compare the document with: a file, `git:REVISION`, or none."""
+        """Choose the version to compare the document with.
+
+        Args:
+            document: the document.
+            against: the URI of a file, or `git:REVISION`; None to compare with nothing.
+
+        Raises:
+            RequestError: the version cannot be read.
+        """
         self._last = self._other = self.label = None
         if against is None:
             return

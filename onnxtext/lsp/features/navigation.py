@@ -23,7 +23,7 @@ _KINDS = {
 
 
 class Cursor(Protocol):
-    """The parameters of a request about a position in a document."""
+    """The common parameters of all requests about a position in a document."""
 
     text_document: t.TextDocumentIdentifier
     position: t.Position
@@ -37,13 +37,16 @@ def register(server: Server) -> None:
 
 
 def symbol_under(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol and target under the cursor."""
+    """Return the symbol under the cursor, and the item there; None if there is no symbol."""
     version = document.version
     return symbol_at(version.index, version.lines.offset(params.position))
 
 
 def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
-    """Return role and span of each occurrence in text order; skip statements with errors."""
+    """Return (role, span) of each occurrence of a symbol, in the order of the text.
+
+    Occurrences in statements with errors are left out.
+    """
     index = document.version.index
     found = [(item.role, index.span(item)) for item in symbol.occurrences]
     return sorted({(role, span) for role, span in found if span is not None}, key=lambda p: p[1])
@@ -65,7 +68,10 @@ def definition(document: Document, params: t.DefinitionParams) -> list[t.Locatio
 
 
 def references(document: Document, params: t.ReferenceParams) -> list[t.Location] | None:
-    """Return all occurrences of the name under the cursor."""
+    """Return the occurrences of the name under the cursor.
+
+    Its definition is left out unless `include_declaration` is set.
+    """
     found = symbol_under(document, params)
     if found is None:
         return None

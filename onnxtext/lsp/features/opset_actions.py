@@ -13,10 +13,10 @@ from onnxtext.source import Span
 
 
 def conversions(index: Index, span: Span) -> Iterator[tuple[str, str, int]]:
-    """Yield the title, domain and new version of each conversion to offer at a span in the header.
+    """Yield (title, domain, new version) of each conversion to offer at a span in the header.
 
-    On one entry of `opset_import`, its operator set is converted; elsewhere in the list, the
-    standard operator set.
+    If the span begins in an entry of `opset_import`, the conversions are of its operator set.
+    Elsewhere in the list, they are of the standard operator set.
     """
     model, places = index.model, index.places
     if model is None or not model.opset_imports:

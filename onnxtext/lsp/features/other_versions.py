@@ -17,7 +17,9 @@ _SECONDS = 60
 
 
 def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
-    """Return the name, text and path of another version of a document.
+    """Return (name, text, path) of another version of a document.
+
+    The name is the revision, or else the name of the file.
 
     Args:
         uri: the URI of the document: `file:`, or `onnx:` for the text of a binary model.

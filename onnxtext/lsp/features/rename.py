@@ -31,7 +31,7 @@ def register(server: Server) -> None:
 
 
 def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
-    """Return the range and current name of the symbol under the cursor."""
+    """Return the range and current name of the symbol under the cursor; None if there is none."""
     found = symbol_under(document, params)
     if found is None:
         return None
@@ -40,10 +40,10 @@ def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenam
 
 
 def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
-    """Rename all occurrences of a symbol.
+    """Return the edits that rename the symbol under the cursor; None if nothing is to be renamed.
 
     Raises:
-        RequestError: the new name is empty, or already has another meaning.
+        RequestError: the new name is empty, or conflicts with another name in the text.
     """
     document = server.document(params.text_document.uri)
     found = symbol_under(document, params) if document is not None else None

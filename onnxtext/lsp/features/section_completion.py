@@ -50,12 +50,12 @@ _PARTS = {
 
 
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
-    """Yield the completions in a section, the likeliest first.
+    """Yield the completion items at the cursor in a section, the likeliest first.
 
     Args:
         document: the document.
         context: the completion context at the cursor.
-        item: makes a completion item, such as `completion._Maker._item`.
+        item: a function that makes a completion item, such as `completion._Maker._item`.
     """
     section = context.section
     assert section is not None
@@ -238,10 +238,16 @@ class _SectionItems:
 def argument_items(
     document: Document, scope: Scope | None, context: Context, item: Item
 ) -> Iterator[t.CompletionItem]:
-    """Yield completions for the arguments of a decorator.
+    """Yield completion items for an argument of a decorator.
 
-    They are metadata keys for `@meta`, and list names and value names for the decorators of the
-    `order` section.
+    For `@meta`, they are keys of metadata. For `@value_info` and `@initializers`, they are names of
+    lists, such as `inputs`, and names of values.
+
+    Args:
+        document: the document.
+        scope: the graph or function around the cursor; None if there is none.
+        context: the completion context at the cursor.
+        item: a function that makes a completion item, such as `completion._Maker._item`.
     """
     if context.attribute == "meta":
         for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.text))):
@@ -313,7 +319,7 @@ def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def escaped(text: str) -> str:
-    """Escape text for a snippet (LSP, Snippet Syntax)."""
+    """Escape the special characters of snippets in a text (LSP, Snippet Syntax)."""
     return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
 
 

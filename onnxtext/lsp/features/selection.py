@@ -21,7 +21,7 @@ def register(server: Server) -> None:
 
 
 def selection(document: Document, params: t.SelectionRangeParams) -> list[t.SelectionRange] | None:
-    """Return the nested ranges around each position."""
+    """Return, for each position, the nested ranges around it, from the name to the whole text."""
     version = document.version
     return [_chain(version, version.lines.offset(position)) for position in params.positions]
 

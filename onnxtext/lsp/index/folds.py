@@ -17,6 +17,8 @@ _LONGEST_GAP = 1000
 def find_folds(version: Version, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
     """Yield (first line, last line, whether it is a comment) for each range to fold.
 
+    Lines count from 0.
+
     Args:
         version: the text and its index.
         lengths: the length of each one-line statement in characters; -1 for other statements.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare the drawing of a document with the drawing of another version of its model.
 
-The diff of the models lists the nodes that differ. A removed node is drawn in the new graph: in the
-group with the name of its old group, with edges from the producers of its inputs and to the former
-users of its outputs.
+The diff of the models lists the nodes that differ. A removed node is drawn in the new graph, in the
+group that has the name of its old group. It has edges from the producers of its inputs and to the
+former users of its outputs.
 """
 
 from __future__ import annotations
@@ -30,14 +30,17 @@ _BEFORE = " (before)"
 class Changes:
     """The differences between two versions, for a drawing of the new version.
 
+    A value is given as (number of its graph or function, name). The outputs of removed nodes have
+    the suffix ` (before)`.
+
     Attributes:
         label: the name of the old version.
-        status: `added`, `removed` or `changed`, by the id of the node or value.
-        notes: the fields that differ, by the id of the node or value.
-        removed: the (position, id, group path) of removed nodes, by the number of the graph.
-        makers: the id of the removed node that defined a value, by (graph number, name).
-        users: pairs of a value and the id of a user: users of removed nodes' outputs, and removed
-            users of other values.
+        status: `added`, `removed` or `changed`, by the id of the node.
+        notes: descriptions of the fields that differ, by the id of the node.
+        removed: (position, id, group path) of each removed node, by the number of its graph.
+        makers: the id of the removed node that computed a value, by value.
+        users: (value, id of the user) of each additional use to draw: an output of a removed node,
+            or an input of a removed node.
         items: the removed nodes in the format for the client, by id.
     """
 
@@ -57,7 +60,15 @@ class Changes:
         return made
 
     def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
-        """Add the changes of a node or value, or a summary for a group, to its item."""
+        """Add the changes of a node, or a summary of the changes in a group, to its item.
+
+        Args:
+            item: the node, value or group in the format for the client.
+            member: the id of the node or value, or the group.
+
+        Returns:
+            `item`.
+        """
         if isinstance(member, str):
             if member in self.status:
                 item["change"] = self.status[member]
@@ -72,7 +83,7 @@ class Changes:
         return item
 
     def within(self, group: Group) -> bool:
-        """Whether anything in a group differs."""
+        """Whether any node in a group differs."""
         return any(name in self.status for name in group.leaves())
 
     def edge(self, source: str, target: str) -> dict[str, str]:
@@ -82,7 +93,14 @@ class Changes:
 
 
 def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
-    """Return the differences of two documents.
+    """Return the differences between the models of two drawings, for their graphs.
+
+    Encodings, doc strings and metadata are not compared.
+
+    Args:
+        old: the drawing of the old version.
+        new: the drawing of the new version.
+        label: the name of the models in messages.
 
     Raises:
         OnnxTextError: a document has errors.
@@ -96,7 +114,14 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
 
 
 def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
-    """Return the differences of two documents by the ids of the new drawing."""
+    """Convert the differences between two models to changes of the nodes in the new drawing.
+
+    Args:
+        old: the drawing of the old version.
+        new: the drawing of the new version.
+        diff: the differences.
+        label: the name of the old version.
+    """
     made = Changes(label)
     ids = _ids_by_place(old), _ids_by_place(new)
     gone: set[str] = set()

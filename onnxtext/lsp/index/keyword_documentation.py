@@ -16,7 +16,7 @@ from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 _LONGEST_VALUE = 600
 _MOST_BACK = 20_000
-"""The maximum distance in characters from a word back to `@`, and in blocks along `above`."""
+"""Maximum distance in characters from a word back to `@`, and in blocks along `above`."""
 
 WORDS = {
     "doc": "The `doc_string` of the following item.",

@@ -25,7 +25,7 @@ from onnxtext.syntax.parse import parse_fragment
 
 _MOST_LINES = 4
 _MOST_STEPS = 400
-"""The most steps that are followed for one hover."""
+"""Maximum number of steps to follow for one hover."""
 
 
 @lru_cache(4096)
@@ -38,7 +38,7 @@ def _type(text: str) -> Type | None:
 
 
 class EditorView:
-    """The inferred facts of a graph from the last checker result: implements `View`."""
+    """Implements `View`: the types and values of a graph in the last result of the checker."""
 
     def __init__(self, document: Document, scope: Scope) -> None:
         self._document = document
@@ -82,11 +82,11 @@ class EditorView:
         return None if scope is None else EditorView(self._document, scope)
 
     def body(self, scope: Scope) -> View | None:
-        """Return the view of a graph in a node of this one."""
+        """Return the view of a graph in an attribute of a node."""
         return EditorView(self._document, scope)
 
     def call(self, node: Node) -> View | None:
-        """Return the view of the function that a node calls; None for an operator."""
+        """Return the view of the function that a node calls; None if it calls no function."""
         subject = self._document.version.index.subject
         if subject is None:
             return None
@@ -97,7 +97,7 @@ class EditorView:
         return None
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return the view and node of the first call of this function; None if there is none."""
+        """Return the view of the first caller of this function, and the calling node; else None."""
         subject = self._document.version.index.subject
         for scope in self._document.version.index.scopes if subject is not None else ():
             for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):  # type: ignore[arg-type]
@@ -107,9 +107,9 @@ class EditorView:
 
 
 def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
-    """Yield lines of Markdown on the origins of a computed value's sizes, unknown sizes first.
+    """Yield lines of Markdown that explain where the sizes of a computed value come from.
 
-    Nothing is yielded until the check of this version of the text has finished.
+    Unknown sizes come first. Nothing is yielded until this version of the text is checked.
     """
     subject = document.version.index.subject
     if document.current is None or subject is None or scope.position.get(name, GIVEN) == GIVEN:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check a text and infer types in the checking process (`worker`); results are plain data."""
+"""Check a text and infer types in the checking process (`worker`); results can be pickled."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ NEED_VALID_SYNTAX = frozenset(
         "unused-suppression",
     )
 )  # fmt: skip
-"""Rules without findings while a text has syntax errors, which may be the cause."""
+"""Rules whose findings are dropped if the text has syntax errors, which may be their cause."""
 
 MOST_FINDINGS = 1000
-"""Maximum number of findings of a document that are sent to the editor, errors first."""
+"""Maximum number of findings of a document to send to the editor, errors first."""
 
 
 Report = Callable[[list[Diagnostic]], None]
@@ -41,9 +41,11 @@ class Analysis:
     """The result of the checker for one version of a text.
 
     Attributes:
-        diagnostics: the findings, without sources.
-        types: the types of values in onnxtext syntax, by the offset of the graph or body, and name.
-        values: the small computed values, by the offset of the graph or body, and name.
+        diagnostics: the findings, without their `source`.
+        types: the types of values in onnxtext syntax, by the offset of the graph or function, then
+            by the name of the value.
+        values: the small tensors whose elements are known, such as computed shapes, by offset and
+            name like `types`.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -62,9 +64,9 @@ def analyse(
 
     Args:
         text: the text; it may have errors.
-        name: its name.
-        base_dir: its directory, if any.
-        answers: cached results of the inference of onnx; results are added.
+        name: its name in messages.
+        base_dir: its directory; None if unknown.
+        answers: a cache of onnx's inference results, which is read and extended; None for no cache.
         report: called with the diagnostics before the slower inference of types.
     """
     from onnxtext.checker.engine.partial_parse import read_partial
