@@ -29,7 +29,9 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
 def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) -> str:
-    """Return the text with the edited nodes and values of a model.
+    """Return a text in which edited nodes and values are replaced, inserted or removed.
+
+    Other edits have no effect.
 
     Args:
         source: the text before the edit.

@@ -19,7 +19,7 @@ class Merger:
     """Merges three versions of a text.
 
     Attributes:
-        orders: sorts merged lists.
+        orders: orders merged lists.
         notes: warnings for the user.
         split_all: whether to split constructs that only one side has changed, so that each of their
             statements can become a conflict.
@@ -140,7 +140,7 @@ class Merger:
     # ---- Constructs -------------------------------------------------------------------------
 
     def part(self, base: Part | None, ours: Part | None, theirs: Part | None) -> Body | None:
-        """Merge a construct; None if the merge does not have it.
+        """Return a merged construct; None if all versions lack it or the merge deletes it.
 
         Raises:
             MergeConflict: both sides changed the construct in different ways.
