@@ -105,7 +105,7 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
     its line is removed, too; comments above it stay.
 
     Args:
-        text: the text.
+        text: the text before the edit.
         model: the syntax tree that `parse(text)` returned, after the edit.
         name: the name of the text in messages.
 

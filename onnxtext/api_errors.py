@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:
-    """Return an error for each of metadata and weights that the text was printed without."""
+    """Return the errors for a text that was printed without its metadata or its weights."""
     found: list[Diagnostic] = []
     if model.metadata_left_out:
         found += missing_metadata_error(source).diagnostics

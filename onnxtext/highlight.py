@@ -83,8 +83,8 @@ def classify(text: str, longest: int = sys.maxsize) -> Iterator[Piece]:
 
     Args:
         text: a model or any part of one; errors become pieces of the kind `Error`.
-        longest: maximum number of characters of a tensor's elements that are split into pieces;
-            longer elements are one piece of the kind `Number`.
+        longest: maximum number of characters of a tensor's list of elements that is split into
+            pieces; a longer list is one piece of the kind `Number`.
     """
     end = 0
     for token, kind in _kinds(_tokens(text)):

@@ -63,8 +63,8 @@ def read_given(source: object, name: str | None = None) -> Given:
     Args:
         source: a text; bytes of a text or of a binary model; the path of a file with either; a
             message of the `onnx` package; or an object of `onnx_ir` or `onnxscript`.
-        name: the name of the source in messages; None for the path of a file, or `<string>` and
-            the like for other sources.
+        name: the name of the source in messages. If None, it is the path of the file, or a
+            placeholder such as `<string>`.
 
     Raises:
         OnnxTextError: the content is neither a binary model nor UTF-8.

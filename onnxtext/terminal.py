@@ -10,7 +10,8 @@ def wants_color(choice: str, stream: object) -> bool:
     """Whether to color output to a stream.
 
     Args:
-        choice: `always`, `never`, or `auto` for terminals unless `NO_COLOR` or `TERM=dumb` is set.
+        choice: `always`, `never` or `auto`. `auto` colors only terminals, and only if the
+            environment has neither `NO_COLOR` nor `TERM=dumb`.
         stream: the stream.
     """
     if choice != "auto":

@@ -35,7 +35,7 @@ class Difference:
     Attributes:
         law: the violated law, `L1` or `L3`.
         message: describes the difference.
-        offset: the offset of the first byte that differs; None if no bytes were compared.
+        offset: the offset of the first byte that differs; None if texts or trees differ.
         path: the path of the differing field or subtree; None if unknown.
         line: the first line of the printed text that differs or does not parse (1-based); None
             otherwise.

@@ -30,7 +30,7 @@ def compare(old: Side, new: Side) -> ModelDiff:
     """Return all differences of two models.
 
     Raises:
-        OnnxTextError: a text cannot be lowered to a model, or graphs are nested too deeply.
+        OnnxTextError: a text cannot be encoded as a model, or graphs are nested too deeply.
     """
     comparer = Comparer(old, new)
     try:

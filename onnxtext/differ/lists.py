@@ -60,7 +60,7 @@ def walk(
 ) -> Iterator[tuple[int | None, int | None, bool]]:
     """Yield the entries of both lists, in the order of the new list.
 
-    A removed entry comes after the matching entry that preceded it in the old list.
+    A removed entry comes after the nearest matching entry before it in the old list.
 
     Args:
         old_count: length of the old list.

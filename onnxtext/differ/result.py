@@ -189,7 +189,7 @@ class OperatorCount:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A change that occurs repeatedly, possibly in several items at a time.
+    """All occurrences of a change. One occurrence may have several items.
 
     Attributes:
         title: the change: `MatMul + Add became FusedMatMul`.

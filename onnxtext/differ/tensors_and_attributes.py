@@ -37,7 +37,7 @@ class ValueComparer:
     Attributes:
         old: the old model.
         new: the new model.
-        out: receives the differences.
+        out: receives notes about data that was not compared.
     """
 
     def __init__(self, old: Side, new: Side, out: Collector) -> None:
@@ -115,7 +115,7 @@ class ValueComparer:
         return changes + self._data(*held, changes)
 
     def tensor(self, old: ast.Tensor, new: ast.Tensor, path: str) -> list[FieldChange]:
-        """Return the changes between two tensors of attributes; `path` precedes their paths."""
+        """Return the changes between two tensors of attributes; their paths begin with `path`."""
         parts = [
             side.encoder.tensor(replace(item, data=_without_elements(item.data)))
             for side, item in ((self.old, old), (self.new, new))
@@ -132,7 +132,7 @@ class ValueComparer:
     def sparse(
         self, old: ast.SparseTensor, new: ast.SparseTensor, path: str = ""
     ) -> list[FieldChange]:
-        """Return the changes between two sparse tensors; `path` precedes their paths."""
+        """Return the changes between two sparse tensors; their paths begin with `path`."""
         shells = []
         for side, item in ((self.old, old), (self.new, new)):
             head_only = replace(

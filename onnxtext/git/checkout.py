@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`onnxtext git checkout`: replace texts in the working tree by their models.
 
-In a clone made before the filter was installed, `.onnx` files contain texts; so does a file whose
-conflict was resolved in its text. Git considers these files unmodified and does not check them out
-again.
+In a clone made before the filter was installed, `.onnx` files contain texts. A file also contains a
+text after a conflict was resolved in it. Git considers these files unmodified and does not check
+them out again.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _VERSIONS = (
 
 
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
-    """Return a text with conflicts, with a remark in place of its weights.
+    """Return a text that has conflicts, with its weights replaced by a remark.
 
     The text is unchanged if the versions lack any of its weights, or if there are conflicts in the
     weights.

@@ -66,8 +66,8 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
 
     Args:
         scope: the configuration to read; None for all configurations.
-        names: the regular expression, as for `git config --get-regexp`; git writes section and
-            variable in lower case.
+        names: the regular expression, as for `git config --get-regexp`. It must match names with
+            section and variable in lower case.
     """
     where = [] if scope is None else [f"--{scope}"]
     said = run_git("config", *where, "--null", "--get-regexp", names, fails=[1])

@@ -55,7 +55,7 @@ class MatchRules:
 
 
 def text_match_rules(items: Sequence[Item]) -> MatchRules:
-    """Return the rules for the items of a list in a text."""
+    """Return the functions that identify the items of a text's list, chosen by its first item."""
 
     def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
         return lambda item: key(item.part)

@@ -33,7 +33,7 @@ class Merger:
         self.notes: list[str] = []
 
     def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
-        """Merge whole texts.
+        """Return the merged top-level items of three texts.
 
         Args:
             base: the items of the common ancestor; empty if there is none.

@@ -52,6 +52,9 @@ def merge_texts(
         theirs: the other version.
         markers: format of conflict markers.
         resources: blobs that are not in the texts, by digest.
+
+    Returns:
+        (merged text, number of conflicts, warnings for the user)
     """
     reason = "a version is nested too deeply"
     named = zip((base, ours, theirs), markers.labels, strict=True)

@@ -36,9 +36,9 @@ class Line(NamedTuple):
     """A line of a diff.
 
     Attributes:
-        mark: `-`, `+`, `~` (renamed or moved), ` ` (context), `#` (a remark), or `@` for the head
-            of a hunk.
-        text: the line.
+        mark: `-`, `+`, `~` (renamed or stored differently), ` ` (context), `#` (a remark), or `@`
+            for the head of a hunk.
+        text: the content of the line, without the mark.
     """
 
     mark: str
@@ -206,7 +206,7 @@ def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
 
 
 def weight_text(weights: WeightChange) -> str:
-    """Format how the elements of a tensor differ, in one line."""
+    """Return one line that describes how the elements of a tensor differ."""
     parts = [] if weights.how is None else [weights.how]
     if weights.changed is not None and weights.elements:
         share = 100 * weights.changed / weights.elements
