@@ -148,4 +148,4 @@ def _read(path: Path) -> bytes | memoryview:
 
 
 _LARGE = 1 << 24
-"""Files of more bytes than this are mapped; reading is faster for smaller files."""
+"""Maximum size in bytes of files that are read; larger files are mapped into memory."""

@@ -124,7 +124,7 @@ def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def previous_matches(marks: Sequence[int]) -> list[int]:
-    """For each node, return the mark of the last matched node at or before it; -1 if none."""
+    """Return, for each node, the mark of the last matched node at or before it, or -1."""
     made = []
     reached = -1
     for mark in marks:

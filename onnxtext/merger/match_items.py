@@ -178,7 +178,10 @@ def _pair_neighbours(
 def _end_of_gap(
     base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
 ) -> bool:
-    """Whether the items after `at` and `to` match or are both unmatched; else one may be new."""
+    """Whether the items after `at` and `to` match, or are both unmatched.
+
+    If only one of them is unmatched, it may be a new item instead of a replacement.
+    """
     if at + 1 >= len(side) or to + 1 >= len(base):
         return at + 1 >= len(side) and to + 1 >= len(base)
     return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])

@@ -177,7 +177,7 @@ class _Splice:
             self._replace(start, end, "")
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
-        """Insert new nodes behind the node at offset `last`, else before the node `following`."""
+        """Insert new nodes behind the node at offset `last`; if it is -1, before `following`."""
         if not nodes:
             return
         text = self.source.text
