@@ -42,7 +42,7 @@ def print_binary(
     """Print a binary model as text, with its weights in the text or beside it.
 
     Args:
-        data: as for `from_binary`; mapped bytes are not copied.
+        data: as for `from_binary`; the bytes of a memory-mapped file are not copied.
         target: the file that the text will be written to. If None, no weights are written to
             files, and `auto` means `section`.
         weights: as for `dump`.
@@ -106,15 +106,15 @@ def lift_placed(
     digests: dict[str, str] | None = None,
     embed_from: Path | None = None,
 ) -> Model:
-    """Return the syntax tree that `from_binary` prints, verified to lower to the same bytes.
+    """Return the syntax tree that `from_binary` prints; it is verified to encode to the same bytes.
 
     Args:
         data: an encoded `ModelProto`.
         weights: as for `from_binary`.
         inline_limit: as for `from_binary`.
         metadata: as for `from_binary`.
-        digests: filled with the full digests of the resources.
-        embed_from: as for `print_binary`; the tree then lowers to another model.
+        digests: receives the full digest of each blob in the tree's resources.
+        embed_from: as for `print_binary`; the tree then encodes to another model.
 
     Raises:
         LiftError: the bytes are not a valid `ModelProto`.

@@ -24,7 +24,7 @@ class CoreError(ImportError):
 
 @cache
 def core() -> Core:
-    """Return the core in use, `native` or `python`; it is chosen once per process.
+    """Return the core in use, `native` or `python`. The choice is made once per process.
 
     Raises:
         CoreError: `ONNXTEXT_CORE` is invalid, or the compiled core is missing.
@@ -48,7 +48,7 @@ def core() -> Core:
 
 @cache
 def core_module(name: str) -> Any:
-    """Return a module of the compiled core; faster than an import statement in a function.
+    """Return a module of the compiled core; the cache makes this faster than an import statement.
 
     Raises:
         ImportError: the compiled core is not installed.

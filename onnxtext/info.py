@@ -14,7 +14,7 @@ from onnxtext.printer import print_type
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 LARGEST = 10
-"""The number of tensors in the list of the largest tensors."""
+"""Maximum number of tensors in the list of the largest tensors."""
 IN_FILE = "in the file"
 
 
@@ -24,7 +24,7 @@ class Value:
 
     Attributes:
         name: its name.
-        type: its type as a text; None if it has none.
+        type: its type as a text; None if the model does not declare one.
         default: whether it is an input with an initializer.
     """
 
@@ -43,8 +43,8 @@ class Weight:
         element: its element type.
         elements: the number of elements.
         size: the size of the elements in bytes.
-        place: the location of its data: `in the file`, the path of another file or of a
-            directory, or `nowhere`.
+        place: the location of its data: `in the file`, the path of another file or of a directory,
+            or `nowhere` if the data is missing.
     """
 
     name: str
@@ -86,9 +86,10 @@ class Overview:
         ir_version: version of the IR; None if it is missing.
         opsets: version by domain; the default domain is `ai.onnx`.
         graph: the name of the main graph.
-        inputs: its inputs.
-        outputs: its outputs.
-        dimensions: for each symbolic dimension the inputs and outputs with it, such as `x[0]`.
+        inputs: the inputs of the main graph.
+        outputs: the outputs of the main graph.
+        dimensions: maps each symbolic dimension to the axes of inputs and outputs that have it,
+            such as `x[0]`.
         nodes: the number of nodes, nested graphs and functions included.
         operators: the number of nodes by operator, the most frequent first. Operators outside the
             default domain are qualified: `domain.name`.
@@ -99,7 +100,7 @@ class Overview:
         places: the totals by `Weight.place`, the largest first.
         largest: the largest tensors.
         metadata: the number of metadata entries of the model.
-        training: whether it has training information.
+        training: whether the model has training information.
     """
 
     producer: str | None
@@ -122,7 +123,7 @@ class Overview:
 
 
 def summarize(model: ast.Model) -> Overview:
-    """Summarize a model; nothing is read from the disk.
+    """Summarize a model without reading any file.
 
     Args:
         model: the model; its large data may be in it, in other files, or missing.

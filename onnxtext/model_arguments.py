@@ -24,9 +24,9 @@ class Given:
 
     Attributes:
         content: a text, or an encoded message.
-        name: its name in messages, such as the path of its file.
-        base: the directory of its file, where weights and external data are; None if unknown.
-        message: the type of the message if it is encoded.
+        name: the name of the content in messages, such as the path of its file.
+        base: the directory for references to weight files and external data; None if unknown.
+        message: the message type of an encoded message; ignored for a text.
     """
 
     content: str | bytes
@@ -63,12 +63,13 @@ def read_given(source: object, name: str | None = None) -> Given:
     Args:
         source: a text; bytes of a text or of a binary model; the path of a file with either; a
             message of the `onnx` package; or an object of `onnx_ir` or `onnxscript`.
-        name: its name in messages.
+        name: the name of the source in messages. If None, it is the path of the file, or a
+            placeholder such as `<string>`.
 
     Raises:
-        OnnxTextError: a file is neither a binary model nor UTF-8.
+        OnnxTextError: the content is neither a binary model nor UTF-8.
         OSError: the file cannot be read.
-        TypeError: the source has another type, or a string with the name of a file.
+        TypeError: the source has another type, or is a string that looks like a file name.
     """
     match source:
         case str():
@@ -107,7 +108,7 @@ def _of_file(path: Path, name: str | None) -> Given:
 
 
 def message_of(source: Any) -> Any:
-    """Return a message as it is, and convert an object of `onnx_ir` or `onnxscript` to one.
+    """Return the message of an argument; objects of `onnx_ir` and `onnxscript` are converted.
 
     Args:
         source: a message, or an object of `onnx_ir` or `onnxscript`.
@@ -132,7 +133,7 @@ def message_name(kind: type) -> str:
     """Return the name of a message type as in the schema, such as `TypeProto.Tensor`.
 
     Raises:
-        TypeError: the type is no message of ONNX.
+        TypeError: the type is not a message type of ONNX.
     """
     from onnxtext.proto.descriptors import message_spec
 

@@ -30,7 +30,7 @@ def compare(old: Side, new: Side) -> ModelDiff:
     """Return all differences of two models.
 
     Raises:
-        OnnxTextError: a text cannot be lowered to a model, or graphs are nested too deeply.
+        OnnxTextError: a text cannot be encoded as a model, or graphs are nested too deeply.
     """
     comparer = Comparer(old, new)
     try:
@@ -82,7 +82,7 @@ class Comparer:
     """Compares two models.
 
     Attributes:
-        out: receives the differences.
+        out: collects the differences.
     """
 
     def __init__(self, old: Side, new: Side) -> None:
@@ -95,7 +95,11 @@ class Comparer:
     # ---- Models -----------------------------------------------------------------------------
 
     def model(self) -> None:
-        """Compare the models."""
+        """Compare the models, and collect the differences in `out`.
+
+        Raises:
+            LowerError: a statement cannot be lowered.
+        """
         old, new = self._old.model, self._new.model
         for side in self._sides:
             if side.model.metadata_left_out:

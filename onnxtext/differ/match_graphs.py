@@ -24,7 +24,7 @@ _MOST_DIGESTS = 1 << 28
 
 @dataclass(slots=True)
 class GraphMatch:
-    """Two graphs or functions, and which of their items match.
+    """Two graphs or functions and the pairs of their matching items.
 
     All pairs are (old, new) indices.
 
@@ -59,8 +59,8 @@ def match_graphs(
         new: the new graph or function.
         outer: maps the names of the enclosing graphs; None if there are none.
         sides: the old and the new model.
-        nested: whether these are functions or nested graphs; unequal numbers of inputs or outputs
-            then match by position, too.
+        nested: whether these are functions or nested graphs. Their inputs and outputs match by
+            position even if their numbers differ.
 
     Raises:
         LowerError: a statement cannot be lowered.
@@ -89,7 +89,8 @@ def match_graphs(
 def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
     """Match inputs or outputs by name, then by type, then by position.
 
-    Without `by_position`, the last step requires equal numbers of unmatched old and new values.
+    Unless `by_position` is true, values match by position only if the old list has as many
+    unmatched values as the new list.
     """
     pairs = match_keys([value.name for value in old], [value.name for value in new])
     for key in (_type_of, _no_key):

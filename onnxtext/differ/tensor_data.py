@@ -44,7 +44,6 @@ class DataReader:
 
     Attributes:
         left_out: whether the text was printed without its weights.
-        quantizations: how weights were quantized, by their names.
     """
 
     def __init__(self, model: ast.Model, base: Path | None) -> None:
@@ -52,7 +51,7 @@ class DataReader:
 
         Args:
             model: the model.
-            base: the directory of its file; None if unknown.
+            base: the directory for references to weight files and external data; None if unknown.
         """
         self.left_out = model.resources_left_out
         self._model = model
@@ -62,7 +61,7 @@ class DataReader:
 
     @cached_property
     def quantizations(self) -> dict[str, Quantization]:
-        """How weights were quantized, by their names."""
+        """The quantization of each quantized weight, by the name of the weight."""
         return find_quantizations(self._model)
 
     def blob(self, digest: str) -> Data:
@@ -78,7 +77,7 @@ class DataReader:
         return self._reader.find(digest)
 
     def spelled(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
-        """Replace a typed blob by its data; return other data unchanged.
+        """Return the data of a typed blob as if it were in the text; return other data unchanged.
 
         Raises:
             BlobError: the blob is missing or damaged.
@@ -88,7 +87,9 @@ class DataReader:
         return data_of_blob(type, data, self.blob(data.digest))
 
     def raw(self, type: ast.TensorType, data: ast.TensorData, name: str) -> Data | None:
-        """Return the elements of a tensor in the form of `raw_data`; None for data such as strings.
+        """Return the elements of a tensor in the encoding of `raw_data`.
+
+        Return None for data without such an encoding, such as strings.
 
         Raises:
             BlobError: the data is missing or damaged.
@@ -140,9 +141,10 @@ def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
 
 
 def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
-    """Compare the elements of two tensors; None if they are equal.
+    """Return how the elements of two tensors differ; None if they are equal.
 
-    If data is missing, only references and digests are compared; a note gives the reason.
+    Tensors with the same blob digest or the same reference to missing external data count as equal.
+    If other data is missing, the result has a note with the reason.
     """
     if _same_reference(old.data, new.data):
         return None
@@ -162,7 +164,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return the error if two equal external references cannot be read; else None."""
+    """Return an error message if both tensors have the same unreadable external data; else None."""
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
             try:
@@ -173,7 +175,10 @@ def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
 
 
 def digest_of(held: TensorRef) -> str | None:
-    """Return the first digits of the SHA-256 of a tensor's raw data; None if not available."""
+    """Return the first `PRINTED_DIGITS` hex digits of the SHA-256 of a tensor's raw data.
+
+    Return None if the raw data is not available.
+    """
     if isinstance(held.data, ast.Blob):
         return held.data.digest[:PRINTED_DIGITS]
     try:

@@ -29,9 +29,9 @@ class TrackedFile:
     """A file in the index.
 
     Attributes:
-        path: relative to the top of the working tree; invalid UTF-8 as surrogates.
-        object: the object name of its blob.
-        filtered: whether our filter applies to it.
+        path: the path relative to the top of the working tree; invalid UTF-8 as surrogates.
+        object: the object name of the file's blob.
+        filtered: whether onnxtext's filter applies to the file.
     """
 
     path: str
@@ -44,8 +44,9 @@ class VerifyResult:
     """The result for a file.
 
     Attributes:
-        path: relative to the top of the working tree.
-        kind: how git stores the file: `binary`, `text`, `source` or `empty`.
+        path: the path relative to the top of the working tree.
+        kind: how git stores the file: `binary`, `text` (of a binary model), `source` (a text that
+            no filter converts) or `empty`.
         problems: error messages.
         note: a remark that is not an error.
     """
@@ -57,7 +58,7 @@ class VerifyResult:
 
 
 def tracked(top: Path) -> list[TrackedFile]:
-    """Return all models in the index, and all files to which our filter applies.
+    """Return the files in the index with a suffix in `SUFFIXES` or with onnxtext's filter.
 
     Raises:
         OnnxTextError: git fails.
@@ -81,7 +82,7 @@ def tracked(top: Path) -> list[TrackedFile]:
 
 
 def verify(top: Path) -> Iterator[VerifyResult]:
-    """Verify all models that git tracks.
+    """Verify all models that git tracks; yield a result for each.
 
     Raises:
         OnnxTextError: git fails, or an object is missing.
@@ -195,6 +196,6 @@ def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
 
 
 def count_filtered() -> int:
-    """Count the tracked files to which our filter applies; 0 in a bare repository."""
+    """Count the tracked files to which onnxtext's filter applies; 0 in a bare repository."""
     top = top_level()
     return 0 if top is None else sum(file.filtered for file in tracked(top))

@@ -57,13 +57,13 @@ def key_of(part: Part) -> Hashable:
 
 
 def first_output_of(part: Part) -> Hashable:
-    """Return the first output of a node; None without outputs."""
+    """Return the name of a node's first output; None without outputs."""
     outputs = outputs_of(part)
     return None if outputs is None else outputs[0]
 
 
 def label_of(part: Part) -> Hashable:
-    """Return the label of a node; None without a label."""
+    """Return the label (the ONNX node name) of a node; None without a label."""
     if isinstance(part.item, Node) and part.item.name != "":
         return None if part.item.name is None else (part.item.name,)
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None
@@ -71,10 +71,10 @@ def label_of(part: Part) -> Hashable:
 
 
 def call_of(part: Part) -> Hashable:
-    """Return the content of an item that renaming the item does not change.
+    """Return the content of an item without its name; None for other kinds of items.
 
-    For a node, these are its operator, inputs and attributes; for an initializer, its type and
-    data; for a metadata block, its entries.
+    This is the operator, inputs and attributes of a node, the type and data of an initializer, or
+    the entries of a metadata block.
     """
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
@@ -100,7 +100,11 @@ def call_of(part: Part) -> Hashable:
 
 
 def kind_of(part: Part) -> Hashable:
-    """Return the property that a replacement keeps: a node's operator or a value's type."""
+    """Return a property of an item that its replacement at the same position usually keeps.
+
+    This is the operator of a node, the type of a value or the kind of a metadata block; otherwise
+    None.
+    """
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
     if isinstance(part.tree, Token):
@@ -124,7 +128,7 @@ def _plain_node(part: Part) -> Node | None:
 
 
 def outputs_of(part: Part) -> tuple[str, ...] | None:
-    """Return the outputs of a node; None without outputs."""
+    """Return the output names of a node; None without outputs."""
     if isinstance(part.item, Node) and all(part.item.outputs):
         return part.item.outputs or None
     outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None

@@ -18,7 +18,10 @@ from onnxtext.merger.match_items import ABSENT, Triple
 
 
 class Orders:
-    """Orders merged lists; caches results, since text and model have mostly the same lists."""
+    """Orders merged lists.
+
+    Results are cached: texts and models are merged separately, and most lists are equal in both.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Hashable, tuple[list[int], bool]] = {}
@@ -29,8 +32,8 @@ class Orders:
         """Order the items of a merged list.
 
         Two items that both sides have are in the order of the side that changed their order. An
-        item that one side added follows its predecessor on that side. Of items that both sides
-        added at the same position, ours come first.
+        item that one side added follows its predecessor on that side. If both sides added items at
+        the same position, ours come first.
 
         Args:
             triples: the items of the merge.
@@ -165,7 +168,12 @@ def _moved(shared: Sequence[Triple], place: Position, others: set[int]) -> set[i
 def rising_through(
     numbers: Sequence[int], wanted: Sequence[bool], longest: int
 ) -> list[bool] | None:
-    """Find a longest increasing subsequence with all wanted numbers.
+    """Find a longest increasing subsequence that contains all wanted numbers.
+
+    Args:
+        numbers: distinct numbers.
+        wanted: for each number, whether the subsequence must contain it.
+        longest: the required length.
 
     Returns:
         For each number, whether it is in the subsequence; None if the subsequence would be shorter

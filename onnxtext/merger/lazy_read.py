@@ -49,7 +49,10 @@ def read_model(source: str, model: Model) -> Items:
 def lazy_statements(
     source: str, items: Sequence[Node | ValueInfo], origin: str
 ) -> Iterator[Unread]:
-    """Yield the statements of a list untokenized; skip the last one and those with comments."""
+    """Yield the statements of a list without tokenizing them.
+
+    The last statement is skipped, and so is a statement with a comment before its successor.
+    """
     for item, after in pairwise(items):
         start, following = item.at, after.at
         if not 0 <= start < following or source.find("#", start, following) >= 0:

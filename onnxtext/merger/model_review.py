@@ -29,7 +29,9 @@ def review_models(
     known: Known,
     notes: list[str],
 ) -> Models:
-    """Make semantic conflicts in a merge of models explicit, and sort its nodes.
+    """Turn items with semantic errors into conflicts, and sort misordered nodes.
+
+    Only errors that neither side has count.
 
     Args:
         merger: the merger that has merged the models.
@@ -99,9 +101,11 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Return the names that the merge defines in a different set of fields than each side.
+    """Return the names that the merge defines in other fields than ours and than theirs.
 
-    For example, one side adds an input, and the other side an initializer of the same name.
+    For example, one side adds an input, and the other side an initializer of the same name: the
+    merge then defines the name in both lists. Names of inputs and initializers of the main graph
+    are compared.
     """
     if merged in (ours, theirs):
         return []

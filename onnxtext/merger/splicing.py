@@ -29,7 +29,9 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
 def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) -> str:
-    """Return the text with the edited nodes and values of a model.
+    """Return a text in which edited nodes and values are replaced, inserted or removed.
+
+    Other edits have no effect.
 
     Args:
         source: the text before the edit.
@@ -175,7 +177,7 @@ class _Splice:
             self._replace(start, end, "")
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
-        """Insert new nodes behind the node at offset `last`, else before the node `following`."""
+        """Insert new nodes behind the node at offset `last`; if it is -1, before `following`."""
         if not nodes:
             return
         text = self.source.text

@@ -20,7 +20,7 @@ def has_comments(text: str) -> bool:
 
 
 def edit_tokens(text: str, before: str, after: str) -> str | None:
-    """Apply the changes between two printed forms of a statement to its text.
+    """Return the text of a statement with the changes between its two printed forms.
 
     Args:
         text: the statement in the spelling of the text.
