@@ -39,13 +39,13 @@ class Shown:
         return self._annotated(color=wants_color("auto", sys.stdout), terminal=True).rstrip("\n")
 
     def _repr_html_(self) -> str:
+        from onnxtext.excerpt.annotate_text import described
         from onnxtext.excerpt.html import to_html
-        from onnxtext.excerpt.output import described
 
         return to_html(described(self._text, self._reading))
 
     def _annotated(self, *, color: bool, terminal: bool) -> str:
-        from onnxtext.excerpt.output import annotate
+        from onnxtext.excerpt.annotate_text import annotate
 
         return "".join(annotate(self._text, self._reading, color=color, terminal=terminal))
 

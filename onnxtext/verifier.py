@@ -253,7 +253,7 @@ def _compare_bytes(wanted: bytes, pieces: Sequence[Piece]) -> list[Difference]:
 
     if pieces_equal(pieces, wanted):
         return []
-    from onnxtext.proto.wire_places import path_at
+    from onnxtext.proto.path_at_offset import path_at
 
     made = joined(pieces)
 

@@ -198,10 +198,11 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class TypedBlob:
-    """A reference to a list that is stored elsewhere: `{blob"9f2c…"}`.
+    """A reference to a list that is stored elsewhere, as a blob: `{blob"9f2c…"}`.
 
-    In a tensor, the list is the typed field; in an attribute, a list of floats, ints or strings.
-    The bytes are encoded as in a packed field: integers as varints, each string after its length.
+    In a tensor, the list is the content of a typed field, such as `float_data`; in an attribute, it
+    is a list of floats, ints or strings. The blob contains the values one after the other: floats
+    as in `raw_data`, integers as varints, each string as its length and its bytes.
 
     Attributes:
         digest: the first 16 or more hexadecimal digits of the SHA-256 of the bytes.

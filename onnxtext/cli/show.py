@@ -111,7 +111,7 @@ def command(
         if reading is None:
             return reporter.status
         with reporter.reporting(name):
-            from onnxtext.excerpt.output import annotate
+            from onnxtext.excerpt.annotate_text import annotate
             from onnxtext.excerpt.print_part import Choice, part_text
 
             # Print the whole text first, so that errors are reported before the pager starts.

@@ -88,9 +88,10 @@ def attribute_statement(attribute: Attribute) -> str:
 
 
 def data_statement(type: TensorType, data: TensorData) -> str:
-    """Return the text of a tensor's data, with large data as the name of a blob.
+    """Return the text of a tensor's data; `no data` if the tensor has none.
 
-    Return `{…}` for long data that cannot be a blob, and `no data` if there is none.
+    Instead of large data, the text has the name of the blob that holds it, or `{…}` if no blob can
+    hold it.
     """
     light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:

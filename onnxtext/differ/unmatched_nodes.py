@@ -78,10 +78,14 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
 
 
 def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Map the index of each unmatched node to a key of its matched consumers.
+    """Return a key for each unmatched node, by index. Equal keys mean the same matched consumers.
 
-    Graph outputs count as consumers. The key of a node without matched consumers is None. For
-    `marks`, see `Signatures`.
+    Graph outputs count as consumers. The key of a node without matched consumers is None.
+
+    Args:
+        side: the model whose nodes get keys.
+        marks: a number for each node, equal for matching nodes of both models; -1 for unmatched
+            nodes.
     """
     nodes = side.body.nodes
     found: dict[str, list[tuple[int, int]]] = {

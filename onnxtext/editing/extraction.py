@@ -94,11 +94,11 @@ def _as_output(name: str, declared: ValueInfo | None, types: dict[str, Type]) ->
 
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Infer the types of the values of the main graph; return them by name."""
-    from onnxtext.checker.inference.value_types import known_types
+    from onnxtext.checker.inference.inferred_types import inferred_types
     from onnxtext.editing.write_inferred_types import checked
 
     subject = checked(model)
-    return {} if subject.main is None else known_types(subject).get(id(subject.main), {})
+    return {} if subject.main is None else inferred_types(subject).get(id(subject.main), {})
 
 
 def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.engines.run import TIMEOUT, Values, run_model
+from onnxtext.engines.run_in_child import TIMEOUT, Values, run_model
 from onnxtext.engines.run_inputs import default_inputs, input_error, needed_inputs
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
-from onnxtext.excerpt.output import Piece, escaped, style_of
+from onnxtext.excerpt.annotate_text import Piece, escaped, style_of
 
 MOST_LINES = 5_000
 """Maximum number of lines of the HTML; browsers take seconds to show more."""
@@ -90,7 +90,8 @@ def to_html(pieces: Iterable[Piece]) -> str:
     """Return the HTML of a text in the canonical layout: a `<style>` and a `<pre>` element.
 
     Args:
-        pieces: the tokens of the text, as `described` in `onnxtext.excerpt.output` yields them.
+        pieces: the tokens of the text, as `onnxtext.excerpt.annotate_text.described` yields
+            them.
     """
     lines = list(_lines(pieces))
     more = len(lines) - MOST_LINES

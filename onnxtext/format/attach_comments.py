@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onnxtext.format.tokens import Comment, Token
+from onnxtext.format.tokens_with_comments import Comment, Token
 from onnxtext.format.tree import Tree
 
 BREAKABLE = frozenset(

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from onnxtext.format.attach_comments import Item
-from onnxtext.format.tokens import Comment, Token
+from onnxtext.format.tokens_with_comments import Comment, Token
 from onnxtext.printer.statements import Literal
 
 MARK = "# fmt:"

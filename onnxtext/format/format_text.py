@@ -8,7 +8,7 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.incremental import extract_lists
 from onnxtext.format.printed_lines import format_by_lines
-from onnxtext.format.tokens import comments_of
+from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.memory import paused_collector
 from onnxtext.printer import print_model
 from onnxtext.python_stack import room_for_nesting

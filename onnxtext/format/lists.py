@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from onnxtext.format.attach_comments import Item, Listing
 from onnxtext.format.fmt_off import OFF, SKIP, VerbatimSpans
-from onnxtext.format.tokens import Comment
+from onnxtext.format.tokens_with_comments import Comment
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, flat_items
 

@@ -11,7 +11,7 @@ from math import prod
 from onnxtext.format.attach_comments import Listing, listing
 from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.statements import column

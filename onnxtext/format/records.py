@@ -16,7 +16,7 @@ from onnxtext.format.token_text import (
     string_text,
     word_text,
 )
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, filled
 from onnxtext.printer.records import LEAST_RESERVE, reserve

@@ -17,7 +17,7 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.templates import Templates, interleaved
-from onnxtext.format.tokens import comments_of
+from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.format.trivia_spans import (
     COMMENTS,
     code_before_trivia,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import Rule
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.token_text import decoded, only_token
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.merger.text_parts import Part
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree, grow, top_level
 from onnxtext.merger.text_parts import Items, LazyStatement, fill
 from onnxtext.syntax.grammar.lexer import load_lexer

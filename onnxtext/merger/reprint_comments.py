@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format.tokens import read_tokens
+from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.merger.text_parts import comments_in
 from onnxtext.merger.trivia_merge import kept_comments
 from onnxtext.source import Source

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.attach_comments import listing
 from onnxtext.format.token_text import decoded
-from onnxtext.format.tokens import Token, comments_of, read_tokens
+from onnxtext.format.tokens_with_comments import Token, comments_of, read_tokens
 from onnxtext.format.tree import Tree, grow
 
 _NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))

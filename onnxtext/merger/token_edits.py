@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 
-from onnxtext.format.tokens import Token, read_tokens
+from onnxtext.format.tokens_with_comments import Token, read_tokens
 
 _MOST_TOKENS = 20_000
 """Maximum number of tokens to compare; statements with more are replaced, to save time."""

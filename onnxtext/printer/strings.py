@@ -39,7 +39,9 @@ def quoted(text: str) -> str:
 
 
 def string_value(text: str, indent: str) -> str:
-    '''Return a string: as `"""…"""` if it has several lines and is UTF-8, else as `quoted` does.
+    '''Return a string: as `"""…"""` if it has several lines, else as `quoted` does.
+
+    A string with lone surrogates, which stand for invalid UTF-8, is always quoted.
 
     Args:
         text: the string.

@@ -16,12 +16,12 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from onnxtext.tensor.bracket_nesting import BLANKS, Elements, before
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.literal_brackets import BLANKS, Elements, before
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,10 +13,10 @@ from struct import unpack
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
-from onnxtext.tensor.bracket_nesting import BLANKS, Elements, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.literal_brackets import BLANKS, Elements, flat, nested, product, wrong_count
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repeated_bytes import Repetition
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from onnxtext.excerpt.output import style_of
+from onnxtext.excerpt.annotate_text import style_of
 from onnxtext.highlight import classify
 from onnxtext.lsp.index.positions import Lines
 from onnxtext.viewer.load_model import ENCODING

@@ -24,8 +24,8 @@ def names(made: Read, text: Text) -> list[list[Any]]:
 
     Returns:
         For each symbol: [name, kind, type or "", occurrences]. `occurrences` is a flat list with
-        four numbers for each occurrence: line, column, length, and role (0 use, 1 definition,
-        2 declaration).
+        four numbers for each occurrence: line, column and length in `text`, and role (0 use, 1
+        definition, 2 declaration).
     """
     index = made.document.version.index
     found = []

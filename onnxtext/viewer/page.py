@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.diagnostics.safe import safe
-from onnxtext.excerpt.output import escaped
+from onnxtext.excerpt.annotate_text import escaped
 
 BEGINNING = "<!DOCTYPE html>\n<!-- onnxtext view -->\n"
 """The beginning of each page."""

@@ -136,7 +136,7 @@ def _iterated(
     if step.part.kind == "dimension" and step.part.at == axis:
         step.how = f"{called} has one entry for each iteration"
         if lead and node.inputs[0]:
-            step.how = f"{called} has one entry for each iteration, at most"
+            step.how += ", and the number of iterations is at most"
             return [(step.view, node.inputs[0], Part("element", 0))]
         scanned_axis = _axis(node, "scan_input_axes", 0)
         if not lead and states < len(node.inputs) and scanned_axis >= 0:

@@ -23,7 +23,7 @@ class Step:
     """One step of an explanation: how one size of a value is known.
 
     Attributes:
-        view: the view of the value's graph.
+        view: the inferred facts about the graph of the value.
         name: the name of the value.
         part: the dimension, element or rank of the value.
         size: the size as text; None if unknown.
@@ -32,7 +32,8 @@ class Step:
         how: the explanation, such as "`MatMul` takes it from"; the sizes in `sources` follow it.
         place: the statement that determines the size.
         also: further facts, as sentences.
-        sources: the steps for the sizes that this size comes from, or that it needs if unknown.
+        sources: the steps that explain other sizes: those from which this size is computed, or, if
+            it is unknown, those that would determine it.
     """
 
     view: View

@@ -15,7 +15,7 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.inference.element_types import TypeInference
-from onnxtext.checker.inference.value_types import known_types
+from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.tensors import Number
 from onnxtext.schemas.type_strings import type_text
@@ -59,7 +59,7 @@ class Facts:
 
     @cached_property
     def _types(self) -> dict[int, dict[str, Type]]:
-        return known_types(self.subject)
+        return inferred_types(self.subject)
 
     @cached_property
     def _taken(self) -> set[str]:

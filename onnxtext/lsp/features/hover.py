@@ -25,7 +25,7 @@ from onnxtext.lsp.index.operators import (
     parameter_of,
     signature_text,
 )
-from onnxtext.lsp.index.section_scopes import node_labels
+from onnxtext.lsp.index.resolve_section_names import node_labels
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.lsp.index.type_origins import story_lines
 from onnxtext.printer.strings import word

@@ -13,8 +13,8 @@ from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.navigation import occurrences, symbol_under
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.resolve_section_names import listed_values
 from onnxtext.lsp.index.section_names import name_of
-from onnxtext.lsp.index.section_scopes import listed_values
 from onnxtext.lsp.index.symbols import Symbol, parameter_names
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.printer.strings import quoted, value_name, word

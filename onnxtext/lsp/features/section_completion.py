@@ -14,9 +14,9 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
 from onnxtext.lsp.index.section_names import SectionName, name_of
-from onnxtext.lsp.index.section_scopes import node_labels, section_scope
 from onnxtext.printer.strings import quoted, word
 from onnxtext.source import Span
 

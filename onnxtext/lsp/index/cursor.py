@@ -9,7 +9,7 @@ from typing import Literal
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.section_scopes import listed_values, section_scope
+from onnxtext.lsp.index.resolve_section_names import listed_values, section_scope
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
 from onnxtext.source import Span
 from onnxtext.syntax.span_map import SpanMap

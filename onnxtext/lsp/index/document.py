@@ -114,7 +114,7 @@ class Version:
 
     @cached_property
     def index(self) -> Index:
-        """The index of the text."""
+        """The statements, symbols and scopes of the text."""
         root = self.root
         with paused_collector():
             return Index(self.source, root, self._cache, self.schemas)

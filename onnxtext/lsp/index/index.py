@@ -28,9 +28,9 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.lsp.index.available_operators import schemas_of
+from onnxtext.lsp.index.resolve_section_names import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.scope_ends import find_end, limit_statements
 from onnxtext.lsp.index.section_names import SectionName, name_of, section_names
-from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.lsp.index.symbols import (
     Group,
@@ -55,7 +55,7 @@ class Index:
         subject: the checker's data about `root`, such as scopes; None if nothing could be parsed.
         statements: all statements, in the order of the text.
         starts: the offsets of the statements.
-        labels: the cache of `section_scopes.node_labels`, by the `id` of the scope.
+        labels: the cache of `resolve_section_names.node_labels`, by the `id` of the scope.
     """
 
     def __init__(

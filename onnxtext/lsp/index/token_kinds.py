@@ -17,7 +17,7 @@ from onnxtext.lsp.index.exporter_lines import (
     attributes_span,
 )
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.section_scopes import listed_values
+from onnxtext.lsp.index.resolve_section_names import listed_values
 from onnxtext.lsp.index.statements import Located
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span

@@ -70,7 +70,7 @@ def analyse(
         report: called with the diagnostics before the slower inference of types.
     """
     from onnxtext.checker.engine.partial_parse import read_partial
-    from onnxtext.checker.inference.value_types import small_values, value_types
+    from onnxtext.checker.inference.inferred_types import inferred_type_texts, small_values
 
     source = Source(text, name)
     with paused_collector():
@@ -81,7 +81,7 @@ def analyse(
             subject, found = _check(root, source, base_dir, broken=bool(syntax), answers=answers)
             if report is not None:
                 report(found)
-            types = value_types(subject)
+            types = inferred_type_texts(subject)
             return Analysis(found, types, small_values(subject))
         except RecursionError:
             message = "graphs or types are nested too deeply to be checked"

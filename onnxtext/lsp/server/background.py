@@ -37,9 +37,10 @@ class Checker:
     """Checks the newest version of each document, one document at a time.
 
     Args:
-        done: called with URI, version number and result when a check has ended. Neither function is
-            called for an outdated check.
-        found: called with URI, version number and diagnostics, as soon as these are known.
+        done: called once for each check, with the URI, the version number, and the whole result or
+            error. Neither function is called for an outdated check.
+        found: called before `done`, with the URI, the version number and the diagnostics, as soon
+            as these are known.
 
     Attributes:
         stopped: the number of checking processes that were stopped.

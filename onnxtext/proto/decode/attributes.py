@@ -104,8 +104,9 @@ class AttributeFields:
 def attribute_value(
     fields: AttributeFields, lift_graph: Callable[[Data], ast.Graph]
 ) -> ast.AttributeValue | None:
-    """Return the value of an attribute; None if it has no value and its type is not a list.
+    """Return the value of an attribute.
 
+    An attribute without a value gives None, or an empty list if its type is a list type.
     If no other syntax can express the value, return a `Record` of the attribute's fields, without
     its name and doc string.
 

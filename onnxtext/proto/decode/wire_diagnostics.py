@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
-from onnxtext.proto.wire_places import step
+from onnxtext.proto.path_at_offset import step
 from onnxtext.wire.reader import MAX_DEPTH
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
 

@@ -234,7 +234,7 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
 
 @action
 def other_attributes(_: str) -> None:
-    """Return None for `...` in a list of formal attributes: nodes may have other attributes."""
+    """Return None, the placeholder for `...`: nodes may have attributes that are not listed."""
 
 
 # ---- Values and types ---------------------------------------------------------------------------

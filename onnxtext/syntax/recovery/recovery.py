@@ -24,7 +24,11 @@ from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter
-from onnxtext.syntax.recovery.reports import diagnosis_report, first_of_lines, semantic_error_report
+from onnxtext.syntax.recovery.error_diagnostics import (
+    diagnosis_report,
+    first_of_lines,
+    semantic_error_report,
+)
 from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
     is_synchronous,

@@ -145,7 +145,7 @@ class Sizes:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """A key that changes when this or an outer graph gets a new equation or restriction."""
+        """A key that changes with each new equation or restriction, also those of outer graphs."""
         outer = self._outer.state if self._outer is not None else ()
         return (*outer, id(self), self.learned) if self.learned else outer
 

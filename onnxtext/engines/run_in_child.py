@@ -115,7 +115,7 @@ def run_model(
             raise failed(f"the model is too large: {error}", name) from None
         write_values(directory / "inputs", dict(inputs))
         most = str(memory or _available_memory())
-        command = [sys.executable, "-m", "onnxtext.engines.child", engine, place, most]
+        command = [sys.executable, "-m", "onnxtext.engines.child_main", engine, place, most]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=timeout)
         except subprocess.TimeoutExpired:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The child process that runs a model, so that a crash of the engine does not end the parent.
 
-Called as `python -m onnxtext.engines.child ENGINE DIRECTORY MEMORY`. DIRECTORY must contain
+Called as `python -m onnxtext.engines.child_main ENGINE DIRECTORY MEMORY`. DIRECTORY must contain
 `model.onnx` and the directory `inputs` (see `value_files`). The process writes the directory
 `outputs` there, or `error.json`.
 """

@@ -13,7 +13,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.schemas.type_strings import shown
 
 
-def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
+def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
     """Return the inferred types of all values, including shapes.
 
     Args:
@@ -33,7 +33,7 @@ def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
     }
 
 
-def value_types(subject: Subject) -> dict[int, dict[str, str]]:
+def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
     """Return the known types of all values in onnxtext syntax: `float[N, 3]`.
 
     Args:
@@ -46,7 +46,7 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
     spelled = _Spelled()
-    whole = known_types(subject)
+    whole = inferred_types(subject)
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     found: dict[int, dict[str, str]] = {}
     for scope in subject.scopes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the schema file of a package: `python -m onnxtext.schemas.child PACKAGE`.
+"""Print the schema file of a package: `python -m onnxtext.schemas.child_main PACKAGE`.
 
 This module runs in a child process, so that the code of the package cannot harm the process of the
 command. The schemas come from the first of these sources:
