@@ -404,3 +404,28 @@ async def test_signature_help_shows_inputs_and_attributes(client: LanguageClient
     assert labels[found.active_parameter or 0] == "auto_pad"
     found = await shown("  z = Concat <axis = 0> (image, image, image, |")
     assert found.active_parameter == 0  # a variadic input
+
+
+async def test_hover_explains_sizes_with_the_attributes_of_a_call(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21, "own": 1]>
+graph g (float[N, 4] x) => (float[?, ?] y) {
+  y = own.outer <order = [1, 0]> (x)
+}
+
+<domain: "own", opset_import: [21]>
+turn <perm> (a) => (b) {
+  b = Transpose <perm: ints = @perm> (a)
+}
+
+<domain: "own", opset_import: [21, "own": 1]>
+outer <order> (a) => (c) {
+  c = own.turn <perm: ints = @order> (a)
+}
+"""
+    session = Session(client, tmp_path / "calls.onnxtxt", text)
+    await session.diagnostics()
+    found = await hover(session, "|y = own")
+    assert "dimension 1 `N`: the input `x` declares it ([line 2]" in found, found
