@@ -429,3 +429,29 @@ outer <order> (a) => (c) {
     await session.diagnostics()
     found = await hover(session, "|y = own")
     assert "dimension 1 `N`: the input `x` declares it ([line 2]" in found, found
+
+
+@pytest.mark.parametrize("needle", ["|mid = Relu", "float[?] mi|d", "Neg (|mid)"])
+async def test_references_without_declarations_are_uses(
+    client: LanguageClient, tmp_path: Path, needle: str
+) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[N] x) => (float[N] y, mid) <float[?] mid> {
+  mid = Relu (x)
+  y = Neg (mid)
+}
+"""
+    session = Session(client, tmp_path / "uses.onnxtxt", text)
+
+    async def lines(whole: bool) -> list[str]:
+        context = t.ReferenceContext(include_declaration=whole)
+        found = await client.text_document_references_async(
+            session.params(t.ReferenceParams, needle, context=context)
+        )
+        assert found is not None
+        assert {session.part(each.range) for each in found} == {"mid"}
+        return [text.split("\n")[each.range.start.line].split(maxsplit=1)[0] for each in found]
+
+    assert await lines(True) == ["g", "g", "mid", "y"]
+    assert await lines(False) == ["g", "y"]
