@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from onnxtext import ast
+from onnxtext.ast.names import qualified_name
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer import print_type
 from onnxtext.tensor.elements import ELEMENTS, raw_size
@@ -134,7 +135,7 @@ def summarize(model: ast.Model) -> Overview:
     interface = (*model.graph.inputs, *model.graph.outputs)
     producer = " ".join(filter(None, (model.producer_name, model.producer_version)))
     operators = Counter(
-        [_qualified(node.domain, node.op_type) for graph in graphs for node in graph.nodes]
+        [qualified_name(node.domain, node.op_type) for graph in graphs for node in graph.nodes]
     )
     outer = 1 + sum(
         graph is not None
@@ -166,14 +167,9 @@ def _opsets(imports: Iterable[ast.OpsetImport]) -> dict[str, int]:
     return {each.domain or "ai.onnx": each.version for each in imports}
 
 
-def _qualified(domain: str | None, name: str, overload: str | None = None) -> str:
-    before = f"{domain}." if domain not in (None, "", "ai.onnx") else ""
-    return f"{before}{name}{f':{overload}' if overload else ''}"
-
-
 def _called(function: ast.Function) -> Called:
     nodes = sum(len(graph.nodes) for graph in list_graphs(function))
-    return Called(_qualified(function.domain, function.name, function.overload), nodes)
+    return Called(qualified_name(function.domain, function.name, function.overload), nodes)
 
 
 def _value(value: ast.ValueInfo) -> Value:

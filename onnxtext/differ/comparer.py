@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onnxtext.api_errors import lowering_error
 from onnxtext.ast.model import Function, Graph, Model, Training
+from onnxtext.ast.names import qualified_name
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.encoding_diff import collect_encoding_differences
@@ -212,8 +213,7 @@ class Comparer:
 
 def _function_name(function: Function) -> str:
     """Return `domain.name:overload`, which identifies a function (IR spec, Functions)."""
-    domain = f"{function.domain}." if function.domain else ""
-    return f"{domain}{function.name}" + (f":{function.overload}" if function.overload else "")
+    return qualified_name(function.domain, function.name, function.overload)
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:

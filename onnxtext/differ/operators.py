@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections import Counter
 
 from onnxtext.ast.model import Model, Node
+from onnxtext.ast.names import qualified_name
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.differ.result import OperatorCount
 
 
 def operator_name(node: Node) -> str:
     """Return the operator type of a node, as `domain.type` outside of the standard domain."""
-    standard = node.domain in (None, "", "ai.onnx")
-    return node.op_type if standard else f"{node.domain}.{node.op_type}"
+    return qualified_name(node.domain, node.op_type)
 
 
 def count_operators(old: Model, new: Model) -> tuple[OperatorCount, ...]:

@@ -90,7 +90,7 @@ def run_both(
 
     Raises:
         OnnxTextError: a model cannot be run, or an input that the second model requires is neither
-            given nor has a default value in the first model.
+            given nor has a valid default value in the first model.
     """
     common = [name for name in _computed(first) if name in set(_computed(second))]
     taken = {value.name for value in second.graph.input}

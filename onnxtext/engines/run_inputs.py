@@ -28,15 +28,45 @@ def needed_inputs(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
 
 
 def default_inputs(model: onnx.ModelProto) -> dict[str, Any]:
-    """Return the default values of inputs, by input name; sparse default values are left out."""
-    import onnx.numpy_helper
+    """Return the default values of inputs, by input name; sparse values as dense arrays.
 
-    stored = {tensor.name: tensor for tensor in model.graph.initializer}
-    return {
-        value.name: onnx.numpy_helper.to_array(stored[value.name])
-        for value in model.graph.input
-        if value.name in stored
-    }
+    Raises:
+        OnnxTextError: a sparse default value is invalid or too large.
+    """
+    from onnx.numpy_helper import to_array
+
+    dense = {tensor.name: tensor for tensor in model.graph.initializer}
+    sparse = {tensor.values.name: tensor for tensor in model.graph.sparse_initializer}
+    found = {}
+    for value in model.graph.input:
+        if value.name in dense:
+            found[value.name] = to_array(dense[value.name])
+        elif value.name in sparse:
+            found[value.name] = _dense(sparse[value.name])
+    return found
+
+
+def _dense(sparse: onnx.SparseTensorProto) -> Any:
+    """Return the elements of a sparse tensor as a dense array.
+
+    Raises:
+        OnnxTextError: the tensor is invalid or too large.
+    """
+    from onnx.numpy_helper import to_array
+
+    try:
+        values, indices = to_array(sparse.values), to_array(sparse.indices)
+        made = np.zeros(tuple(sparse.dims), values.dtype)
+        if made.dtype == np.dtype(object):
+            made.fill("")
+        if indices.ndim == 2:
+            made[tuple(indices.T)] = values
+        else:
+            made.reshape(-1)[indices] = values
+    except (IndexError, MemoryError, TypeError, ValueError) as error:
+        name = sparse.values.name
+        raise input_error(f"the sparse default value of `{name}` is invalid: {error}") from None
+    return made
 
 
 def fill_inputs(

@@ -57,7 +57,11 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
 
 
 def _blank_line(text: str, span: Span) -> str:
-    """Replace the line in which a span begins by spaces."""
+    """Replace the line in which a span begins by spaces.
+
+    Further lines of the span stay: most such spans are strings that a stray quote begins, and their
+    lines are statements.
+    """
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)
     end = len(text) if end < 0 else end

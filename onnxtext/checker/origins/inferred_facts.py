@@ -7,9 +7,11 @@ of known facts about the inputs and attributes. A view gives the results of one 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.node_inference import Made
@@ -50,6 +52,12 @@ class View(Protocol):
         """Return the view of the graph that calls this function body, and the node that calls it.
 
         None if unknown.
+        """
+
+    def parameters(self) -> Mapping[str, Attribute] | None:
+        """Return the attributes of the call of the function that contains this graph, by name.
+
+        None outside functions, or if no call is known.
         """
 
 
@@ -118,6 +126,16 @@ class RecordedView:
             return None
         scope, facts, node = found
         return RecordedView(self._known, scope, facts), node
+
+    def parameters(self) -> Mapping[str, Attribute] | None:
+        """Return the attributes of the call of the function that contains this graph, by name.
+
+        None outside functions, or if no call is known.
+        """
+        outermost = self._facts
+        while isinstance(outermost.outer, Shapes):
+            outermost = outermost.outer
+        return None if self._known.caller(outermost) is None else self._facts.parameters
 
 
 def views(known: RecordedInference, scope: Scope) -> list[View]:

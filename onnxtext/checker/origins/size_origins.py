@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
@@ -264,9 +265,10 @@ class Stories:
     def _facts(self, view: View, node: Node, target: Signature) -> NodeFacts:
         shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
         values = [view.value(name) if name else None for name in node.inputs]
-        parameters = getattr(view, "parameters", None)
-        bound = bound_node(node, parameters) if parameters else node
-        return NodeFacts(target, bound, tuple(shapes), tuple(values))
+        if any(type(attribute.value) is Reference for attribute in node.attributes):
+            parameters = view.parameters()
+            node = node if parameters is None else bound_node(node, parameters)
+        return NodeFacts(target, node, tuple(shapes), tuple(values))
 
 
 def chain(step: Step) -> Iterator[Step]:

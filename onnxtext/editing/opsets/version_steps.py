@@ -108,15 +108,26 @@ class Stepper:
         self._said += work.done
         made: list[Node] = []
         if work.removed:
-            for graph in nested_graphs(work.before):
-                graph.nodes = [
-                    new for inner in graph.nodes for new in self._advance(inner, reached, depth + 1)
-                ]
+            # The graphs of the replaced node are written for its version.
+            self._bodies(work.before, version if nested_graphs((node,)) else reached, depth)
         for each in work.nodes():
             before = (first or old) if each is work.node and each.op_type == node.op_type else None
             made += self._advance(each, reached, depth + 1, before)
         self._check(node, work, reached, first or old, new)
         return made
+
+    def _bodies(self, nodes: list[Node], version: int, depth: int) -> None:
+        """Convert all graphs in the attributes of inlined nodes, also the graphs inside them."""
+        graphs = list(nested_graphs(nodes))
+        while graphs:
+            graph = graphs.pop()
+            before, graph.nodes = graph.nodes, []
+            for node in before:
+                made = self._advance(node, version, depth + 1)
+                graph.nodes += made
+                # The graphs of a node that was inlined itself are converted already.
+                kept = set(map(id, nested_graphs((node,))))
+                graphs += [inner for inner in nested_graphs(made) if id(inner) in kept]
 
     def _infer(self, node: Node, signature: Signature) -> None:
         """Infer and record the types of values of the conversion that a node computes."""

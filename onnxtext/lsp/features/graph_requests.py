@@ -25,7 +25,7 @@ from lsprotocol import types as t
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.other_versions import other_text
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.graph_changes import changes_of, diff_of
+from onnxtext.lsp.index.graph_changes import NEW, changes_of, diff_of
 from onnxtext.lsp.index.graph_details import details
 from onnxtext.lsp.index.graph_details import find as find_nodes
 from onnxtext.lsp.index.graph_statements import node_of
@@ -145,7 +145,10 @@ class Views:
         try:
             diff = diff_of(old, new, label)
         except OnnxTextError as error:
-            self.label = f"{label}: {error.diagnostics[0].message}"
+            first = error.diagnostics[0]
+            ours = (first.file if first.source is None else first.source.name) == NEW
+            reason = f"this text has an error: {first.message}" if ours else first.message
+            self.label = f"{label}: {reason}"
             return new
         self.label = label
         return Drawing(new.document, changes_of(old, new, diff, label))

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.cursor import CursorTarget, symbol_at
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.symbols import Role, Symbol
+from onnxtext.lsp.index.symbols import Occurrence, Role, Symbol
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -70,18 +71,24 @@ def definition(document: Document, params: t.DefinitionParams) -> list[t.Locatio
 def references(document: Document, params: t.ReferenceParams) -> list[t.Location] | None:
     """Return the occurrences of the name under the cursor.
 
-    Its definition is left out unless `include_declaration` is set.
+    Its definition and the declaration of its type in the list of a graph are left out unless
+    `include_declaration` is set. An output of a graph counts as a use.
     """
     found = symbol_under(document, params)
     if found is None:
         return None
     symbol, _ = found
-    whole = params.context.include_declaration
+    if not params.context.include_declaration:
+        symbol = replace(symbol, occurrences=list(filter(_is_use, symbol.occurrences)))
     return [
         t.Location(document.uri, document.version.lines.range(span))
-        for role, span in occurrences(document, symbol)
-        if whole or role != "definition"
+        for _, span in occurrences(document, symbol)
     ]
+
+
+def _is_use(item: Occurrence) -> bool:
+    returned = item.statement is not None and item.statement.group == "output"
+    return item.role == "use" or returned
 
 
 def highlight(

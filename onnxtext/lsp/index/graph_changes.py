@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from onnxtext.lsp.index.graph_view import Drawing
 
 Key = tuple[int, str]
+NEW = "<new version>"
+"""The name of the new version in messages about errors in it."""
 _MOST_NOTES = 8
 _LONGEST = 120
 _BEFORE = " (before)"
@@ -100,16 +102,16 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
     Args:
         old: the drawing of the old version.
         new: the drawing of the new version.
-        label: the name of the models in messages.
+        label: the name of the old version in messages; that of the new version is `NEW`.
 
     Raises:
         OnnxTextError: a document has errors.
     """
     sides = []
-    for drawing in (old, new):
+    for drawing, name in ((old, label), (new, NEW)):
         path = drawing.document.path
         base = None if path is None else path.parent
-        sides.append(Side.of_text(drawing.version.text, label=label, base=base))
+        sides.append(Side.of_text(drawing.version.text, label=name, base=base))
     return compare(*sides).without(("encoding", "doc", "metadata"))
 
 

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.inference.function_attributes import call_attributes
 from onnxtext.checker.inference.node_inference import Made
 from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
 from onnxtext.checker.origins.explanation import title
@@ -104,6 +106,24 @@ class EditorView:
                 if target is self._scope:
                     return EditorView(self._document, scope), node
         return None
+
+    def parameters(self) -> Mapping[str, Attribute] | None:
+        """Return the attributes of the first call of the function around this graph, by name.
+
+        None outside functions, or if no call is found.
+        """
+        calls: list[tuple[Scope, Node]] = []
+        function = self._scope.outermost
+        while function.kind == "function" and all(function is not called for called, _ in calls):
+            found = EditorView(self._document, function).caller()
+            if found is None:
+                break
+            calls.append((function, found[1]))
+            function = found[0].scope.outermost
+        attributes: dict[str, Attribute] = {}
+        for called, node in reversed(calls):
+            attributes = call_attributes(called.owner, node, attributes)
+        return attributes if calls else None
 
 
 def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:

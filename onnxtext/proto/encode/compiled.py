@@ -51,7 +51,7 @@ class CoreLowering(Lowering):
 
     def plain_type(self, type: Type, at: int) -> bytes:
         """Return a `TypeProto`; the core then appends the denotation from the value's decorator."""
-        return self._type(type, (), at)
+        return self.type_proto(type, (), at)
 
     def placed_attribute(self, attribute: Attribute, at: int) -> bytes:
         """Return an `AttributeProto`; errors are reported at the offset `at`."""

@@ -143,6 +143,20 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
         lowering = lowering_class()(PresenceDefaults(fragment.presence))
     except RecordError as error:
         raise LowerError(str(error), -1) from None
+    return lower_item(lowering, fragment)
+
+
+def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
+    """Encode the item of a fragment that is no record, as `lower_fragment` does.
+
+    Args:
+        lowering: the methods that encode it.
+        fragment: the fragment.
+
+    Raises:
+        LowerError: a decorator is invalid.
+    """
+    assert not isinstance(fragment.item, Record)
     match fragment.item:
         case Graph() as graph:
             return b"".join(lowering.graph(graph))

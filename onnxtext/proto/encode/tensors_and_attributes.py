@@ -107,7 +107,7 @@ class ValueLowering(ABC):
             type_decorators = targeted(value.decorators, "type")
             decorators = targeted(value.decorators, "")
             if type_decorators and value.type is not None:
-                data += delimited(b"\x12", self._type(value.type, type_decorators, value.at))
+                data += delimited(b"\x12", self.type_proto(value.type, type_decorators, value.at))
             elif value.type is not None:
                 data += self.typed(value.type, value.at)
             elif type_decorators:
@@ -228,11 +228,11 @@ class ValueLowering(ABC):
         """Return the encoded `type` field of a `ValueInfoProto`."""
         data = self._types.get(id(type))
         if data is None:
-            data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
+            data = self._types[id(type)] = delimited(b"\x12", self.type_proto(type, (), at))
             self._alive.append(type)
         return data
 
-    def _type(self, type: ast.Type, decorators: Sequence[ast.Decorator], at: int) -> bytes:
+    def type_proto(self, type: ast.Type, decorators: Sequence[ast.Decorator], at: int) -> bytes:
         """Return a `TypeProto`."""
         try:
             data = lower_type(type)
@@ -311,7 +311,7 @@ class ValueLowering(ABC):
             case _A.SPARSE_TENSOR, ast.SparseTensor():
                 return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
             case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
-                return delimited(b"\x72", self._type(value, (), -1))  # type: ignore[arg-type]
+                return delimited(b"\x72", self.type_proto(value, (), -1))  # type: ignore[arg-type]
             case _, tuple():
                 return self._list_value(attribute.type, value)
         raise LowerError(
@@ -365,7 +365,7 @@ class ValueLowering(ABC):
                 case _A.SPARSE_TENSORS, ast.SparseTensor():
                     parts.append(delimited(b"\xba\x01", self.sparse_tensor(item, None)))
                 case _A.TYPE_PROTOS, _:
-                    parts.append(delimited(b"\x7a", self._type(item, (), -1)))  # type: ignore[arg-type]
+                    parts.append(delimited(b"\x7a", self.type_proto(item, (), -1)))  # type: ignore[arg-type]
                 case _:
                     raise LowerError("an item of a list does not match the attribute's type", -1)
         return b"".join(parts)
