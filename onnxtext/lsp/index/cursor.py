@@ -30,7 +30,7 @@ class CursorTarget:
             text.
         span: its span.
         statement: the statement that contains it; None outside of statements.
-        key: the key of its symbol in the index; None if it is not a symbol, such as a literal.
+        key: its key in `Index.symbols`; None for an item without a symbol, such as a literal.
         attribute: the index of the attribute that contains it; -1 outside of attributes.
     """
 
