@@ -55,8 +55,8 @@ class Reading:
         """Return the digest of a blob of `root`.
 
         Args:
-            shown: the digest in the blob. Blobs that `read_model` created have a number in its
-                place: their digests are computed by this function.
+            shown: what the text shows in `blob"…"`: the digest; or a number, for a blob that
+                `read_model` created. This function computes the digests of the latter.
         """
         data = self._moved.get(shown)
         if data is None:
@@ -67,7 +67,7 @@ class Reading:
         """Return the statistics of the data of a blob of `root`, or None if it cannot be read.
 
         Args:
-            shown: as for `digest`.
+            shown: what the text shows in `blob"…"`, as for `digest`.
         """
         data = self._moved.get(shown)
         try:
