@@ -174,7 +174,7 @@ def name_of(error: OSError, default: str | Path) -> str:
 
 
 def holds(path: Path, data: bytes | memoryview) -> bool:
-    """Whether a regular file has exactly this content; see `holds_pieces`."""
+    """Whether a regular file has exactly this content; False without read permission."""
     return holds_pieces(path, [data])
 
 

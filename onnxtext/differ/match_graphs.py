@@ -36,7 +36,7 @@ class GraphMatch:
         outputs: pairs of outputs.
         initializers: pairs of initializers.
         nodes: pairs of nodes, in the order of the new graph.
-        statements: the keys of the old nodes and of the new nodes, from `NodeKinds.statements`.
+        statements: the results of `NodeKinds.statements` for the old nodes and for the new nodes.
     """
 
     old: Body

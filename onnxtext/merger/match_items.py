@@ -19,13 +19,14 @@ ABSENT = -1
 
 @dataclass(slots=True, eq=False)
 class Triple:
-    """The positions of an item in the three versions of a list.
+    """The indices of an item in the three versions of a list.
 
     Attributes:
-        base: position in the common ancestor; `ABSENT` if the version lacks the item.
-        ours: position in our version, or `ABSENT`.
-        theirs: position in their version, or `ABSENT`.
-        replaced: whether versions were matched by position only, and may be different items.
+        base: index in the common ancestor; `ABSENT` if that version lacks the item.
+        ours: index in our version, or `ABSENT`.
+        theirs: index in their version, or `ABSENT`.
+        replaced: whether a side's item was matched only by its position and
+            `MatchRules.replacement_key`, and so may be another item than the base's.
     """
 
     base: int = ABSENT
