@@ -36,7 +36,7 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved(order: Sequence[int]) -> set[int]:
-    """Return the new indices of the entries that were moved.
+    """Return the indices in `order` of the entries that were moved.
 
     Entries in a longest increasing subsequence of `order` keep their order; all others count as
     moved. The time is O(n log n).

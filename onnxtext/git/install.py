@@ -129,7 +129,8 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
     Args:
         scope: the configuration of the repository (local) or of the user (global).
         mode: the mode to remove; None for all modes.
-        file: an attributes file to remove onnxtext's lines from, besides the recorded file.
+        file: an attributes file to remove onnxtext's lines from, in addition to the file of the
+            last installation.
 
     Returns:
         The changes, and the settings by others that were kept, one line each.

@@ -17,8 +17,8 @@ Key = Callable[[Part], Hashable]
 def key_of(part: Part) -> Hashable:
     """Return the key of an item; None if only its text identifies it.
 
-    The key of a node is its outputs; of a function, its domain, name and overload (IR spec,
-    Functions); of another statement, its name (IR spec, Names Within a Graph).
+    The key of a node is its outputs. The key of a function is its domain, name and overload (IR
+    spec, Functions). The key of another statement is its name (IR spec, Names Within a Graph).
     """
     match part.item:
         case Node():

@@ -41,7 +41,7 @@ class MatchRules:
 
     Attributes:
         content: returns the whole content of an item.
-        key: returns the key of an item; None without a key.
+        key: returns the key of an item, such as its name; None for an item without a key.
         rename_keys: each returns a property that a renamed item keeps; the most reliable first.
         replacement_key: returns the property that an item shares with its replacement at the same
             position.
@@ -56,7 +56,7 @@ class MatchRules:
 
 
 def text_match_rules(items: Sequence[Item]) -> MatchRules:
-    """Return the functions that identify the items of a text's list, chosen by its first item."""
+    """Return the rules for matching the items of a list; the kind of its first item decides."""
 
     def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
         return lambda item: key(item.part)

@@ -20,7 +20,7 @@ def has_comments(text: str) -> bool:
 
 
 def edit_tokens(text: str, before: str, after: str) -> str | None:
-    """Return the text of a statement with the changes between its two printed forms.
+    """Apply the changes between two printed forms of a statement to the text of the statement.
 
     Args:
         text: the statement in the spelling of the text.

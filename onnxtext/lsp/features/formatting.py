@@ -51,7 +51,7 @@ async def part(
 async def on_type(
     document: Document, params: t.DocumentOnTypeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits that format the statement that a typed line break or `}` ends.
+    """Return the edits that format the statement before a line break or `}` that was just typed.
 
     After a line break, the line of the cursor is not edited, so that the cursor does not move.
     """

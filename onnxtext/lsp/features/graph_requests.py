@@ -119,8 +119,8 @@ class Views:
     """The last `Drawing` of a document's graphs, and the version that it is compared with.
 
     Attributes:
-        label: the name of the version to compare with, or the reason why the comparison failed;
-            None if no version was chosen or compared yet.
+        label: the name of that version, or the reason why the comparison failed; None before the
+            first comparison with a chosen version.
     """
 
     def __init__(self) -> None:

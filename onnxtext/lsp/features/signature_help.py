@@ -62,7 +62,7 @@ def target_of(document: Document, context: Context, offset: int) -> Signature | 
     Args:
         document: the document.
         context: the completion context, which has the name.
-        offset: the offset of the cursor: the operator sets are those that its graph imports.
+        offset: the offset of the cursor. The graph or function there determines the operator sets.
 
     Returns:
         The signature of the operator, or the scope of the function; None if unknown.

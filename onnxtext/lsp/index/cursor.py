@@ -63,7 +63,7 @@ def target_at(index: Index, offset: int) -> CursorTarget | None:
 
 
 def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol at an offset, and the item there; None if there is no symbol."""
+    """Return the symbol at an offset and its `CursorTarget`; None if there is no symbol."""
     at_cursor = target_at(index, offset)
     if at_cursor is None or at_cursor.key is None:
         return None

@@ -38,7 +38,7 @@ class Changes:
         status: `added`, `removed` or `changed`, by the id of the node.
         notes: descriptions of the fields that differ, by the id of the node.
         removed: (index, id, group path) of each removed node, by the number of its graph. The index
-            is that among the old graph's inputs and nodes.
+            counts the inputs of the old graph, then its nodes.
         makers: the id of the removed node that computed a value, by value.
         users: (value, id of the user) of each use to draw that the new version does not have: uses
             by removed nodes, and uses of their outputs.
@@ -122,7 +122,7 @@ def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Chang
     Args:
         old: the drawing of the old version.
         new: the drawing of the new version.
-        diff: the differences.
+        diff: the differences, as from `diff_of`.
         label: the name of the old version.
     """
     made = Changes(label)

@@ -45,7 +45,7 @@ class Group:
     Attributes:
         id: its id, such as `g0/model/layers.3`. It is unique in the model. Later versions have the
             same id as long as nodes have this path.
-        name: its name within its parent.
+        name: the part of its path below its parent.
         kind: the class of its module; "" if unknown.
         parent: the enclosing group; None for a root.
         members: groups, and ids of nodes and values, in the order of the text.

@@ -346,7 +346,7 @@ class Index:
         return None
 
     def statements_in(self, start: int, end: int) -> Iterator[Statement]:
-        """Yield the last statement before [start, end), and all statements that begin in it."""
+        """Yield the last statement before `start`, and all that begin in [start, end)."""
         number = max(bisect_left(self.starts, start) - 1, 0)
         while number < len(self.statements) and self.statements[number].at < end:
             yield self.statements[number]

@@ -84,7 +84,7 @@ class SectionContext:
 
     @property
     def function(self) -> tuple[str, str, str] | None:
-        """(domain, name, overload) of the function whose block is around the offset; else None."""
+        """The (domain, name, overload) of the function block around the offset; None outside."""
         for block in self.blocks[1:]:
             if block.kind == "function":
                 overload = ""

@@ -37,8 +37,8 @@ class SectionName:
             on the way.
         within: the key of the function whose block contains the name; None for the main graph.
         function: the key of the function that the name refers to; None for a value or node.
-        training: for an output of a training graph, the index of the training section (from 0), and
-            `initialization` or `algorithm`; else None.
+        training: (index of the training section, `initialization` or `algorithm`) for an output of
+            a training graph; None for other names.
         is_label: whether the name is the label of a node.
         is_parameter: whether the name is the scale or zero point of a quantized value. An outer
             graph may define it.

@@ -23,7 +23,7 @@ class Statement:
 
     Attributes:
         at: the offset of its start.
-        kind: its grammar rule, for `syntax.span_map`.
+        kind: its grammar rule: `node`, or `value_info` for a declaration.
         item: the `Node` or `ValueInfo` in the syntax tree.
         scope: the graph or function that contains it.
         group: the role of a declared value; `node` for a node.
