@@ -73,7 +73,7 @@ def format_text(text: str, *, name: str = "<string>") -> str:
     `from_binary` prints in this layout already.
 
     Args:
-        text: in the onnxtext language.
+        text: a text in the onnxtext language.
         name: the name of the text in messages, such as its file name.
 
     Returns:
@@ -157,7 +157,7 @@ def to_binary(
     """Encode the text of a whole model.
 
     Args:
-        text: in the onnxtext language.
+        text: a text in the onnxtext language.
         base_dir: the directory of the text, to resolve references to weight files. Without it, no
             file is read, and such a reference is an error.
         name: the name of the text in messages, such as its file name.
@@ -195,10 +195,11 @@ def loads(
     """Parse a text to a message of the `onnx` package.
 
     Args:
-        text: in the onnxtext language.
+        text: a text in the onnxtext language.
         message_type: the class of the message: `onnx.ModelProto` (the default), `onnx.NodeProto`,
             `onnx.TensorProto`, `onnx.TypeProto` or another class of the schema.
-        base_dir: as for `to_binary`.
+        base_dir: the directory of a model's text, to resolve references to weight files. Without
+            it, and in other messages than models, such a reference is an error.
         name: the name of the text in messages, such as its file name.
 
     Raises:
@@ -269,8 +270,8 @@ def check(
         source: a text (a `str`), bytes of a text or of a binary model, the path of a file with
             either (a `pathlib.Path`), a message (`ModelProto`, `GraphProto`, `FunctionProto` or
             `NodeProto`), or an object of `onnx_ir` or `onnxscript`.
-        base_dir: the directory of external data; for a file, its own directory by default. If there
-            is none, external files are not read.
+        base_dir: the directory of external data; by default the directory of the source's file.
+            Without a directory, as for bytes, external files are not read.
         select: rules to turn on besides the default rules: their slugs, the profile `style`, or
             `all` for every rule that belongs to no profile.
         ignore: rules to turn off.
@@ -342,8 +343,10 @@ def dump(
         weights: where to write large data: `section` (at the end of the text), `store` (in a
             directory beside it, one file per blob), `safetensors` (in one file beside it), `inline`
             or `none` (left out); `auto` is `section` up to 1 MiB of data, otherwise `store`.
-        inline_limit: as for `from_binary`.
-        metadata: as for `from_binary`.
+        inline_limit: maximum number of elements of a tensor, or of a list in an attribute, that is
+            always written inline.
+        metadata: where to write metadata: `auto`, `section`, `inline` or `none`, as in
+            `from_binary`.
 
     Raises:
         OSError: a file cannot be written.

@@ -127,7 +127,7 @@ def verify(source: ModelSource) -> Verdict:
         source: the model, in one of the forms that `diff` takes.
 
     Returns:
-        The differences, as violations of the laws in docs/laws.md; truthy if there are none.
+        The violations of the laws in docs/laws.md. The `Verdict` is true if there are none.
 
     Raises:
         OnnxTextError: the model is not valid.

@@ -79,7 +79,7 @@ def write_atomically(
         replace: whether to replace a link, device or pipe by a regular file, instead of writing
             through it. Use this for names that the user did not give.
         instead_of: the content that the caller read from the file. If the file has changed since
-            then, for example in an editor, it is kept and an error is raised.
+            then, for example in an editor, the file is kept and an error is raised.
 
     Raises:
         OSError: the file cannot be written, or has changed since it was read.
@@ -174,7 +174,7 @@ def name_of(error: OSError, default: str | Path) -> str:
 
 
 def holds(path: Path, data: bytes | memoryview) -> bool:
-    """Whether a regular file has exactly this content; see `holds_pieces`."""
+    """Whether a regular file has exactly this content; False without read permission."""
     return holds_pieces(path, [data])
 
 

@@ -20,13 +20,16 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 def is_binary(data: bytes, name: str) -> bool:
-    """Whether a file is a binary model: by its suffix, or by its content for other suffixes."""
+    """Whether a file is a binary model: by its suffix, or by its content if that is unknown."""
     suffix = Path(name).suffix.lower()
     return suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data))
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether content looks like a binary model. Texts do not, even with syntax errors."""
+    """Whether content looks like a binary model: a fast check, which may miss unusual models.
+
+    Valid texts, and texts with ordinary syntax errors, do not look like a binary model.
+    """
     head = data[:HEAD]
     if b"\0" in head:
         return True

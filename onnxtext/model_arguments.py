@@ -26,7 +26,7 @@ class Given:
         content: a text, or an encoded message.
         name: the name of the content in messages, such as the path of its file.
         base: the directory for references to weight files and external data; None if unknown.
-        message: the message type of an encoded message; ignored for a text.
+        message: the type of the encoded message, such as `ModelProto`; ignored for a text.
     """
 
     content: str | bytes

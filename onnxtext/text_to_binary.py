@@ -42,17 +42,18 @@ if TYPE_CHECKING:
 def encode_text(
     text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str = "<string>"
 ) -> list[Piece]:
-    """Return the bytes of `to_binary` in pieces.
+    """Encode the text of a whole model; return the bytes in pieces.
 
     Weights in files beside the text are mapped into memory, not copied.
 
     Args:
-        text: as for `to_binary`.
-        base_dir: as for `to_binary`.
-        name: as for `to_binary`.
+        text: a text in the onnxtext language.
+        base_dir: the directory of the text, to resolve references to weight files. Without it, no
+            file is read, and such a reference is an error.
+        name: the name of the text in messages.
 
     Raises:
-        OnnxTextError: as for `to_binary`.
+        OnnxTextError: the text has errors, or cannot be encoded.
     """
     source = Source(text, name)
     reuse_memory(len(text))

@@ -34,7 +34,7 @@ class Difference:
 
     Attributes:
         law: the violated law, `L1` or `L3`.
-        message: describes the difference.
+        message: a description of the difference.
         offset: the offset of the first byte that differs; None if texts or trees differ.
         path: the path of the differing field or subtree; None if unknown.
         line: the first line of the printed text that differs or does not parse (1-based); None
@@ -74,7 +74,7 @@ class Verdict:
 
     @property
     def laws(self) -> tuple[str, ...]:
-        """The laws without violations."""
+        """The laws that hold, such as `L1`."""
         broken = {difference.law for difference in self.differences}
         return tuple([law for law in LAWS if law not in broken])
 

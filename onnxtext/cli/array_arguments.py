@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_array(text: str) -> np.ndarray[Any, Any]:
-    """Return the array that an argument gives: as a file, `@x.npy`, or as a JSON number or list.
+    """Return the array of an argument, which is `@x.npy` for a file, or a JSON number or list.
 
     Raises:
         CommandError: the file cannot be read, or the argument is not an array.

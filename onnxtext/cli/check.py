@@ -325,10 +325,10 @@ def _write(
 def show(
     found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
-    """Report at most `most` findings (0: all), and set the exit status if there are errors.
+    """Report at most `most` diagnostics (0: all), and set the exit status if there are errors.
 
-    If there are more findings, errors take precedence over warnings, and warnings over the rest.
-    With `strict`, warnings set the exit status like errors.
+    If there are more diagnostics, errors are chosen first, then warnings. With `strict`, warnings
+    set the exit status like errors.
     """
     counting = ("error", "warning") if strict else ("error",)
     bad = any(item.severity in counting for item in found)

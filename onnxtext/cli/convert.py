@@ -82,7 +82,7 @@ def run(
         The exit status.
 
     Raises:
-        click.UsageError: these inputs cannot be combined, or not be written to `output`.
+        click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
     """
     jobs = plan(inputs, output, conversion.suffixes, conversion.suffix)
     with Reporter(output_format, color) as reporter:

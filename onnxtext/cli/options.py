@@ -26,7 +26,7 @@ With several files, the highest status of any file; every file is tried."""
 
 
 class FileName(click.Path):
-    """The click type of file names. Shells complete names with its suffixes; any name is valid.
+    """A click type for file names: any name is valid, and shells complete names with `suffixes`.
 
     Click does not check whether files are readable: an unreadable file must not stop the command
     before it processes the other files.
@@ -90,7 +90,7 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
 
 
 def reporting_options(command: F) -> F:
-    """Add the parameters `output_format` and `color`, for findings, to a command."""
+    """Add the parameters `output_format` and `color`, for diagnostics, to a command."""
     return _add(
         command,
         click.option(

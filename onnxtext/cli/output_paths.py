@@ -46,7 +46,7 @@ class Job(NamedTuple):
 def plan(
     inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> list[Job]:
-    """Return the conversions for the names on the command line; repeated inputs are left out.
+    """Return a job for each input name on the command line; repeated names are left out.
 
     Args:
         inputs: names of files; `-` or no name is standard input.
@@ -55,7 +55,7 @@ def plan(
         suffix: the suffix of outputs.
 
     Raises:
-        click.UsageError: these inputs cannot be combined, or not be written to `output`.
+        click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
     """
     if output == "":
         raise click.UsageError("The name of the output is empty.")
@@ -79,7 +79,7 @@ def files_below(
 ) -> list[Path]:
     """Return the files below a directory that have one of the suffixes, sorted.
 
-    Devices and the like, and links out of the directory, are left out with a warning.
+    Devices, pipes and links that lead out of the directory are left out with a warning.
 
     Args:
         directory: a directory from the command line.

@@ -19,8 +19,8 @@ def find_pager() -> str | None:
     """Return the command line of the pager: `$PAGER`, or `less` if that variable is not set.
 
     Returns:
-        The command line; None to use no pager: if standard output is not a terminal or a dumb one,
-        `$PAGER` is empty or `cat`, or `less` is needed and not installed.
+        The command line. None means no pager: standard output is not a terminal, `$TERM` is
+        `dumb`, `$PAGER` is empty or `cat`, or `$PAGER` is not set and `less` is not installed.
     """
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return None

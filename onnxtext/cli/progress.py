@@ -61,7 +61,7 @@ class Progress:
             size: the total number of bytes; no bar is shown for less than 64 MiB.
 
         Yields:
-            A function to call with each further number of bytes that was processed.
+            A function that adds a number of processed bytes to the progress.
         """
         if size < _LARGE or not is_terminal(sys.stderr):
             yield lambda count: None

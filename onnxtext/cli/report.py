@@ -68,8 +68,8 @@ class Reporter:
     Attributes:
         status: the exit status.
         failed: number of files with errors.
-        aside: returns a context manager that surrounds each output, for example to hide a
-            progress bar.
+        aside: a function that returns a context manager. Each output is written inside of such a
+            context, for example to hide a progress bar.
     """
 
     def __init__(self, output_format: str, color: str) -> None:
@@ -131,7 +131,7 @@ class Reporter:
             self.status = max(self.status, status)
 
     def found(self, diagnostic: Diagnostic, name: str) -> None:
-        """Report a finding about a file without changing the exit status."""
+        """Report a diagnostic about a file without changing the exit status."""
         self._show(diagnostic, name)
 
     def summary(self, text: str) -> None:

@@ -16,9 +16,9 @@ from onnxtext.weights.blobs_beside_text import Reader
 def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
     """Add the differences between the encodings of two files with equal models to `out`.
 
-    If no differences were collected, both models are encoded canonically and their bytes compared,
-    to prove that the diff missed nothing. If the bytes differ, a `model` change is added. This
-    check is skipped if a text was printed without its weights or metadata.
+    If `out` has no differences at all, both models are encoded canonically and their bytes are
+    compared, to prove that the diff missed nothing. If the bytes differ, a change of the kind
+    `model` is added. This check is skipped if a text was printed without its weights or metadata.
     """
     one, other = _encoding(old.model), _encoding(new.model)
     if one != other:

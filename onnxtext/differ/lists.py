@@ -36,10 +36,10 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved(order: Sequence[int]) -> set[int]:
-    """Return the positions in `order` of moved entries.
+    """Return the indices in `order` of the entries that were moved.
 
-    Entries in a longest increasing subsequence keep their order; all others count as moved. The
-    time is O(n log n).
+    Entries in a longest increasing subsequence of `order` keep their order; all others count as
+    moved. The time is O(n log n).
 
     Args:
         order: the distinct old indices of the entries, in the new order.
@@ -68,8 +68,8 @@ def walk(
         pairs: (old, new) indices of matching entries, in the order of the new list.
 
     Returns:
-        (old index, new index, whether the entry was moved) for each entry. The new index of a
-        removed entry and the old index of an added entry are None.
+        (old index, new index, whether the entry was moved) for each entry. A removed entry has the
+        new index None; an added entry has the old index None.
     """
     removed = unmatched(old_count, [one for one, _ in pairs])
     out_of_order = {pairs[at][1] for at in moved([one for one, _ in pairs])}

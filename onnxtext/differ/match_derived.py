@@ -32,10 +32,10 @@ _FEWEST_ELEMENTS = 4
 def match_derived(
     old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
 ) -> Pairs:
-    """Return more (old, new) pairs of indices of matching initializers.
+    """Return the (old, new) indices of matching initializers, except those in `pairs`.
 
-    `W` matches `W_quantized` of the same shape; a weight matches its transposed or cast copy. The
-    time is linear in the size of the initializers.
+    An old `W` matches a new `W_quantized` of the same shape; a weight matches its transposed or
+    cast copy. The time is linear in the size of the initializers.
 
     Args:
         old: the old initializers.

@@ -36,7 +36,7 @@ class GraphMatch:
         outputs: pairs of outputs.
         initializers: pairs of initializers.
         nodes: pairs of nodes, in the order of the new graph.
-        statements: the keys of the old nodes and of the new nodes, from `NodeKinds.statements`.
+        statements: the results of `NodeKinds.statements` for the old nodes and for the new nodes.
     """
 
     old: Body
@@ -89,8 +89,8 @@ def match_graphs(
 def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
     """Match inputs or outputs by name, then by type, then by position.
 
-    Unless `by_position` is true, values match by position only if the old list has as many
-    unmatched values as the new list.
+    Values match by position if `by_position` is true, or if both lists have the same number of
+    unmatched values.
     """
     pairs = match_keys([value.name for value in old], [value.name for value in new])
     for key in (_type_of, _no_key):

@@ -84,8 +84,9 @@ def differences(
         old: the old message, from `lift_record`.
         new: the new message, from `lift_record`.
         path: path of the message, put before the paths of its fields.
-        category: the category of all differences. If it is `model`, fields in `_CATEGORIES` get
-            their category from there. Differences in presence only are always `encoding`.
+        category: the category of the differences. If it is `model`, fields in `_CATEGORIES` get
+            their category from there. Except in types and shapes, a field that is absent in one
+            message and zero or empty in the other gets the category `encoding`.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)

@@ -49,7 +49,9 @@ class Side:
         self.reader = DataReader(self.model, self.base)
 
     def position(self, path: str, at: int = -1) -> ItemPosition:
-        """Return the position of an item of this model; without a line if `at` is unknown.
+        """Return the position of an item of this model.
+
+        The position has no line if this model is binary, or if `at` is -1.
 
         Args:
             path: the path of the item in the ONNX schema, such as `graph.node[12]`.

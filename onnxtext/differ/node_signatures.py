@@ -30,10 +30,10 @@ class Interner:
 
 
 class NodeKinds:
-    """Computes keys of nodes.
+    """Computes keys by which equal nodes are recognized.
 
-    The keys of `statements` include the node name and the names of inputs and outputs; the keys of
-    `of` do not.
+    The keys from `statements` include the node name and the names of inputs and outputs. The
+    numbers from `of` are keys without these names.
     """
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
@@ -70,9 +70,9 @@ class NodeKinds:
         return made
 
     def of(self, node: Node) -> int:
-        """Return a number that is equal for nodes of equal operator, domain, overload, attributes.
+        """Return a number that identifies the operator, domain, overload and attributes of a node.
 
-        Graphs in attributes are equal if they have equal numbers of inputs, outputs and nodes.
+        Graphs in attributes count as equal if they have as many inputs, outputs and nodes.
         """
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         kind = self._known.get(key)
@@ -104,9 +104,9 @@ class Signatures:
     """Computes the signatures of the unmatched nodes of a graph or function.
 
     Attributes:
-        kinds: the kinds of the unmatched nodes, by index.
-        above: the signatures from above, by index.
-        below: the signatures from below, by index.
+        kinds: the result of `NodeKinds.of` for each unmatched node, by node index.
+        above: the signatures from above, by node index.
+        below: the signatures from below, by node index.
     """
 
     def __init__(
@@ -123,8 +123,9 @@ class Signatures:
         Args:
             body: the graph or function.
             left: the indices of the unmatched nodes, ascending.
-            marks: a number per node, equal for matching nodes; -1 for unmatched ones.
-            kinds: computes keys of nodes without names.
+            marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
+                nodes.
+            kinds: computes numbers that identify nodes without their names.
             leaf_key: returns the key of a value without a producer.
             numbers: the interner that both models share.
         """

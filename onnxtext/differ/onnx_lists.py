@@ -35,7 +35,7 @@ class Body:
         outputs: declarations of the outputs.
         infos: the `value_info` list, including entries for typed node outputs and initializers.
         initializers: the dense initializers, in order.
-        defaults: the `id()` of each initializer that is the default of an input.
+        defaults: the `id()` of each initializer that is the default value of an input.
         sparse: the sparse initializers.
         nodes: the nodes, in order.
         producers: the first definition of each value name: (node index, output index).

@@ -23,8 +23,8 @@ class Quantization:
 
     Attributes:
         scale: the initializer with the scale.
-        zero_point: the initializer with the zero point; None if the zero point is 0.
-        axis: the axis of the weight that has one scale per index; None if unknown.
+        zero_point: the initializer with the zero point; None if there is none, which means 0.
+        axis: the axis of the weight along which the scales differ; None if unknown.
     """
 
     scale: ValueInfo
@@ -33,7 +33,7 @@ class Quantization:
 
 
 def find_quantizations(model: Model) -> dict[str, Quantization]:
-    """Map the name of each quantized weight to its quantization, as far as known."""
+    """Return the known quantizations of weights, by the name of the quantized weight."""
     initializers: dict[str, ValueInfo] = {}
     nodes: list[Node] = []
     for graph in walk_graphs(model):

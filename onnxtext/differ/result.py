@@ -78,7 +78,7 @@ class FieldChange:
 
     Attributes:
         path: the path of the field in its item, such as `attribute["axis"]`.
-        category: what the difference concerns.
+        category: the category of the difference, such as `weights` or `names`.
         old: the old value in the syntax of the text; None if the old model lacks the field.
         new: the new value in the syntax of the text; None if the new model lacks the field.
         weights: how the elements of a tensor differ; None for other fields.
@@ -192,8 +192,8 @@ class Group:
     """All occurrences of a change. One occurrence may have several items.
 
     Attributes:
-        title: the change: `MatMul + Add became FusedMatMul`.
-        occurrences: for each occurrence, the keys of its items.
+        title: a description of the change, such as `MatMul + Add became FusedMatMul`.
+        occurrences: for each occurrence, the keys of its items (`ItemChange.key`).
     """
 
     title: str
@@ -226,7 +226,7 @@ class ModelDiff:
 
     @property
     def verdict(self) -> Verdict:
-        """The overall result: that of the most severe difference."""
+        """The overall result, such as `names-differ`; the most severe difference determines it."""
         if self.items or any(rename.category != "names" for rename in self.renames):
             only = all(
                 change.category in ("names", "encoding") and item.actions == ("changed",)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print statements for a diff, with names of blobs instead of large data."""
+"""Print statements for a diff, with names of blobs (`blob"…"`) instead of large data."""
 
 from __future__ import annotations
 
@@ -144,5 +144,5 @@ class _WithoutLargeData(Mover):
 
 
 def indented(text: str) -> str:
-    """Indent each line of a text that is not empty by one step."""
+    """Indent each non-empty line of a text by one step."""
     return "\n".join([STEP + line if line else line for line in text.split("\n")])

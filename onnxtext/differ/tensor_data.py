@@ -77,7 +77,7 @@ class DataReader:
         return self._reader.find(digest)
 
     def spelled(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
-        """Return the data of a typed blob as if it were in the text; return other data unchanged.
+        """Return the data that a typed blob holds; return other data unchanged.
 
         Raises:
             BlobError: the blob is missing or damaged.
@@ -123,7 +123,7 @@ class TensorRef:
 
 
 def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
-    """Return the names of the fields of `TensorProto` that hold the data."""
+    """Return the names of the fields of `TensorProto` that hold a tensor's data, for display."""
     match data:
         case ast.RawData() | ast.Blob() | ast.DataFile():
             return "raw_data"
@@ -164,7 +164,10 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return an error message if both tensors have the same unreadable external data; else None."""
+    """Return the reason why the same external data of both tensors cannot be read, or None.
+
+    Return None if the data can be read, and if the tensors do not refer to the same external data.
+    """
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
             try:

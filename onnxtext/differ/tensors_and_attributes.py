@@ -51,9 +51,9 @@ class ValueComparer:
     # ---- Declarations -----------------------------------------------------------------------
 
     def same_declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> bool:
-        """Whether two declarations are equal except for their names (fast path).
+        """Whether two declarations are certainly equal, except for their names.
 
-        False means that they may differ.
+        False means that they may differ. This is a fast path of `declaration`.
         """
         if old.decorators or new.decorators or old.metadata or new.metadata or not self._plain:
             return False

@@ -21,8 +21,8 @@ class MatchSide:
     Attributes:
         body: the graph.
         statements: the key of each node from `NodeKinds.statements`, which includes all names.
-        kinds: computes keys of nodes without names.
-        leaf_key: returns the key of a value without a producer.
+        kinds: computes the keys of nodes.
+        leaf_key: returns the key of a value that no node of the graph computes.
         partner: for each node, the index of the matching node in the other graph; -1 if unmatched.
         left: the indices of the unmatched nodes, ascending.
     """
@@ -65,9 +65,13 @@ def uses(side: MatchSide) -> Uses:
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Map each (input index, operator) to the index of the unmatched node with such a use.
+    """Map (input index, operator) of each use by an unmatched node to the index of that node.
 
-    Several nodes with the same input index and operator are mapped to -1.
+    If several uses have the same input index and operator, these are mapped to -1.
+
+    Args:
+        side: the graph.
+        uses: (node index, input index) of the uses of a value.
     """
     found: dict[Hashable, int] = {}
     for index, slot in uses:
@@ -83,8 +87,8 @@ def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     Graph outputs count as consumers. The key of a node without matched consumers is None.
 
     Args:
-        side: the model whose nodes get keys.
-        marks: a number for each node, equal for matching nodes of both models; -1 for unmatched
+        side: the graph whose nodes get keys.
+        marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
             nodes.
     """
     nodes = side.body.nodes
@@ -115,7 +119,12 @@ def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     """Map the index of each unmatched node to a key of the producers of its inputs.
 
-    All unmatched producers count as one producer. For `marks`, see `Signatures`.
+    All unmatched producers count as one producer.
+
+    Args:
+        side: the graph whose nodes get keys.
+        marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
+            nodes.
     """
     made: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
@@ -128,7 +137,7 @@ def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def previous_matches(marks: Sequence[int]) -> list[int]:
-    """Return, for each node, the mark of the last matched node at or before it, or -1."""
+    """Return `marks` with each -1 replaced by the last number before it that is not -1, if any."""
     made = []
     reached = -1
     for mark in marks:

@@ -22,11 +22,11 @@ def main(engine: str, place: str, memory: int) -> int:
 
     Args:
         engine: `onnx` or `onnxruntime`.
-        place: the directory of these files, with the model and its inputs.
+        place: the directory that has `model.onnx` and `inputs`, and gets the results.
         memory: maximum number of bytes that this process may allocate (Linux only); 0 for no limit.
 
     Returns:
-        The exit status: 0; or 1 if there was an error, which is then in `error.json`.
+        The exit status: 0 if the model ran; 1 after an error, which `error.json` then describes.
     """
     directory = Path(place)
     os.dup2(2, 1)  # send stdout to stderr: engines print to it

@@ -24,12 +24,14 @@ class Difference:
     Attributes:
         name: the name of the value.
         is_output: whether it is an output of both models.
-        changed: number of elements that differ; two NaNs are equal. If `note` is set, all differ.
+        changed: number of elements that differ; two NaNs are equal. If `note` is set, this is the
+            number of all elements.
         elements: number of elements in the first run; 1 for a list, a map or None.
         largest: the largest absolute difference; None if the elements are not numbers, or if
             `note` is set.
-        relative: the largest `|first - second| / |first|` of an element; None like `largest`.
-        note: why elements could not be compared one by one, such as different shapes; else None.
+        relative: the largest `|first - second| / |first|` of an element; None if `largest` is None.
+        note: why elements could not be compared one by one, such as different shapes; None if they
+            were compared.
     """
 
     name: str
@@ -46,7 +48,9 @@ class Difference:
         return self.changed > 0 or self.note is not None
 
     def exceeds(self, rtol: float, atol: float) -> bool:
-        """Whether the difference exceeds both tolerances, or has no size (`largest` is None).
+        """Whether the difference exceeds both tolerances.
+
+        Any difference does if it cannot be measured (`largest` is None).
 
         Args:
             rtol: the tolerance for `relative`.
@@ -79,10 +83,11 @@ def run_both(
         second: the other model. Each of its required inputs must be an input of the first model.
         inputs: the inputs of the first model, by name. The second model gets those that it has. If
             it requires an input that is not given, it gets the default value in the first model.
-        engine: as for `run_model`.
+        engine: one of `ENGINES`.
         names: the names of the models in messages.
-        timeout: as for `run_model`, for each model.
-        memory: as for `run_model`.
+        timeout: time limit of each run in seconds; None for no limit.
+        memory: maximum number of bytes that the engine may allocate (Linux only); None for the
+            memory that is available now.
 
     Returns:
         (values of the first model, values of the second model, comparisons). `comparisons` has an

@@ -21,7 +21,7 @@ def input_error(message: str, help: str | None = None) -> OnnxTextError:
 
 
 def needed_inputs(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
-    """Return the types of the inputs that have no default value, by input name."""
+    """Return the types of the required inputs, which have no default value, by input name."""
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     return {value.name: value.type for value in model.graph.input if value.name not in stored}
@@ -77,7 +77,9 @@ def fill_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return the inputs to run a model: `given` in the declared types, and random ones if wanted.
+    """Return the inputs to run a model: the given values, and random values if `random` is set.
+
+    Given arrays are converted to the declared element types.
 
     Args:
         model: the model.
@@ -198,7 +200,7 @@ def random_inputs(
 
     Args:
         model: the model.
-        names: names of inputs without default values; None for all of these.
+        names: names of required inputs; None for all required inputs.
         seed: the seed of the random numbers. Each value depends only on the seed and on the name,
             type and shape of its input.
         sizes: the sizes of symbolic dimensions, by symbol; 1 for other symbols.

@@ -37,7 +37,7 @@ Piece = tuple[str, str]
 
 
 def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Iterator[str]:
-    """Yield the output for a text: its tokens, with statistics of weights as comments.
+    """Yield the pieces of a text for output: its tokens, and statistics of weights as comments.
 
     Args:
         text: a printed model or a part of one.

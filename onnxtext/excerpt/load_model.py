@@ -55,8 +55,8 @@ class Reading:
         """Return the digest of a blob of `root`.
 
         Args:
-            shown: the digest in the blob. Blobs that `read_model` created have a number in its
-                place: their digests are computed by this function.
+            shown: the content of `blob"…"` in the printed model: a digest, or a number if
+                `read_model` created the blob. For a number, the digest is computed.
         """
         data = self._moved.get(shown)
         if data is None:
@@ -67,7 +67,7 @@ class Reading:
         """Return the statistics of the data of a blob of `root`, or None if it cannot be read.
 
         Args:
-            shown: as for `digest`.
+            shown: the content of `blob"…"` in the printed model, as for `digest`.
         """
         data = self._moved.get(shown)
         try:

@@ -107,7 +107,7 @@ class Flow:
         return [*self._declared, *self.makers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
-        """Return the value with a name, or the outputs of the node with it; () if unknown."""
+        """Return the value with a name, or the outputs of the node with that label; else ()."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
         number = self._labels.get(name)
@@ -178,8 +178,8 @@ def as_graph(
         chosen: the indices of the nodes to keep.
         starts: the values to list first in the inputs. The inputs are all values that the kept
             nodes use and do not compute, except initializers.
-        ends: the outputs; if empty, all values of the kept nodes that are outputs of `graph` or
-            used by its other nodes.
+        ends: the outputs of the new graph. If empty, they are the values computed by kept nodes
+            that are outputs of `graph` or are used by its other nodes.
     """
     nodes = [graph.nodes[number] for number in chosen]
     made = {name for node in nodes for name in node.outputs if name}

@@ -91,7 +91,7 @@ def install(
     Args:
         scope: the configuration of the repository (local) or of the user (global).
         mode: the mode.
-        file: the attributes file; None for the recorded or the default file.
+        file: the attributes file; None for the file of the last installation, or else the default.
         structural: whether `git diff` shows the structural diff; None to keep the setting.
 
     Returns:
@@ -127,9 +127,10 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
     """Remove the settings and attributes that `install` has written.
 
     Args:
-        scope: as for `install`.
+        scope: the configuration of the repository (local) or of the user (global).
         mode: the mode to remove; None for all modes.
-        file: an attributes file to remove onnxtext's lines from, besides the recorded file.
+        file: an attributes file to remove onnxtext's lines from, in addition to the file of the
+            last installation.
 
     Returns:
         The changes, and the settings by others that were kept, one line each.

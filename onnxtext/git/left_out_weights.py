@@ -31,7 +31,7 @@ _VERSIONS = (
 
 
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
-    """Return a text that has conflicts, with its weights replaced by a remark.
+    """Return a text that has conflicts, with its weights replaced by `resources none`.
 
     The text is unchanged if the versions lack any of its weights, or if there are conflicts in the
     weights.
@@ -68,7 +68,7 @@ def has_left_out(text: bytes) -> bool:
 
 
 def put_back(text: bytes, path: str) -> bytes | None:
-    """Return a text with its weights in place of the remark of `leave_out`.
+    """Return a text with its weights, which `leave_out` has replaced.
 
     Return None if git does not have all weights.
 

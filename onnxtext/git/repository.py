@@ -52,7 +52,8 @@ def configured_limit() -> tuple[int | None, str | None]:
     """Read the setting `onnxtext.maxSize`.
 
     Returns:
-        (the value in bytes, or None if it is unset or invalid; an error message, or None)
+        (value in bytes, error message). The value is None if it is unset or cannot be read. The
+        message is None if there was no error.
     """
     try:
         said = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])

@@ -56,7 +56,8 @@ def lower_all(
         resources: blobs that the versions do not contain, by digest.
 
     Returns:
-        (the bytes of each version, empty for a missing version; the data that the marks replace)
+        (canonical bytes of each version, known). The bytes of a missing version are empty. `known`
+        has the data that the marks replace.
 
     Raises:
         LowerError: one of the versions cannot be lowered.
@@ -241,7 +242,10 @@ def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
 
 
 def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
-    """Add a blob to a model; if no version has its bytes, add the weight stores of all versions."""
+    """Copy a blob from a version to a model.
+
+    If no version has the bytes of the blob, add the weight stores of all versions to the model.
+    """
     for version in versions:
         for name, content in version.resources.items():
             if name.startswith(digest) or digest.startswith(name):

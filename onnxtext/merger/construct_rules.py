@@ -57,14 +57,15 @@ BLOB = re.compile(r'blob"([0-9a-f]+)"')
 class MergeConflict(Exception):
     """Both sides changed a part in different ways.
 
-    The innermost enclosing construct that conflict markers fit around becomes the conflict.
+    The conflict is then marked around the innermost enclosing construct that allows conflict
+    markers.
     """
 
 
 def are_equivalent(one: Part, other: Part) -> bool:
-    """Whether two constructs have the same meaning, whatever their layout and spelling.
+    """Whether two constructs certainly have the same meaning, whatever their layout and spelling.
 
-    False means that this is not certain.
+    False means that their meanings may differ.
     """
     if one.token_texts() == other.token_texts():
         return True
@@ -105,7 +106,7 @@ def punctuation(part: Part) -> str:
 
 
 def has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether one side added comments to an item (`changed`) that the other side deleted."""
+    """Whether one side's version of an item (`changed`) has comments that the base lacks."""
     if base is None or changed is None:
         return False
     return bool(changed.comments() - base.comments())
@@ -149,6 +150,12 @@ def check_together(
     theirs: dict[str, tuple[str, Part]],
 ) -> None:
     """Check that the sides did not change parts that depend on each other.
+
+    Args:
+        origin: the grammar rule of the construct.
+        base: the parts of the construct in the base, as from `roles_of`.
+        ours: the parts in our version.
+        theirs: the parts in their version.
 
     Raises:
         MergeConflict: one side changed a part in one set of `_DEPENDENT_PARTS`, and the other side

@@ -17,8 +17,8 @@ Key = Callable[[Part], Hashable]
 def key_of(part: Part) -> Hashable:
     """Return the key of an item; None if only its text identifies it.
 
-    The key of a node is its outputs; of a function, its domain, name and overload (IR spec,
-    Functions); of another statement, its name (IR spec, Names Within a Graph).
+    The key of a node is its outputs. The key of a function is its domain, name and overload (IR
+    spec, Functions). The key of another statement is its name (IR spec, Names Within a Graph).
     """
     match part.item:
         case Node():
@@ -71,10 +71,10 @@ def label_of(part: Part) -> Hashable:
 
 
 def call_of(part: Part) -> Hashable:
-    """Return the content of an item without its name; None for other kinds of items.
+    """Return the content of a node, initializer or metadata block without its name.
 
     This is the operator, inputs and attributes of a node, the type and data of an initializer, or
-    the entries of a metadata block.
+    the entries of a metadata block. Return None for other items.
     """
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
@@ -102,8 +102,8 @@ def call_of(part: Part) -> Hashable:
 def kind_of(part: Part) -> Hashable:
     """Return a property of an item that its replacement at the same position usually keeps.
 
-    This is the operator of a node, the type of a value or the kind of a metadata block; otherwise
-    None.
+    This is the operator of a node, the type of a value, or the kind of a metadata block. Return
+    None for other items.
     """
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type

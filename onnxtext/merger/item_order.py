@@ -42,7 +42,7 @@ class Orders:
             theirs_first: whether the order of theirs wins if the sides contradict each other.
 
         Returns:
-            The items in order, and whether the changes of both sides are compatible.
+            (items in order, whether the changes of the order by both sides are compatible)
         """
         places = tuple([(triple.base, triple.ours, triple.theirs) for triple in triples])
         key = strict, theirs_first, places
@@ -176,8 +176,8 @@ def rising_through(
         longest: the required length.
 
     Returns:
-        For each number, whether it is in the subsequence; None if the subsequence would be shorter
-        than `longest`.
+        For each number, whether it is in the subsequence. None if no subsequence with all wanted
+        numbers has the required length.
     """
     pairs = list(zip(numbers, wanted, strict=True))
     end = max(numbers, default=0) + 1

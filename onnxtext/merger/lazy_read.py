@@ -51,7 +51,8 @@ def lazy_statements(
 ) -> Iterator[Unread]:
     """Yield the statements of a list without tokenizing them.
 
-    The last statement is skipped, and so is a statement with a comment before its successor.
+    A statement is skipped if it is the last one, or if a comment may be in it or between it and the
+    next statement.
     """
     for item, after in pairwise(items):
         start, following = item.at, after.at

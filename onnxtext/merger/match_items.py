@@ -19,13 +19,14 @@ ABSENT = -1
 
 @dataclass(slots=True, eq=False)
 class Triple:
-    """The positions of an item in the three versions of a list.
+    """The indices of an item in the three versions of a list.
 
     Attributes:
-        base: position in the common ancestor; `ABSENT` if the version lacks the item.
-        ours: position in our version, or `ABSENT`.
-        theirs: position in their version, or `ABSENT`.
-        replaced: whether versions were matched by position only, and may be different items.
+        base: index in the common ancestor; `ABSENT` if that version lacks the item.
+        ours: index in our version, or `ABSENT`.
+        theirs: index in their version, or `ABSENT`.
+        replaced: whether a side's item was matched only by its position and
+            `MatchRules.replacement_key`, and so may be another item than the base's.
     """
 
     base: int = ABSENT
@@ -40,7 +41,7 @@ class MatchRules:
 
     Attributes:
         content: returns the whole content of an item.
-        key: returns the key of an item; None without a key.
+        key: returns the key of an item, such as its name; None for an item without a key.
         rename_keys: each returns a property that a renamed item keeps; the most reliable first.
         replacement_key: returns the property that an item shares with its replacement at the same
             position.
@@ -55,7 +56,7 @@ class MatchRules:
 
 
 def text_match_rules(items: Sequence[Item]) -> MatchRules:
-    """Return the functions that identify the items of a text's list, chosen by its first item."""
+    """Return the rules for matching the items of a list; the kind of its first item decides."""
 
     def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
         return lambda item: key(item.part)

@@ -42,7 +42,8 @@ class Chunk:
         tail: whitespace and a comment after the item on its line, as in `Item`.
         versions: the item in the base, in ours and in theirs.
         conflict: whether both sides changed the item in different ways.
-        forced: whether the item is a conflict only because of a semantic conflict.
+        forced: whether the item is a conflict only because of a semantic conflict, such as an
+            undefined name.
         dropped: whether the item is a blob that the merge does not need.
     """
 
@@ -92,7 +93,7 @@ class Markers:
     Attributes:
         size: length of a marker.
         labels: names of the base, ours and theirs.
-        swapped: whether ours and theirs were swapped for the merge.
+        swapped: whether ours and theirs were swapped for the merge; `lines` swaps them back.
     """
 
     size: int = 7

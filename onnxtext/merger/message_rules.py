@@ -70,11 +70,11 @@ class RepeatedField:
 
 @dataclass(frozen=True)
 class MessageKind:
-    """Rules for merging the messages of one type.
+    """Rules for merging the messages of one type. Fields are given by their numbers.
 
     Attributes:
-        lists: repeated fields whose items are merged one by one.
-        messages: singular message fields that are merged field by field.
+        lists: rules for repeated fields whose items are merged one by one.
+        messages: rules for singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
         units: sets of fields that are merged as a whole.
         exclusive: two sets of fields. If one side changes a field of the first set and the other

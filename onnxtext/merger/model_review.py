@@ -31,7 +31,7 @@ def review_models(
 ) -> Models:
     """Turn items with semantic errors into conflicts, and sort misordered nodes.
 
-    Only errors that neither side has count.
+    Errors that ours or theirs already has are ignored.
 
     Args:
         merger: the merger that has merged the models.
@@ -101,11 +101,11 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Return the names that the merge defines in other fields than ours and than theirs.
+    """Return the names that the merge has in a combination of lists that neither side has.
 
-    For example, one side adds an input, and the other side an initializer of the same name: the
-    merge then defines the name in both lists. Names of inputs and initializers of the main graph
-    are compared.
+    For example, one side adds an input, and the other side adds an initializer of the same name:
+    the merge then has the name in both lists, and each side has it in one. The lists are the
+    inputs, the dense and the sparse initializers of the main graph.
     """
     if merged in (ours, theirs):
         return []

@@ -38,7 +38,7 @@ def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) ->
         old: its syntax tree.
         new: the edited tree.
         in_tokens: whether statements with comments between their tokens are edited token by token.
-            The result may then not parse, and must be checked.
+            If so, the result may not parse, and the caller must check it.
     """
     made = _Splice(source, in_tokens)
     befores: list[Graph | Function] = [old.graph, *old.functions]

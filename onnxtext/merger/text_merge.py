@@ -169,7 +169,7 @@ def propose(
 
 
 def resolve(text: str) -> tuple[str, str]:
-    """Return a text (`_Proposal.marked`) with its conflicts resolved to ours, and to theirs."""
+    """Return (text resolved to ours, text resolved to theirs) of a merge (`_Proposal.marked`)."""
     sides: tuple[list[str], list[str]] = ([], [])
     within = ""
     for line in text.split("\n"):

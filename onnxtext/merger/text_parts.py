@@ -25,7 +25,7 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass(slots=True, eq=False)
 class LazyStatement(Tree):
-    """A statement that is not tokenized yet; its only token is the whole text.
+    """A statement that is not tokenized yet; its only token is the statement's whole text.
 
     Attributes:
         item: its abstract syntax tree.
@@ -36,7 +36,7 @@ class LazyStatement(Tree):
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """A construct of one version.
+    """A construct or token in the text of one version.
 
     Attributes:
         source: the whole text of that version.
@@ -110,7 +110,7 @@ class Part:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """An item of a list with the trivia around it.
+    """An item of a list with the trivia (whitespace and comments) around it.
 
     Attributes:
         part: the item itself.

@@ -20,7 +20,7 @@ def has_comments(text: str) -> bool:
 
 
 def edit_tokens(text: str, before: str, after: str) -> str | None:
-    """Return the text of a statement with the changes between its two printed forms.
+    """Apply the changes between two printed forms of a statement to the text of the statement.
 
     Args:
         text: the statement in the spelling of the text.
@@ -28,8 +28,8 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         after: the edited statement, printed.
 
     Returns:
-        The edited statement; None if the text spells a changed token differently, has a comment
-        between changed tokens, or is too long.
+        The edited statement; None if `text` spells a changed token differently than `before`, has a
+        comment between changed tokens, or is too long.
     """
     spelled, old, new = (read_tokens(each)[:-1] for each in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MOST_TOKENS:

@@ -25,8 +25,12 @@ _GRAPH = 7 << 3 | LENGTH
 def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
     """Return the canonical bytes of a merged text, with marks instead of data.
 
-    Return None if the text is invalid, or lacks a blob that a version has. The arguments are as for
-    `lower_tree`.
+    Return None if the text is invalid, or lacks a blob that a version has.
+
+    Args:
+        text: the merged text.
+        known: the data that the marks replace.
+        versions: the models that were merged.
     """
     try:
         model = parse_model(Source(text, "<merge>"))

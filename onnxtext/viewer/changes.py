@@ -40,8 +40,9 @@ def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
     Returns:
         `verdict`: a summary, such as `the models differ`.
         `hunks`: one object for each difference, or for each group of similar differences. Its
-        fields are `title`; `lines`, which are (mark, text) pairs; and `places`, the position of
-        each occurrence: (index in `old.lines`, index in `new.lines`), -1 if there is no such line.
+        fields are `title`; `lines`, which are (mark, text) pairs as in `differ.render.hunks.Line`;
+        and `places`, the position of each occurrence: (index in `old.lines`, index in `new.lines`).
+        An index is -1 if that text has no such line.
     """
     items = {item.key: item for item in diff.items}
     found = []
@@ -71,7 +72,7 @@ def rows(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:
 
     Returns:
         (mark, first line in the old text, first line in the new text, number of lines) for each run
-        of equal (`=`), removed (`-`) or added (`+`) lines.
+        of equal (`=`), removed (`-`) or added (`+`) lines. Line numbers count from 0.
     """
     return list(_runs(old, new))
 

@@ -57,7 +57,7 @@ class Text:
         kinds: for each line, the flat list [class, length, class, length, …] of its tokens. A class
             is an index of `CLASSES`; a length is a number of UTF-16 code units.
         numbers: for each line, its 0-based number in the original text.
-        cuts: the cut parts of the original text.
+        cuts: the cut parts of the original text, each with its mark.
     """
 
     lines: list[str] = field(default_factory=list)

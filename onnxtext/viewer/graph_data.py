@@ -27,7 +27,8 @@ def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -
         `open`: the ids of the groups that are initially open.
         `details`: the results of `onnxtext/graphNode`, by id of the node or value.
         `searched`: the text that a search matches, by id of the node or value.
-        `statements`: (first line, column, last line, id) of each statement with a drawn node.
+        `statements`: (first line, column, last line, id of the drawn node or value) of each
+        statement that the graph shows. Lines and columns count from 0.
     """
     groups = [(group, tree) for tree in drawing.trees for group in tree.groups()]
     document = drawing.draw({group.id for group, _ in groups}, (), most=drawing.total + len(groups))

@@ -24,8 +24,8 @@ def names(made: Read, text: Text) -> list[list[Any]]:
 
     Returns:
         For each symbol: [name, kind, type or "", occurrences]. `occurrences` is a flat list with
-        four numbers for each occurrence: line, column and length in `text`, and role (0 use, 1
-        definition, 2 declaration).
+        four numbers for each occurrence: line and column in `text` (from 0), length, and role (0
+        use, 1 definition, 2 declaration).
     """
     index = made.document.version.index
     found = []
@@ -51,7 +51,7 @@ def _type(made: Read, symbol: Symbol) -> str:
 def folds(made: Read, text: Text) -> list[list[int]]:
     """Return [first line, last line, folded] for each foldable range.
 
-    `folded` is 1 if the range is initially folded, else 0.
+    Lines are indices of `text.lines`. `folded` is 1 if the range is initially folded, else 0.
     """
     version = made.document.version
     best: dict[int, int] = {}
@@ -72,9 +72,9 @@ def _is_folded(text: Text, first: int, last: int) -> bool:
 
 
 def notes(made: Read, text: Text) -> dict[int, str]:
-    """Return the statistics of weights that are not completely in the text, by page line.
+    """Return the statistics of weights that the page does not show completely, by line.
 
-    The line is the first one of the statement that has the weight.
+    The line is the index in `text.lines` of the first line of the statement with the weight.
     """
     describe = made.document.describe
     assert describe is not None
@@ -110,9 +110,10 @@ def _is_moved(data: Any) -> bool:
 
 
 def findings(made: Read, text: Text) -> list[list[Any]]:
-    """Return [line, severity, code, message] for each error and warning with a position.
+    """Return [line, severity, code, message] of each finding that is an error or a warning.
 
-    Errors come first.
+    The line is an index of `text.lines`. Findings without a position are left out; errors come
+    first.
     """
     found = []
     for finding in made.findings:

@@ -57,8 +57,8 @@ class Hunk(NamedTuple):
 
     Attributes:
         lines: the lines to show.
-        occurrences: for each occurrence of the change, the keys of its items; empty for remarks and
-            renames.
+        occurrences: for each occurrence of the differences, the keys of its items
+            (`ItemChange.key`). It is empty for remarks, renames and fields stored differently.
     """
 
     lines: list[Line]
@@ -66,7 +66,7 @@ class Hunk(NamedTuple):
 
 
 def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
-    """Return the lines of each hunk of a diff.
+    """Return the lines of each hunk of a diff, without the keys of the items.
 
     Args:
         diff: the differences.
@@ -76,7 +76,7 @@ def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
 
 
 def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
-    """Yield the hunks of a diff with the keys of their items; the arguments are as for `hunks`."""
+    """Yield the hunks of a diff, with the keys of their items. `every` is as for `hunks`."""
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MOST_ITEMS:
         for group in diff.groups:

@@ -87,7 +87,7 @@ def _snippets(server: Server) -> bool:
 
 
 def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
-    """Return a completion item, which the editor shows, with its documentation added."""
+    """Add the documentation to a completion item that the editor shows; return the item."""
     data: Any = params.data
     name = data_field(data, "operator", "")
     version = data_field(data, "version", 0)

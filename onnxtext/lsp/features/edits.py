@@ -25,9 +25,10 @@ _MOST_LINES = 4000
 def workspace_edit(
     server: Server, document: Document, edits: Sequence[t.TextEdit]
 ) -> t.WorkspaceEdit:
-    """Return edits of a document in one object.
+    """Return a `WorkspaceEdit` that contains text edits of one document.
 
-    It has the version of the document if the client can reject edits of outdated versions.
+    If the client supports `documentChanges`, the `WorkspaceEdit` also has the document's version.
+    With it, the client can reject edits of an outdated version.
     """
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None

@@ -41,14 +41,17 @@ async def whole(document: Document, params: t.DocumentFormattingParams) -> list[
 async def part(
     document: Document, params: t.DocumentRangeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits that format the lines of a range; None if it cannot be formatted."""
+    """Return the edits that format the lines of a range.
+
+    Return None if these edits alone would change the syntax tree.
+    """
     return await _format(document, document.version.lines.span(params.range))
 
 
 async def on_type(
     document: Document, params: t.DocumentOnTypeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits that format the statement that a typed line break or `}` ends.
+    """Return the edits that format the statement before a line break or `}` that was just typed.
 
     After a line break, the line of the cursor is not edited, so that the cursor does not move.
     """
@@ -106,7 +109,7 @@ def formatting_edits(
 
 
 def statement_edits(version: Version, span: Span) -> list[Edit]:
-    """Return the edits that format the nodes in the lines of a range that are one line each.
+    """Return the edits that format the one-line nodes in a range of lines.
 
     This is for texts with syntax errors: nodes with errors are skipped. Indentation and comments do
     not change.

@@ -72,7 +72,7 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
-    """Choose the version to compare with; later results mark the differences from it."""
+    """Choose the version to compare a document with; later results mark the differences from it."""
     document, _ = await _drawing(server, params)
     views = document.graph
     assert isinstance(views, Views)
@@ -82,9 +82,10 @@ async def compare(server: Server, params: Any) -> dict[str, Any]:
 
 
 async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
-    """Return {path, id} of the node or value at a position or with an id; None if not drawn.
+    """Return {path, id} of the node or value at a position or with an id.
 
-    The path has the ids of the groups and nodes around it.
+    `path` has the ids of the groups and nodes around it, outermost first. Return None if the node
+    or value is not drawn.
     """
     document, drawing = await _drawing(server, params)
     found = _place(document, drawing, params)
@@ -92,7 +93,7 @@ async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fragment:
-    """Return the nodes and values that a search finds, in the order of the text."""
+    """Return {path, id} of each node and value that a search finds, as `graph_details.find`."""
     _, drawing = await _drawing(server, params)
     return _fast(find_nodes(drawing, params.words))
 
@@ -115,11 +116,11 @@ async def _drawing(server: Server, params: Any) -> tuple[Document, Drawing]:
 
 
 class Views:
-    """The last drawing of a document, and the version that it is compared with.
+    """The last `Drawing` of a document's graphs, and the version that it is compared with.
 
     Attributes:
-        label: the name of the other version, or the reason why it cannot be compared; None if
-            nothing is compared.
+        label: the name of that version, or the reason why the comparison failed; None before the
+            first comparison with a chosen version.
     """
 
     def __init__(self) -> None:
@@ -129,7 +130,7 @@ class Views:
         self.label: str | None = None
 
     async def drawing(self, document: Document) -> Drawing:
-        """Return the drawing of the newest text; mark the differences from the chosen version."""
+        """Return the drawing of the newest text, with the changes since the chosen version."""
         version = document.version
         if self._plain is None or self._plain.version is not version:
             with paused_collector():

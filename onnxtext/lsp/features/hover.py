@@ -57,11 +57,11 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
 
 
 def describe(document: Document, at_cursor: CursorTarget) -> str | None:
-    """Return the description in Markdown of an item in the text; None if there is none.
+    """Return the Markdown text that a hover shows for an item; None if there is none.
 
     Args:
         document: the document.
-        at_cursor: the item: a name, a literal or a type.
+        at_cursor: the item under the cursor: a name, a literal or a type.
     """
     match at_cursor.kind:
         case "operator":

@@ -38,7 +38,7 @@ def register(server: Server) -> None:
 
 
 def symbol_under(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol under the cursor, and the item there; None if there is no symbol."""
+    """Return the symbol under the cursor and its `CursorTarget`; None if there is no symbol."""
     version = document.version
     return symbol_at(version.index, version.lines.offset(params.position))
 

@@ -15,8 +15,9 @@ from onnxtext.source import Span
 def conversions(index: Index, span: Span) -> Iterator[tuple[str, str, int]]:
     """Yield (title, domain, new version) of each conversion to offer at a span in the header.
 
-    If the span begins in an entry of `opset_import`, the conversions are of its operator set.
-    Elsewhere in the list, they are of the standard operator set.
+    If the span begins in an entry of `opset_import`, the conversions change the version of that
+    operator set. If it begins elsewhere in `opset_import`, they change the version of the standard
+    operator set. Nothing is yielded for other spans.
     """
     model, places = index.model, index.places
     if model is None or not model.opset_imports:

@@ -240,8 +240,8 @@ def argument_items(
 ) -> Iterator[t.CompletionItem]:
     """Yield completion items for an argument of a decorator.
 
-    For `@meta`, they are keys of metadata. For `@value_info` and `@initializers`, they are names of
-    lists, such as `inputs`, and names of values.
+    For `@meta`, they are the metadata keys in the text. For `@value_info` and `@initializers`, they
+    are the names of lists, such as `inputs`, and the names of values.
 
     Args:
         document: the document.

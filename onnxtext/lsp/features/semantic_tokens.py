@@ -64,7 +64,7 @@ def part(document: Document, params: t.SemanticTokensRangeParams) -> t.SemanticT
 async def delta(
     document: Document, params: t.SemanticTokensDeltaParams
 ) -> orjson.Fragment | t.SemanticTokensDelta | None:
-    """Return the changes of the tokens since the last request, or else all tokens."""
+    """Return the changes since the tokens that the client has; all tokens if these are unknown."""
     known = document.tokens
     name, data = await _remember(document)
     if known is None or known[0] != params.previous_result_id:
@@ -106,10 +106,11 @@ class Writer:
     """Encodes the tokens of the statements of one version.
 
     Attributes:
-        context: what determines the tokens besides the texts of statements: operator sets,
-            functions, and the roles of inputs and initializers in each graph or function.
-        others: the tokens of statements whose tokens cannot be cached as `StatementTokens`, because
-            they contain graphs or their first token is on a later line.
+        context: the data that tokens depend on, besides the text of their statement: the operator
+            sets of each graph or function, the keys of the model's functions, and the results of
+            `given_meanings`.
+        others: the tokens of statements that cannot be cached as `StatementTokens`: a statement
+            that contains graphs, or whose first token is not on the statement's first line.
     """
 
     def __init__(self, version: Version) -> None:
@@ -125,7 +126,7 @@ class Writer:
 
         Args:
             column: the cached tokens of each statement; discarded ones are replaced by None.
-            before: the `context` of the version with the cached tokens; None if there is none.
+            before: the `context` of the version with the cached tokens; None without cached tokens.
         """
         if before is None:
             return
@@ -231,10 +232,12 @@ def _append(
 def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0)) -> list[int]:
     """Encode tokens for the protocol: five numbers each, relative to the preceding token.
 
+    Tokens that contain a line break or overlap the preceding token are left out.
+
     Args:
         version: the version of the text with the tokens.
         found: the tokens, in any order.
-        last: (line, column) of the token that precedes them.
+        last: (line, column) of the token that precedes all of these, both from 0.
     """
     lines = version.lines
     data: list[int] = []

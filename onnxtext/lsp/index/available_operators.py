@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the operators that a document may use: of onnx, its project and the bundled table.
 
-A table contains the operators of one schema file.
+A table contains the operators of one schema file. The bundled table has onnxruntime's operators.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from onnxtext.diagnostics import OnnxTextError
 def schemas_of(directory: Path | None) -> Schemas:
     """Return the operators that documents in a directory may use.
 
-    They are the operators of onnx, those of the project's schema files, and the bundled table. If
-    the settings or a schema file have errors, the project's operators are left out; the checker
-    reports the errors.
+    These are the operators of onnx, of the project's schema files, and of the bundled table. If the
+    settings or a schema file have errors, the project's operators are left out. The checker reports
+    these errors.
 
     Args:
         directory: the directory of the document; None if unknown.

@@ -41,10 +41,10 @@ class Context:
         operator: the name of the node's operator, split at the dots.
         overload: the overload of the operator.
         outputs: the names before the `=` of the node.
-        number: the index of the input, list item or argument to complete.
-        attribute: the name of the attribute or header key whose value to complete; for an argument,
-            the name of its decorator, or of the list in the decorator.
-        given: the attributes, keys or arguments in the same list that are already written.
+        number: the index, from 0, of the input, list item or argument to complete.
+        attribute: for a value, the name of its attribute or header key; for an argument, the name
+            of its decorator, or of the list in the decorator.
+        given: the names of the attributes, keys or arguments that the same list already has.
         at: the offset of the operator's name.
         section: the completion context in a section; None outside of sections.
     """

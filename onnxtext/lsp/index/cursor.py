@@ -30,7 +30,7 @@ class CursorTarget:
             text.
         span: its span.
         statement: the statement that contains it; None outside of statements.
-        key: the key of its symbol in the index; None if it is not a symbol, such as a literal.
+        key: its key in `Index.symbols`; None for an item without a symbol, such as a literal.
         attribute: the index of the attribute that contains it; -1 outside of attributes.
     """
 
@@ -63,7 +63,7 @@ def target_at(index: Index, offset: int) -> CursorTarget | None:
 
 
 def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol at an offset, and the item there; None if there is no symbol."""
+    """Return the symbol at an offset and its `CursorTarget`; None if there is no symbol."""
     at_cursor = target_at(index, offset)
     if at_cursor is None or at_cursor.key is None:
         return None

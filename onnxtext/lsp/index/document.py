@@ -45,7 +45,8 @@ class Version:
         number: the client's version number.
         source: the text.
         lines: the lines of the text, which convert offsets to positions.
-        cost: the seconds that parsing took; before parsing, the seconds of the previous version.
+        cost: the CPU seconds that parsing this version took; before it is parsed, the cost of the
+            previous version.
         made: the creation time of this object, as from `time.monotonic`.
         directory: the directory of the document's file; None if unknown.
     """
@@ -147,9 +148,10 @@ class Document:
         diagnostics: the diagnostics that were last published.
         diagnosed: the number of the version that `diagnostics` are for; -1 before the first ones.
         reported_syntax: whether the published diagnostics include syntax errors.
-        reported_check: the number of the version whose check was last published; -1 before.
-        tokens: the result id and data of the semantic tokens that the client has.
-        columns: results of features for each statement, which later versions reuse.
+        reported_check: the number of the last version for which the checker's diagnostics were
+            published; -1 if there is none.
+        tokens: (result id, data) of the semantic tokens that the client has; None if it has none.
+        columns: the cached results of features for each statement, which later versions reuse.
         graph: the state of the graph view (`graph_requests.Views`); None before its first request.
         describe: a function that returns the statistics of a tensor from its type and data; None to
             use `tensor_statistics`.
@@ -210,7 +212,7 @@ class Document:
         return self.analysis if self.analysed == self.version.number else None
 
     async def lengths(self) -> list[int]:
-        """Return the length of each statement in characters.
+        """Return the length in characters of each statement in `Index.statements`.
 
         The length is -1 if the statement has a syntax error or several lines.
         """

@@ -32,17 +32,18 @@ _BEFORE = " (before)"
 class Changes:
     """The differences between two versions, for a drawing of the new version.
 
-    A value is given as (number of its graph or function, name). The outputs of removed nodes have
-    the suffix ` (before)`.
+    `makers` and `users` identify a value by (number of its graph or function, name). The name of a
+    removed node's output has the suffix ` (before)`.
 
     Attributes:
         label: the name of the old version.
         status: `added`, `removed` or `changed`, by the id of the node.
         notes: descriptions of the fields that differ, by the id of the node.
-        removed: (position, id, group path) of each removed node, by the number of its graph.
+        removed: (index, id, group path) of each removed node, by the number of its graph. The index
+            counts the inputs of the old graph, then its nodes.
         makers: the id of the removed node that computed a value, by value.
-        users: (value, id of the user) of each additional use to draw: an output of a removed node,
-            or an input of a removed node.
+        users: (value, id of the user) of each use to draw that the new version does not have: uses
+            by removed nodes, and uses of their outputs.
         items: the removed nodes in the format for the client, by id.
     """
 
@@ -62,7 +63,9 @@ class Changes:
         return made
 
     def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
-        """Add the changes of a node, or a summary of the changes in a group, to its item.
+        """Add the fields `change` and `changes` to an item, if its node or group has changes.
+
+        `changes` has descriptions of a node's changes; for a group, the numbers of changed nodes.
 
         Args:
             item: the node, value or group in the format for the client.
@@ -95,9 +98,9 @@ class Changes:
 
 
 def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
-    """Return the differences between the models of two drawings, for their graphs.
+    """Return the differences between the models of two drawings.
 
-    Encodings, doc strings and metadata are not compared.
+    Differences of encodings, doc strings and metadata are left out.
 
     Args:
         old: the drawing of the old version.
@@ -116,12 +119,12 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
 
 
 def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
-    """Convert the differences between two models to changes of the nodes in the new drawing.
+    """Convert the differences between two models to changes for the new drawing.
 
     Args:
         old: the drawing of the old version.
         new: the drawing of the new version.
-        diff: the differences.
+        diff: the differences, as from `diff_of`.
         label: the name of the old version.
     """
     made = Changes(label)

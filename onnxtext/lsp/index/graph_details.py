@@ -55,10 +55,11 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
 
 
 def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
-    """Return the drawn nodes and values whose searched text contains `words`, ignoring case.
+    """Return the drawn nodes and values whose operator or names contain `words`, ignoring case.
 
     Returns:
-        Objects with `id`, and `path`: the ids of the groups and nodes around it, outermost first.
+        Up to 500 objects with `id`, and `path`: the ids of the groups and nodes around the node or
+        value, outermost first.
     """
     wanted = words.lower()
     found: list[dict[str, Any]] = []
@@ -72,9 +73,10 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
 
 
 def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
-    """Yield the id of each node, input and output, and the text in which a search looks.
+    """Yield (id, searchable text) of each node, input and output.
 
-    The text of a node has its operator, its label and the names of its outputs.
+    The text of a node has its operator, its label and the names of its outputs. The text of an
+    input or output is its name.
     """
     for scope in drawing.index.scopes:
         name = f"g{drawing.index.number(scope)}"

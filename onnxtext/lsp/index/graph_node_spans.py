@@ -14,7 +14,7 @@ from onnxtext.source import Span
 
 
 class Places:
-    """Finds statements, graphs and functions in a version of the text."""
+    """Finds the spans of statements, graphs and functions in one version of the text."""
 
     def __init__(self, version: Version) -> None:
         self._version = version

@@ -43,9 +43,9 @@ class Group:
     """A group of nodes and values. The root of a graph's tree of groups is the graph itself.
 
     Attributes:
-        id: its id, such as `g0/model/layers.3`: unique in the model, and stable while nodes have
-            this path.
-        name: its name within its parent.
+        id: its id, such as `g0/model/layers.3`. It is unique in the model. Later versions have the
+            same id as long as nodes have this path.
+        name: the part of its path below its parent.
         kind: the class of its module; "" if unknown.
         parent: the enclosing group; None for a root.
         members: groups, and ids of nodes and values, in the order of the text.
@@ -95,9 +95,10 @@ def parse_id(name: str) -> tuple[int, str, int] | None:
 
 
 def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], dict[Path, str]]:
-    """Return the path of each node of a graph, and the class of each module by its path.
+    """Return the module path of each node of a graph, and the class of each module by its path.
 
-    A node without a path that depends only on constants gets the common path of its users.
+    If a node has no path and depends only on constants, it gets the longest common prefix of its
+    users' paths.
 
     Args:
         scope: the graph or function.

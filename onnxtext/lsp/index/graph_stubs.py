@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe attributes, and the inputs that are drawn as stubs, without an edge.
+"""Describe the attributes of nodes, and the inputs that are drawn as stubs.
 
-These inputs are constants, and values with many users.
+A stub is a label at the node in place of an edge. Constants, and values with many users, are drawn
+as stubs.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ def stub(
     Args:
         document: the document.
         scope: the graph or function of the node.
-        place: the index of the node.
+        place: the index of the node in `scope`.
         slot: the index of the input.
         owner: the graph or function that defines the value.
-        constant: for a constant, the index of the node that makes it; for an initializer, `GIVEN`;
-            for another value, None.
+        constant: for a constant, the index of the node in `owner` that makes it; `GIVEN` for an
+            initializer; None for other values.
     """
     name = scope.nodes[place].inputs[slot]
     type = document.type_of(owner, name) or ""
@@ -57,12 +58,14 @@ def stub(
 def formal_name(
     document: Document, scope: Scope, place: int, slot: int, output: bool = False
 ) -> str:
-    """Return the name that an operator or function gives to an input or output; "" if unknown.
+    """Return the formal name of a node's input or output, such as `X`; "" if unknown.
+
+    The name comes from the schema of the operator, or from the called function.
 
     Args:
         document: the document.
         scope: the graph or function of the node.
-        place: the index of the node.
+        place: the index of the node in `scope`.
         slot: the index of the input or output.
         output: whether it is an output.
     """

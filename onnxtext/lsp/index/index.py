@@ -104,7 +104,7 @@ class Index:
 
     @cached_property
     def symbols(self) -> dict[Key, Symbol]:
-        """The symbols of the text, by key; computed on first use."""
+        """The symbols of the text, by `Symbol.key`; computed on first use."""
         for scope in self.scopes:
             self._head(scope)
         for statement in self._unsorted:
@@ -173,7 +173,7 @@ class Index:
             self._mark(key, name, Occurrence("definition", None, known=span))
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
-        """Return (key, span) of a function's name and of its attribute parameters in its head."""
+        """Return (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
         known = self._heads.get(id(scope))
         if known is None:
             known = self._heads[id(scope)] = list(self._find_heads(scope))
@@ -270,7 +270,7 @@ class Index:
         return section_names(self.source.text) if self.model is not None else []
 
     def original(self, item: object) -> object:
-        """Return the syntax tree's item that became a scope's item when decorators were applied."""
+        """Return the syntax tree's item for a scope's item, which may be a copy."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 
@@ -296,7 +296,7 @@ class Index:
 
     @cached_property
     def places(self) -> TextPlaces:
-        """Finds the spans of what is outside of statements: headers, graphs, functions."""
+        """Finds the spans of headers, graphs and functions, which are outside of statements."""
         assert self.subject is not None
         return TextPlaces(self.source, self.subject, budget=10_000)
 
@@ -346,7 +346,7 @@ class Index:
         return None
 
     def statements_in(self, start: int, end: int) -> Iterator[Statement]:
-        """Yield the last statement before [start, end), and all statements that begin in it."""
+        """Yield the last statement before `start`, and all that begin in [start, end)."""
         number = max(bisect_left(self.starts, start) - 1, 0)
         while number < len(self.statements) and self.statements[number].at < end:
             yield self.statements[number]

@@ -41,7 +41,7 @@ def signature_text(signature: Signature) -> str:
 
 
 def documentation(signature: Signature, *, full: bool = True) -> str:
-    """Return the documentation of an operator in Markdown; unless `full`, its first paragraph."""
+    """Return the documentation of an operator in Markdown, or only its first paragraph."""
     found = details(signature)
     doc = clean(found.doc)
     if not full:
@@ -146,9 +146,10 @@ def _listed_words(text: str) -> list[str]:
 
 
 def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> str:
-    """Return the value to insert for a new attribute, as text.
+    """Return the text of the value to insert for a new attribute.
 
-    It is the default, or else a minimal value of the type, such as `0`; "" for other types.
+    It is the default value, or else a minimal value of the attribute's type, such as `0`. It is ""
+    for a type without a minimal value.
     """
     default = details(signature).attributes[name].default
     if default and "\n" not in default:

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 
 def section_scope(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or function with the value or node that a name in a section refers to.
+    """Return the graph or function that a name in a section belongs to.
+
+    For the name of a value or node, this is the graph or function that contains it. For a scale or
+    zero point, it is the graph that defines it. For the name of a function, it is that function.
 
     Args:
         index: the index of the document.
-        name: the name. For a function, return that function; for a scale or zero point, the graph
-            that defines it.
+        name: the name.
 
     Returns:
         The graph or function; None if it does not exist.

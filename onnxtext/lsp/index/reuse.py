@@ -24,14 +24,16 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The positions of the statements of one version, without its tree.
+    """The data of one version that later versions are compared with; it has no syntax tree.
+
+    The lists have one item per statement.
 
     Attributes:
         text: the whole text.
-        starts: the offsets of the statements.
-        limits: the last possible ends of the statements.
-        marks: the group of each statement (`Statement.group`); if the model has several graphs,
-            with the number of the statement's graph.
+        starts: the offset of each statement.
+        limits: the last possible end of each statement.
+        marks: the role of each statement (`Statement.group`). If there are several graphs or
+            functions, the number of the one that contains the statement is appended.
         names: for each node, its outputs, operator and label; for each value, its name and whether
             it has data.
     """
@@ -62,9 +64,10 @@ def _names(kind: str, item: Any) -> tuple[object, ...]:
 
 
 class Columns:
-    """Keeps columns: named lists with one entry per statement.
+    """Caches columns from one version to the next.
 
-    An entry is the result of a feature for the statement; None if it was not computed yet.
+    A column is a named list with one entry per statement: the result of a feature for the
+    statement, or None if it was not computed yet.
     """
 
     def __init__(self) -> None:
@@ -81,7 +84,8 @@ class Columns:
 
         Returns:
             (column, more). The column has the old entries of unchanged statements, and None for
-            other statements. `more` is that argument of the last `keep`; None before.
+            other statements. `more` is the value that the last call of `keep` got for this name;
+            None if there was no call.
         """
         layout = self._layout_of(index)
         count = len(layout.starts)
@@ -119,7 +123,7 @@ class Columns:
 
 
 async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]) -> None:
-    """Set each entry of a column that is None to `make(statement)`; let other tasks run between."""
+    """Replace each None in a column by `make(statement)`; let other tasks run from time to time."""
     statements, made = index.statements, 0
     for number, entry in enumerate(column):
         if entry is None:
@@ -130,7 +134,7 @@ async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]
 
 
 def align(old: Layout, new: Layout) -> tuple[int, int]:
-    """Return the number of unchanged statements at the start, and that at the end, of two versions.
+    """Return how many statements at the start, and how many at the end, are unchanged.
 
     The unchanged statements at the end begin in unchanged lines, and so in the same columns.
     """
@@ -186,7 +190,7 @@ def common_start(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 
 def common_end(one: str, other: str, most: int) -> int:
-    """Return the length of the common suffix of two texts, at most `most`."""
+    """Return the length of the common suffix of two texts, limited to `most` characters."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2

@@ -18,8 +18,8 @@ _MOST_TOKENS = 10_000
 def find_end(index: Index, scope: Scope) -> int:
     """Return the offset after the closing brace of a graph or function.
 
-    The search starts at the end of the last statement. If there is no closing brace, return the
-    last possible end.
+    The search starts at the end of the last statement. If no closing brace is found, return the end
+    of the node that contains a nested graph; for other graphs, the start of the next graph.
     """
     at, in_body = max(scope.original.at, 0), False
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)

@@ -36,8 +36,8 @@ class Block:
         path: the tokens between the kind and the opening brace.
         entries: the values of its entries before the offset, by key.
         last: the last closed inner block before the offset; None if an entry follows that block.
-        above: the block directly above in the same outer block; the keyword `above` in this block
-            repeats its values.
+        above: the block directly above in the same outer block, whose values the keyword `above`
+            in this block repeats; None if there is none.
     """
 
     kind: str
@@ -84,7 +84,7 @@ class SectionContext:
 
     @property
     def function(self) -> tuple[str, str, str] | None:
-        """(domain, name, overload) of the function whose block is around the offset; else None."""
+        """The (domain, name, overload) of the function block around the offset; None outside."""
         for block in self.blocks[1:]:
             if block.kind == "function":
                 overload = ""
@@ -220,9 +220,10 @@ _META = re.compile(rf"@meta\(\s*({_STRING})\s*:\s*({_STRING})")
 
 
 def metadata_entries(text: str) -> dict[str, Counter[str]]:
-    """Return, for each key in the metadata section and in `@meta(…)`, the counts of its values.
+    """Return, for each metadata key in the text, how often it has each value.
 
-    Values that are not one-line string literals are counted as "".
+    The keys are those in the metadata section and in `@meta(…)`. The values are string literals
+    with their quotes; values that are not one-line string literals are counted as "".
     """
     found: dict[str, Counter[str]] = {}
     start = text.rfind("\nmetadata {")

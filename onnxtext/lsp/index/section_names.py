@@ -33,15 +33,15 @@ class SectionName:
         name: the name.
         span: the span of the name.
         path: the path from the main graph, or from the function `within`, to the nested graph with
-            the value or node: (node, attribute) of each graph. The step of an attribute that is a
-            list of graphs has the index of the graph.
-        within: the key of the function around the block; None for the main graph.
+            the value or node. It has (step to a node, step to its attribute) for each nested graph
+            on the way.
+        within: the key of the function whose block contains the name; None for the main graph.
         function: the key of the function that the name refers to; None for a value or node.
-        training: for an output of a training graph, the index of the training section, and
-            `initialization` or `algorithm`; else None.
+        training: (index of the training section, `initialization` or `algorithm`) for an output of
+            a training graph; None for other names.
         is_label: whether the name is the label of a node.
-        is_parameter: whether the name is that of a scale or zero point, which an outer graph may
-            define.
+        is_parameter: whether the name is the scale or zero point of a quantized value. An outer
+            graph may define it.
     """
 
     at: int

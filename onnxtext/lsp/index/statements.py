@@ -19,7 +19,7 @@ _MOST = 50_000
 class SpanMapCache:
     """Caches span maps by the kind and text of the statement.
 
-    Their offsets are relative to the start of the statement.
+    The offsets in a span map are relative to the start of the statement.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Located:
         return self.absolute(self.places)
 
     def absolute(self, places: SpanMap) -> Span:
-        """Return the span in the document of a part, which is given by its span map."""
+        """Return the span in the document of a part of the statement; `places` is its span map."""
         return Span(self.at + places.span.start, self.at + places.span.end)
 
     def find(self, *path: str | int) -> Span | None:

@@ -23,12 +23,13 @@ class Statement:
 
     Attributes:
         at: the offset of its start.
-        kind: its grammar rule, for `syntax.span_map`.
+        kind: its grammar rule: `node`, or `value_info` for a declaration.
         item: the `Node` or `ValueInfo` in the syntax tree.
         scope: the graph or function that contains it.
         group: the role of a declared value; `node` for a node.
         number: the index of a node in its graph or function; -1 for a value.
-        limit: its last possible end, which is the start of the next statement outside of it.
+        limit: its last possible end: the start of the next statement, graph or section that is
+            outside of it.
     """
 
     at: int
@@ -49,7 +50,7 @@ class Occurrence:
         statement: the statement that contains the occurrence; None if `known` is set.
         path: alternative paths to the name in the statement's span map; the first that exists
             applies.
-        known: the span of an occurrence outside of statements; else None.
+        known: the span of an occurrence outside of statements; None inside of statements.
     """
 
     role: Role
@@ -63,10 +64,10 @@ class Symbol:
     """A value, label, parameter or function, and the occurrences of its name.
 
     Attributes:
-        key: its key in the index.
+        key: its key in `Index.symbols`.
         name: its name.
-        scope: the graph or function that defines it; if none does, the outermost one around its
-            uses; None for a function.
+        scope: the graph or function that defines it, or else the outermost one around its uses;
+            None if the symbol is a function.
         defined: whether its definition is in the text.
         occurrences: the occurrences of its name.
     """

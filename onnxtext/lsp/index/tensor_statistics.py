@@ -28,8 +28,8 @@ def statistics(
         base_dir: the directory of the document, to find blobs in files; None if unknown.
 
     Returns:
-        The statistics; for strings, their number; for external data, where it is; for data that
-        cannot be read, the reason. None for other data.
+        The statistics of numbers, the number of strings, or the location of external data. A
+        message if the data is too large or cannot be read. None for other data.
     """
     from onnxtext.weights.statistics import describe, describe_entries
 

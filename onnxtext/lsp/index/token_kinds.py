@@ -57,7 +57,7 @@ def tokens_outside_statements(index: Index) -> list[Token]:
 
 
 def statement_tokens(index: Index, statement: Statement) -> list[Token]:
-    """Return the semantic tokens of a statement, plain or not; [] if it has an error."""
+    """Return the semantic tokens of a statement of any kind; [] if it has an error."""
     located = index.located(statement)
     if located is None:
         return []
@@ -98,7 +98,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
 
 
 def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
-    """Return the token type and modifiers of the name of a value, which depend on its role."""
+    """Return the token type and modifiers of a value's name, which depend on the value's role."""
     if scope.position.get(name) != GIVEN:
         return COMPUTED
     return _INPUT if name in index.inputs(scope) else _INITIALIZER
@@ -140,7 +140,7 @@ def plain_tokens(
     Args:
         statement: the statement.
         found: the match of its text (`exporter_lines.match_plain`).
-        meanings: the result of the function `meanings` for it.
+        meanings: the result of the function `meanings` for the statement.
     """
     chunk = found.string
     if statement.kind != "node":
@@ -183,7 +183,7 @@ def _plain_value(
 def meanings(
     index: Index, statement: Statement, given: dict[str, tuple[int, int]] | None
 ) -> tuple[object, ...]:
-    """Return what determines the tokens of a statement, besides its text.
+    """Return the data that determines the tokens of a statement, besides its text.
 
     Args:
         index: the index of the document.

@@ -48,7 +48,7 @@ class EditorView:
 
     @property
     def scope(self) -> Scope:
-        """The graph or body."""
+        """The graph or function body that this view shows."""
         return self._scope
 
     def _holder(self, name: str) -> Scope | None:
@@ -64,7 +64,7 @@ class EditorView:
         return None if text is None else _type(text)
 
     def value(self, name: str) -> Value | None:
-        """Return a value if it is small and known before the model runs."""
+        """Return the elements of a value; None if it is large or unknown before the model runs."""
         holder, analysis = self._holder(name), self._document.current
         if holder is None or analysis is None:
             return None
@@ -99,7 +99,7 @@ class EditorView:
         return None
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return the view of the first caller of this function, and the calling node; else None."""
+        """Return (view of the first caller of this function, calling node); None if not called."""
         subject = self._document.version.index.subject
         for scope in self._document.version.index.scopes if subject is not None else ():
             for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):  # type: ignore[arg-type]
@@ -127,9 +127,10 @@ class EditorView:
 
 
 def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
-    """Yield lines of Markdown that explain where the sizes of a computed value come from.
+    """Yield lines of Markdown that explain where the dimensions of a computed value come from.
 
-    Unknown sizes come first. Nothing is yielded until this version of the text is checked.
+    Unknown dimensions come first. Nothing is yielded until this version of the text is checked, or
+    for inputs and initializers.
     """
     subject = document.version.index.subject
     if document.current is None or subject is None or scope.position.get(name, GIVEN) == GIVEN:

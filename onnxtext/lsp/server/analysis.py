@@ -29,11 +29,11 @@ NEED_VALID_SYNTAX = frozenset(
 """Rules whose findings are dropped if the text has syntax errors, which may be their cause."""
 
 MOST_FINDINGS = 1000
-"""Maximum number of findings of a document to send to the editor, errors first."""
+"""Maximum number of diagnostics of a document to send to the editor, errors first."""
 
 
 Report = Callable[[list[Diagnostic]], None]
-"""Called with the findings of the checker."""
+"""Called with the diagnostics of the checker."""
 
 
 @dataclass(slots=True)
@@ -41,11 +41,11 @@ class Analysis:
     """The result of the checker for one version of a text.
 
     Attributes:
-        diagnostics: the findings, without their `source`.
-        types: the types of values in onnxtext syntax, by the offset of the graph or function, then
-            by the name of the value.
-        values: the small tensors whose elements are known, such as computed shapes, by offset and
-            name like `types`.
+        diagnostics: the diagnostics of the checker; their `source` is None.
+        types: the known types of all values in onnxtext syntax (`float[N, 3]`), by the offset of
+            the graph or function in the text, then by the name of the value.
+        values: the small tensors with known elements, such as computed shapes, by the same offsets
+            and names as `types`.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)

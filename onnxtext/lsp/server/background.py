@@ -37,10 +37,10 @@ class Checker:
     """Checks the newest version of each document, one document at a time.
 
     Args:
-        done: called once for each check, with the URI, the version number, and the whole result or
-            error. Neither function is called for an outdated check.
+        done: called at the end of each check, with the URI, the version number, and the `Analysis`
+            or `WorkerError`.
         found: called before `done`, with the URI, the version number and the diagnostics, as soon
-            as these are known.
+            as these are known. For an outdated check, neither `done` nor `found` is called.
 
     Attributes:
         stopped: the number of checking processes that were stopped.

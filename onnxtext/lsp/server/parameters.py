@@ -51,7 +51,9 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
 
 
 def check_types(params: Any, depth: int = 0) -> None:
-    """Check that parameters with well-known names, also nested ones, have the right types.
+    """Check the types of parameters whose names have a fixed type in the protocol, such as `uri`.
+
+    Nested parameters are checked, too.
 
     pygls would convert wrong types without an error.
 

@@ -81,7 +81,7 @@ class Protocol(LanguageServerProtocol):
     """Validates messages, queues requests, and keeps pygls from storing documents.
 
     Attributes:
-        has_input: returns whether unread input has arrived.
+        has_input: a function that returns whether unread input has arrived.
         computed: the number of requests that were passed to handlers.
     """
 
@@ -165,7 +165,7 @@ class Protocol(LanguageServerProtocol):
             log.warning("an unexpected or invalid response")
 
     def refuse_unread(self, message: str) -> None:
-        """Send a parse error with a text, for input that is not a message."""
+        """Answer input that is not a valid message with a parse error."""
         self._refuse(None, PARSE_ERROR, message)
 
     def _refuse(self, number: int | str | None, code: int, message: str) -> None:

@@ -132,12 +132,13 @@ class Server(LanguageServer):
         """Parse a version of a document and, if the request needs it, index it.
 
         Args:
-            version: the version; None for a request about no open document.
+            version: the version; None for a request about no open document. For the method
+                `workspace/symbol`, None stands for all open documents.
             method: the method of the request.
 
         Returns:
-            Whether everything is ready. If not, input should be handled first, and this method
-            called again.
+            Whether the version is ready. If not, the caller should handle waiting input and then
+            call this method again.
         """
         if version is None:
             documents = self.documents.values() if method == t.WORKSPACE_SYMBOL else ()

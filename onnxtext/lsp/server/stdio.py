@@ -28,7 +28,7 @@ class BadHeader(ValueError):
 
 
 class PipeReader:
-    """Reads messages. A message that has arrived is returned without a wait for the thread."""
+    """Reads messages from the editor. A message that has arrived is returned without waiting."""
 
     def __init__(self, stream: BinaryIO) -> None:
         # Bypass the buffer of the stream, whose lock may be held at exit.
