@@ -126,4 +126,6 @@ class Blobs:
 
 def unknown(digest: str) -> BlobError:
     """Return the error for a blob that is not in the text."""
-    return BlobError(f"the blob {digest} is in no `resources` section of this text", MISSING)
+    return BlobError(
+        f"the `resources` section of this text does not contain the blob {digest}", MISSING
+    )

@@ -134,7 +134,7 @@ def _check_items(at: int, key: str, items: list[Any]) -> None:
     wanted, form = _ITEMS[key]
     for item in items:
         if not isinstance(item, wanted):
-            raise error_at(at, key, f"the items of `{key}` are written like {form}")
+            raise error_at(at, key, f"an item of `{key}` must be written like {form}")
 
 
 def header_entry(at: int, key: str, value: Any) -> tuple[int, str, Any]:
