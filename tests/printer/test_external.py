@@ -69,7 +69,11 @@ def test_references_in_a_model_round_trip() -> None:
         ('external("f", -1, 8)', 15, "the offset of external data must be an integer"),
         ('external("f", 0x10)', 15, "the offset of external data must be an integer"),
         ("external(0, 8)", 10, "the first argument of external data must be the name of its file"),
-        ('external("f", 0, 8, 9)', 21, "external data has a location, an offset and a length"),
+        (
+            'external("f", 0, 8, 9)',
+            21,
+            "external data takes at most a location, an offset and a length",
+        ),
         (
             'external("f", 0, 8) float_data{1}',
             21,

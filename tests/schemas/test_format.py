@@ -206,7 +206,8 @@ def test_comments_and_blanks_change_nothing() -> None:
 
 MISTAKES = {
     "acme.Add (T a) => (T b)": "`T` is neither a type nor a type variable",
-    "acme.Add (T a) => (T b) where T: float, U: double": "no input and no output has the type `U`",
+    "acme.Add (T a) => (T b) where T: float, U: double":
+        "no input or output has the type variable `U`",
     "acme.Add (T a) => (T b) where T: float, T: double": "the type variable `T` is given twice",
     "acme.Add (T a) => (T b) where T: flaot": "`flaot` is not a type",
     "acme.Add (T a) => (T b) where T: float | any": "`any` is not a type",

@@ -73,7 +73,9 @@ def attribute_type(token: str) -> ast.AttributeType:
     kind = _TYPES.get(token)
     if kind is None:
         raise SemanticError(
-            f"`{token}` is not an attribute type", token=token, help=f"one of {', '.join(_TYPES)}"
+            f"`{token}` is not an attribute type",
+            token=token,
+            help=f"write one of {', '.join(_TYPES)}",
         )
     return kind
 
@@ -87,9 +89,9 @@ def bare_graph_name(name: str) -> str:
     """
     if _FLOAT_LIKE_GRAPH.match(name):
         raise SemanticError(
-            f"`{name}` begins like a number",
+            f"`{name}` needs quotes to be a name: it begins like a number",
             token=name,
-            help=f'quote the graph\'s name: "{name}"',
+            help=f'write "{name}"',
         )
     return str(name)
 

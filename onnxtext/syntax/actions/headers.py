@@ -60,7 +60,7 @@ class Header:
         for key, at in self.at.items():
             if key not in keys:
                 errors.append(error_at(at, key, f"`{key}` is not a key of {what}'s header"))
-                errors[-1].help = f"one of {', '.join(sorted(keys))}"
+                errors[-1].help = f"the keys are {', '.join(sorted(keys))}"
         errors[0].others = tuple(errors[1:])
         raise errors[0]
 

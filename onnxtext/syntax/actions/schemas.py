@@ -139,7 +139,8 @@ def _check_variables(schema: OperatorSchema) -> None:
     for name in schema.constraints:
         if name not in used:
             raise SemanticError(
-                f"no input and no output has the type `{name}`", help="remove its constraint"
+                f"no input or output has the type variable `{name}`",
+                help=f"remove `{name}` after `where`",
             )
 
 

@@ -125,7 +125,9 @@ def metadata_block(
     """
     if kind not in BLOCKS:
         raise SemanticError(
-            f"`{kind}` is not a kind of metadata", token=kind, help=f"one of {', '.join(BLOCKS)}"
+            f"`{kind}` is not a kind of metadata",
+            token=kind,
+            help=f"write one of {', '.join(BLOCKS)}",
         )
     if (path is None) != (kind == "graph") and kind != "graph":
         raise SemanticError(
@@ -320,7 +322,7 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
     raise SemanticError(
         "the encoding section is damaged",
         token=word,
-        help="remove it: the model stays the same, only its bytes are then canonical",
+        help="remove the section: the model stays the same, but its bytes become canonical",
     )
 
 
