@@ -126,6 +126,4 @@ class Blobs:
 
 def unknown(digest: str) -> BlobError:
     """Return the error for a blob that is not in the text."""
-    return BlobError(
-        f"the `resources` section of this text does not contain the blob {digest}", MISSING
-    )
+    return BlobError(f"no `resources` section of this text contains the blob {digest}", MISSING)

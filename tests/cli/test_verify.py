@@ -135,7 +135,7 @@ def test_other_violated_laws_are_reported(model: Path) -> None:
     assert first.startswith(f"BROKEN {model}  ")
     assert differs.startswith("  L1: the bytes differ from byte 0x3 (graph) on: ")
     assert meaning.endswith("another model: graph.name was 'g' and became 'gx'")
-    assert "line 6 is printed differently the second time: 'g (float[N] x)" in printed
+    assert "line 6 is printed differently the second time: it was 'g (float[N] x)" in printed
 
 
 BREAK_PRINTER = """

@@ -87,7 +87,7 @@ def test_exporters_metadata_leaves_the_graph() -> None:
         ('nod y { a: "b" }', "nod", "`nod` is not a kind of metadata"),
         ('output w { a: "b" }', "w", "no output is named `w`"),
         ('value_info x { a: "b" }', "x", "no entry of `value_info` is named `x`"),
-        ('node [m1] { k: "v" } node y { k: abov }', "abov", "a string, or `above`"),
+        ('node [m1] { k: "v" } node y { k: abov }', "abov", "a string or `above`"),
     ],
 )
 def test_wrong_blocks_are_located_errors(block: str, wrong: str, message: str) -> None:
