@@ -95,8 +95,8 @@ def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> 
         raise OnnxTextError(
             Diagnostic(
                 "model-too-large",
-                f"the {subject} {size:,} bytes: protobuf reads and writes no message of more than "
-                f"{MOST_BYTES:,}",
+                f"the {subject} {size:,} bytes, but protobuf cannot read or write messages "
+                f"of more than {MOST_BYTES:,}",
                 source=source,
                 labels=(Label(Span(at, min(at + 1, len(source.text)))),),
                 help="`onnxtext to-binary --externalize` writes weights to a file of external data",

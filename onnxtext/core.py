@@ -31,7 +31,7 @@ def core() -> Core:
     """
     wanted = os.environ.get("ONNXTEXT_CORE", "")
     if wanted not in ("", "native", "python"):
-        raise CoreError(f"ONNXTEXT_CORE is `native` or `python`, not `{wanted}`")
+        raise CoreError(f"ONNXTEXT_CORE must be `native` or `python`, not `{wanted}`")
     if wanted == "python":
         return "python"
     # The compiled core writes little-endian only.

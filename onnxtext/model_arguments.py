@@ -53,7 +53,7 @@ class Given:
             case "NodeProto":
                 model.graph.node.add().ParseFromString(self.content)
             case _:
-                raise TypeError(f"expected a model, graph, function or node, not a {self.message}")
+                raise TypeError(f"expected a model, graph, function or node, not {self.message}")
         return Given(model.SerializeToString(), self.name, self.base)
 
 
@@ -75,7 +75,8 @@ def read_given(source: object, name: str | None = None) -> Given:
         case str():
             if _FILE_NAME.fullmatch(source):
                 raise TypeError(
-                    f"a string is a text: pass pathlib.Path({source!r}) to read the file"
+                    "this string looks like a file name, but a str is read as a text: pass "
+                    f"pathlib.Path({source!r}) to read the file"
                 )
             return Given(source, name or "<string>")
         case bytes() | bytearray() | memoryview():
@@ -85,7 +86,7 @@ def read_given(source: object, name: str | None = None) -> Given:
     try:
         proto = message_of(source)
     except TypeError as error:
-        raise TypeError(f"{error}; pass such an object, a text, bytes or a path") from None
+        raise TypeError(f"{error}; a text, bytes or a path is accepted, too") from None
     message = message_name(type(proto))
     return Given(proto.SerializeToString(), name or "<message>", None, message)
 
@@ -125,7 +126,8 @@ def message_of(source: Any) -> Any:
 
         return onnx_ir.to_proto(source)
     raise TypeError(
-        f"{type(source).__name__} is no message of onnx, and no object of onnx_ir or onnxscript"
+        "expected a message of onnx, or an object of onnx_ir or onnxscript, not "
+        f"{type(source).__name__}"
     )
 
 
@@ -144,4 +146,4 @@ def message_name(kind: type) -> str:
             return message_spec(name).name
         except KeyError:
             pass
-    raise TypeError(f"{kind.__name__} has no text: it is no message of the onnx package")
+    raise TypeError(f"{kind.__name__} is not a message type of the onnx package")

@@ -213,8 +213,8 @@ def _restore_encoding(
             if _same_model(restored, model, elsewhere):
                 return restored
     warnings.warn(
-        f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
-        "remove the section",
+        f"{name}: the encoding section does not fit the model (was the text edited?), so the model "
+        "is encoded canonically; remove the section",
         OnnxTextWarning,
         stacklevel=4,
     )
@@ -249,7 +249,7 @@ def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
         raise OnnxTextError(
             Diagnostic(
                 "too-deep",
-                "messages would be nested deeper than the hundred levels that protobuf reads",
+                "the text needs messages nested more than 100 levels deep, the limit of protobuf",
                 source=source,
             )
         ) from None

@@ -190,7 +190,7 @@ def _compare_trees(wanted: object, made: object) -> list[Difference]:
         return []
     path, left, right = _first_unequal(wanted, made, "")
     where = path or "the model"
-    message = f"the printed text parses to another model: {where} is {left}, then {right}"
+    message = f"the printed text parses to another model: {where} was {left} and became {right}"
     return [Difference("L3", message, path=path or None)]
 
 
@@ -227,7 +227,7 @@ def _compare_printed(text: str, model: Model) -> list[Difference]:
     same = min(len(before), len(after))
     line = next((at for at, (left, right) in pairs if left != right), same)
     left, right = [lines[line] if line < len(lines) else "" for lines in (before, after)]
-    looks = f"{_short(left)}, then {_short(right)}"
+    looks = f"it was {_short(left)} and became {_short(right)}"
     message = f"line {line + 1} is printed differently the second time: {looks}"
     return [Difference("L3", message, line=line + 1)]
 

@@ -102,18 +102,18 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
         raise ValueInfoError(_HELP[decorator])
     parts = [item for item in items if isinstance(item, Word)]
     if len(set(parts)) < len(parts):
-        raise ValueInfoError(f"@{decorator} names a part twice")
+        raise ValueInfoError(f"an argument of @{decorator} is given twice")
     return Order(tuple(items), frozenset(without))
 
 
 _HELP = {
     DECORATOR: (
-        "write @value_info(initializers), with initializers, inputs, outputs, values, nodes or "
-        'names in their order, and without: ["name"]'
+        "the arguments of @value_info must be initializers, inputs, outputs, values, nodes or "
+        'names of values as strings, in their order; without: ["name"] excludes values'
     ),
     INITIALIZERS: (
-        'write @initializers("name"), with the names of initializers, inputs or values in the '
-        "order of the initializers"
+        "the arguments of @initializers must be inputs, values or names of initializers as "
+        "strings, in their order"
     ),
 }
 

@@ -75,7 +75,7 @@ def data_of_blob(
     """
     element = ELEMENTS.get(type.element)
     if element is None:
-        raise BlobError(f"a tensor of type {type.element} has no typed field", SIZE)
+        raise BlobError(f"a tensor of type {type.element} cannot have typed data", SIZE)
     held: TypedData | StringData
     if element.kind == "string":
         held = StringData(_strings(blob, data))
@@ -84,7 +84,8 @@ def data_of_blob(
     found, wanted = entry_count(type, held), wanted_entries(type)
     if found != wanted:
         raise BlobError(
-            f"the blob {blob.digest} has {found} entries, a tensor of this type has {wanted}", SIZE
+            f"the blob {blob.digest} has {found} entries, but a tensor of this type needs {wanted}",
+            SIZE,
         )
     return held
 
@@ -112,7 +113,7 @@ def list_of_blob(
     if kind is AttributeType.STRINGS:
         return _strings(blob, data)
     if kind not in _LISTS:
-        raise BlobError("only lists of numbers or strings are written as a blob in braces", SIZE)
+        raise BlobError("a blob in braces can only stand for a list of numbers or strings", SIZE)
     return _entries(_LISTS[kind], blob, data)
 
 
@@ -142,7 +143,7 @@ def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Float
 def _strings(blob: TypedBlob, data: bytes | memoryview) -> tuple[bytes, ...]:
     strings = split_strings(data)
     if strings is None:
-        raise BlobError(f"the bytes of the blob {blob.digest} are no list of strings", SIZE)
+        raise BlobError(f"the bytes of the blob {blob.digest} are not a list of strings", SIZE)
     return strings
 
 
@@ -150,5 +151,5 @@ def _entries(field: str, blob: TypedBlob, data: bytes | memoryview) -> bytes:
     try:
         return unpack_entries(field, data)
     except ValueError as error:
-        message = f"the bytes of the blob {blob.digest} are no list of entries of {field}: {error}"
+        message = f"the bytes of the blob {blob.digest} are not entries of {field}: {error}"
         raise BlobError(message, SIZE) from None

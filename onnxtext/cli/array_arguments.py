@@ -41,7 +41,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
         try:
             made = np.load(path, allow_pickle=False)
         except (ValueError, EOFError) as error:
-            raise CommandError("no-input", f"{path} is no .npy file: {error}") from None
+            raise CommandError("no-input", f"{path} is not a .npy file: {error}") from None
     if not isinstance(made, np.ndarray):
-        raise CommandError("no-input", f"{path} holds several arrays; name a .npy file")
+        raise CommandError("no-input", f"{path} contains several arrays; name a .npy file")
     return made

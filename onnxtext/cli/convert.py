@@ -176,8 +176,8 @@ def _read_file(conversion: Conversion, source: Path) -> bytes:
         if size > MOST_BYTES:
             raise CommandError(
                 "model-too-large",
-                f"{source} has {size:,} bytes: protobuf reads and writes no message of more than "
-                f"{MOST_BYTES:,}",
+                f"{source} has {size:,} bytes, but protobuf cannot read or write messages of "
+                f"more than {MOST_BYTES:,}",
                 help="keep its weights in external data, as onnx.save(…, save_as_external_data="
                 "True) does",
             )

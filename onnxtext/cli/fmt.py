@@ -31,8 +31,8 @@ Examples:
   onnxtext fmt - <model.onnxtxt           as a filter, for editors
 
 \b
-Comments exclude statements: `# fmt: skip` behind a statement, or
-`# fmt: off` and `# fmt: on` on their own lines around some.
+Comments keep statements unformatted: `# fmt: skip` after one statement, or
+`# fmt: off` and `# fmt: on` on lines of their own around several.
 
 \b
 Exit status:
@@ -66,8 +66,8 @@ class FormatOptions:
     "--exclude",
     multiple=True,
     metavar="PATTERN",
-    help="Exclude files and directories below a directory FILE whose relative path or name matches "
-    "(*, ?, [...]). May be repeated.",
+    help="If FILE is a directory, skip the files and directories below it whose relative path or "
+    "name matches PATTERN (*, ?, [...]). May be repeated.",
 )
 @reporting_options
 def command(

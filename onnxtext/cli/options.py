@@ -76,15 +76,15 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
             "--output",
             metavar="OUT",
             type=output,
-            help="The file to write, or - for standard output. For several INs, the directory to "
-            "write into: it exists or ends in /.",
+            help="The file to write, or - for standard output. For several INs, a directory: an "
+            "existing one, or a name that ends in / to create it.",
         ),
         click.option(
             "-f",
             "--force",
             is_flag=True,
-            help="Overwrite existing files. Without it an existing file is an error unless it has "
-            "the same content already.",
+            help="Overwrite existing files. Without this option, an existing file is an error, "
+            "unless it has the same content already.",
         ),
     )
 
@@ -98,9 +98,9 @@ def reporting_options(command: F) -> F:
             type=click.Choice(FORMATS),
             default="full",
             show_default=True,
-            help="Format of findings on standard error: with the source line, in one line, as one "
-            "JSON list of all (empty if there are none), as one SARIF log, or as annotations for "
-            "GitHub Actions.",
+            help="Format of findings on standard error. full: with the source line; concise: "
+            "one line each; json: one JSON list, empty if there are no findings; sarif: one SARIF "
+            "log; github: annotations for GitHub Actions.",
         ),
         click.option(
             "--color",

@@ -70,7 +70,7 @@ def find_changes(
     from onnxtext.source import Span
 
     if subject.model is None:
-        message = "only whole models can be converted: this text is a part without opset imports"
+        message = "only whole models can be converted, not a part without opset imports"
         return [Diagnostic("edit-refused", message, source=source, labels=(Label(Span(0, 0)),))]
     try:
         plan = plan_conversion(subject.model, targets, subject)

@@ -137,8 +137,8 @@ def _external(job: Job) -> ExternalFile:
 @click.option(
     "--embed-external",
     is_flag=True,
-    help="Embed ONNX external data of the text in the model. Its files are found from the text's "
-    "directory.",
+    help="Embed ONNX external data of the text in the model. Its files are looked up relative to "
+    "the text's directory.",
 )
 @reporting_options
 def command(

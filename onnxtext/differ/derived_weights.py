@@ -96,7 +96,10 @@ def compare_types(
     left, right = ELEMENTS[old.type.element], ELEMENTS[new.type.element]
     one, other = elements_of(left, before, count), elements_of(right, after, count)
     if one is None or other is None:
-        return WeightChange(count, note=f"values cannot be compared {names}")
+        return WeightChange(
+            count,
+            note=f"values of type {old.type.element} and {new.type.element} cannot be compared",
+        )
     changed = _count_changed(one, other) if left.bits >= 8 and right.bits >= 8 else None
     if changed == 0:
         return WeightChange(count, how=f"cast {names}")

@@ -41,7 +41,10 @@ def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
         return  # missing weights were compared by their digests
     if whole[0] != whole[1]:
         change = FieldChange(
-            "", "model", None, "a field that the diff does not compare differs: please report this"
+            "",
+            "model",
+            None,
+            "the models differ in a field that the diff does not compare: please report this",
         )
         out.changed("model", "", old.position(""), new.position(""), [change])
 

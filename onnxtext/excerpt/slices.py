@@ -42,7 +42,7 @@ def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file
             raise ShowError.unknown("value or node", name, list(known), file)
     names = ", ".join(f"`{name}`" for name in wanted)
     raise ShowError.of(
-        f"no graph has all of {names}", file, "for a value of a nested graph, name its node"
+        f"no graph contains all of {names}", file, "for a value of a nested graph, name its node"
     )
 
 

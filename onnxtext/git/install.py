@@ -189,8 +189,8 @@ def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str
         if other not in ("unspecified", "unset", "set", "onnxtext"):
             raise failed(
                 f"*.onnx has another filter here: {other}",
-                help="a file has one filter: remove the other from the attributes first, or use "
-                "install --mode textconv, which works with any filter",
+                help="a file can have only one filter: remove the other one from the attributes, "
+                "or use install --mode textconv, which works with any filter",
             )
 
 

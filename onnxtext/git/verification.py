@@ -145,7 +145,7 @@ def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
     if data and not has_binary_content(data):
         problem = "it is stored as text, but no filter converts it to a model"
         return VerifyResult(
-            file.path, "text", (f"{problem}: `onnxtext git install --mode filter`",)
+            file.path, "text", (f"{problem}: run `onnxtext git install --mode filter`",)
         )
     cleaned = clean(data, limit=len(data))
     return VerifyResult(file.path, "binary", () if cleaned.data or not data else cleaned.warnings)

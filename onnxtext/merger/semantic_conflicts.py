@@ -96,7 +96,10 @@ def _references(subject: Subject) -> Iterator[Finding]:
 
 
 def _reference(name: str, item: Any) -> Finding:
-    message = f"a statement describes {quoted(name)}, which is not defined"
+    message = (
+        "a value info, quantization annotation or training binding refers to "
+        f"{quoted(name)}, which is not defined"
+    )
     return Finding("reference-undefined", message, (Place(item),), _HELP)
 
 

@@ -72,7 +72,9 @@ def merge_texts(
         pass
     text, conflicts, by_git = merge_lines(base, ours, theirs, markers)
     notes = [
-        f"{reason}; merged line by line" if by_git else f"{reason}, and `git merge-file` failed"
+        f"{reason}; merged line by line"
+        if by_git
+        else f"{reason}, and `git merge-file` failed: the whole texts are one conflict"
     ]
     if not conflicts and not _parses(text) and _parses(ours) and _parses(theirs):
         text, conflicts = whole_conflict(base, ours, theirs, markers), 1
@@ -91,8 +93,8 @@ def _merge_statements(
     notes: list[str] = []
     if mine.presence != others.presence:
         notes.append(
-            "the sides have different presence defaults (`onnxtext` or `explicit` in the header), "
-            "which affects the statements of both"
+            "the headers of ours and theirs differ in `onnxtext` or `explicit`, which determine "
+            "how empty fields of the merged statements are stored"
         )
     try:
         versions, known = lower_all(trees, resources)

@@ -126,7 +126,10 @@ def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Eleme
         place = start + len(inner) - 2
         if not splat:
             raise LiteralError(
-                "expected an element, found '...'", place, 3, "'...' is for brackets: [0, ...]"
+                "expected an element, found '...'",
+                place,
+                3,
+                "'...' is only valid in brackets: [0, ...]",
             )
         inner = inner[:-3].rstrip(BLANKS)
         if not inner.endswith(",") or not inner[:-1].strip(BLANKS):

@@ -126,4 +126,4 @@ class Blobs:
 
 def unknown(digest: str) -> BlobError:
     """Return the error for a blob that is not in the text."""
-    return BlobError(f"the blob {digest} is in no `resources` section of this text", MISSING)
+    return BlobError(f"no `resources` section of this text contains the blob {digest}", MISSING)

@@ -109,7 +109,7 @@ def test_compare_shows_which_values_differ(files: Path) -> None:
         (["--random", "--input", 'x={"a": 1}'], 2, "is neither a number nor a list"),
         (["--random", "--input", 'x="a"'], 2, "is neither a number nor a list"),
         (["--random", "--input", "x=@none.npy"], 2, "error[cannot-read]: cannot read none.npy"),
-        (["--random", "--input", "x=@m.onnx"], 2, "error[no-input]: m.onnx is no .npy file"),
+        (["--random", "--input", "x=@m.onnx"], 2, "error[no-input]: m.onnx is not a .npy file"),
         (["--random", "--output", "z.npy"], 2, "error[no-input]: there is no output z"),
         (["--random", "--output", "y=no/y.npy"], 2, "error[cannot-write]"),
         (

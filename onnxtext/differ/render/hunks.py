@@ -27,7 +27,7 @@ _HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name
 VERDICTS = {
     "same": "the models are the same",
     "stored-differently": "same model, stored differently",
-    "names-differ": "equal up to the names of internal values",
+    "names-differ": "equal except for names of internal values, nodes and graphs",
     "differ": "the models differ",
 }
 

@@ -167,7 +167,7 @@ async def convert(server: Server, params: Any) -> dict[str, Any]:
     target = _path(getattr(params, "target", None))
     verb = getattr(params, "direction", "")
     if verb not in ("to-binary", "from-binary"):
-        raise RequestError("direction has to be to-binary or from-binary")
+        raise RequestError("the direction must be to-binary or from-binary")
     arguments = [verb, str(path), "-o", str(target), "--output-format", "json"]
     if getattr(params, "force", False):
         arguments.append("--force")

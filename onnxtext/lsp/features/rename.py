@@ -115,7 +115,8 @@ def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str
             if other.defined:
                 return f"`{new}` is already a value of {words}"
             return (
-                f"`{new}` is used in {words}, but not defined there: the use would mean this value"
+                f"`{new}` is used in {words}, but not defined there: this use would refer to the "
+                "renamed value"
             )
     return None
 

@@ -73,7 +73,9 @@ def attribute_type(token: str) -> ast.AttributeType:
     kind = _TYPES.get(token)
     if kind is None:
         raise SemanticError(
-            f"`{token}` is not an attribute type", token=token, help=f"one of {', '.join(_TYPES)}"
+            f"`{token}` is not an attribute type",
+            token=token,
+            help=f"write one of {', '.join(_TYPES)}",
         )
     return kind
 
@@ -87,9 +89,9 @@ def bare_graph_name(name: str) -> str:
     """
     if _FLOAT_LIKE_GRAPH.match(name):
         raise SemanticError(
-            f"`{name}` begins like a number",
+            f"`{name}` needs quotes to be a name: it begins like a number",
             token=name,
-            help=f'quote the graph\'s name: "{name}"',
+            help=f'write "{name}"',
         )
     return str(name)
 
@@ -130,7 +132,8 @@ def attribute(
     elif type(value) is ast.Record:
         if wanted is not None:
             raise SemanticError(
-                "a record contains its type", help="write {type: …} without annotation"
+                "an attribute with a record cannot have a type after its name",
+                help="write the type in the record: {type: …}",
             )
         kind, result = None, value
     else:
@@ -183,7 +186,7 @@ def repeated_numbers(token: str) -> list[ast.Number]:
     texts = [text.strip(" \t\n\v\f\r") for text in token[1:-1].split(",")]
     if texts.pop() != "..." or not texts:
         raise SemanticError(
-            "a list with a length ends in `...`",
+            "a list whose type has a length must end in `...`",
             token=token,
             help="remove the length after the type, or write `...` after the last item",
         )
@@ -211,7 +214,7 @@ def _blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
 def _typed_blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
     if wanted not in (_A.FLOATS, _A.INTS, _A.STRINGS):
         raise SemanticError(
-            "a blob in braces is a list; declare its type",
+            "an attribute whose value is a blob in braces must be declared as a list",
             help='write ints, floats or strings, as in `xs: ints = {blob"9f2c…"}`',
             code="attribute-type-unknown" if wanted is None else "attribute-type-mismatch",
         )
@@ -230,7 +233,7 @@ def _single(
 
 def _mismatch(wanted: ast.AttributeType, kind: ast.AttributeType, token: str | None = None) -> None:
     raise SemanticError(
-        f"the attribute is declared {wanted.name.lower()}, its value is of type "
+        f"the attribute is declared as {wanted.name.lower()}, but its value has the type "
         f"{kind.name.lower()}",
         token=token,
         code="attribute-type-mismatch",
@@ -291,7 +294,7 @@ def _empty(many: ast.AttributeType | None) -> ast.AttributeValue:
 
 def _mixed(kind: ast.AttributeType, token: str | None = None) -> None:
     raise SemanticError(
-        f"the items of a list must have the type of the first item, here {kind.name.lower()}",
+        f"the items of a list must have the type of its first item, {kind.name.lower()}",
         token=token,
         code="attribute-type-mismatch",
     )
@@ -344,7 +347,7 @@ def _number_list(
     except LiteralError as error:
         raise from_literal(error, items.token) from None
     raise SemanticError(
-        f"the attribute is declared as `{LIST_OF[one].name.lower()}`, but its value is a list of "
+        f"the attribute is declared as {LIST_OF[one].name.lower()}, but its value is a list of "
         "numbers",
         token=items.token,
         code="attribute-type-mismatch",

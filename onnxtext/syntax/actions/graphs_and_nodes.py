@@ -97,7 +97,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
             error = SemanticError(
                 "a comma between two nodes",
                 length=1,
-                help='remove the comma; an output that is left out is written ""',
+                help='remove the comma; write "" for an omitted output',
             )
             error.at = node.at
             raise error

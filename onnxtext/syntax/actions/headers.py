@@ -60,7 +60,7 @@ class Header:
         for key, at in self.at.items():
             if key not in keys:
                 errors.append(error_at(at, key, f"`{key}` is not a key of {what}'s header"))
-                errors[-1].help = f"one of {', '.join(sorted(keys))}"
+                errors[-1].help = f"the keys are {', '.join(sorted(keys))}"
         errors[0].others = tuple(errors[1:])
         raise errors[0]
 
@@ -134,7 +134,7 @@ def _check_items(at: int, key: str, items: list[Any]) -> None:
     wanted, form = _ITEMS[key]
     for item in items:
         if not isinstance(item, wanted):
-            raise error_at(at, key, f"the items of `{key}` are written like {form}")
+            raise error_at(at, key, f"an item of `{key}` must be written like {form}")
 
 
 def header_entry(at: int, key: str, value: Any) -> tuple[int, str, Any]:

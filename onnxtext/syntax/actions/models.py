@@ -90,7 +90,7 @@ def function(
             raise error_at(
                 value.at,
                 value.name,
-                "an input or output without a type cannot have decorators here",
+                "an input or output of a function can have decorators only if it has a type",
             )
     get = head.values.get
     made = Function(

@@ -37,7 +37,9 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
         SemanticError: the digest is invalid, or the encoding is unknown or damaged.
     """
     if not _DIGEST.fullmatch(digest):
-        raise SemanticError("a resource begins with 16 to 64 hexadecimal digits of its SHA-256")
+        raise SemanticError(
+            "the name of a resource must be the first 16 to 64 hexadecimal digits of its SHA-256"
+        )
     if encoding != "base64":
         raise SemanticError(
             f"`{encoding}` is not an encoding of resources", token=encoding, help="write base64"
@@ -88,7 +90,7 @@ def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
     """
     if none != "none":
         raise SemanticError(
-            "resources are in braces, or `none`", token=none, help="write resources { … }"
+            "expected `{` or `none` after `resources`", token=none, help="write resources { … }"
         )
     return word, Resources(left_out=True)
 

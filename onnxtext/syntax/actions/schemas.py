@@ -139,7 +139,8 @@ def _check_variables(schema: OperatorSchema) -> None:
     for name in schema.constraints:
         if name not in used:
             raise SemanticError(
-                f"no input and no output has the type `{name}`", help="remove its constraint"
+                f"no input or output has the type variable `{name}`",
+                help=f"remove `{name}` after `where`",
             )
 
 
@@ -164,7 +165,8 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")
         if any(argument.key is not None for argument in decorator.arguments):
             raise SemanticError(
-                f"`@{name}` takes positional arguments only", help="write values only"
+                f"`@{name}` takes positional arguments only",
+                help="remove the names of the arguments",
             )
         found[name] = tuple([argument.value for argument in decorator.arguments])
     return found
@@ -203,7 +205,9 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
         SemanticError: the attribute has no type, or its default refers to a parameter.
     """
     if isinstance(attribute.value, Reference):
-        raise SemanticError("a default cannot refer to a parameter", help="write a value")
+        raise SemanticError(
+            "a default cannot refer to an attribute parameter", help="write a value"
+        )
     if attribute.type is None:
         raise SemanticError(
             f"the attribute `{attribute.name}` has no type",
@@ -226,7 +230,9 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
             "the arguments of `@values` must be strings", help='write @values("one", "other")'
         )
     if values and attribute.type not in (AttributeType.STRING, AttributeType.STRINGS):
-        raise SemanticError("only an attribute with strings can have `@values`", help="remove it")
+        raise SemanticError(
+            "only an attribute with strings can have `@values`", help="remove the decorator"
+        )
     texts = tuple([value.decode("utf-8", "surrogateescape") for value in values])
     bare = replace(attribute, decorators=())
     return FormalAttribute(bare, required, texts, _text(found, "doc"))
@@ -267,7 +273,7 @@ def empty_variadic_formal(
     """Return the formal value for `T inputs...?`, which takes zero or more values."""
     made = _formal(at, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
-        raise error_at(at, name, "`@least` contradicts the `?`")
+        raise error_at(at, name, "`@least` cannot be combined with `...?`")
     made.least = 0
     return made
 
@@ -306,14 +312,19 @@ def fixed_type(type: Type) -> Type:
         else:
             inner = inner.element
     if inner.decorators:
-        raise SemanticError("types of signatures have no decorators", help="remove it")
+        raise SemanticError(
+            "a type in a signature cannot have decorators", help="remove the decorator"
+        )
     if getattr(inner, "shape", ()) != ():
         raise SemanticError(
-            "types of signatures have no dimensions",
+            "a type in a signature cannot have dimensions",
             help="write the element type alone; a body in braces gives a rule for shapes",
         )
     if getattr(inner, "element", "") == "undefined":
-        raise SemanticError("`undefined` is not a type of values", help="write its element type")
+        raise SemanticError(
+            "a value cannot have the type `undefined`",
+            help="write an element type, such as float",
+        )
     return type
 
 

@@ -174,7 +174,7 @@ class SectionBinding:
         if isinstance(item, Block):
             try:
                 if item.kind == "function":
-                    raise SemanticError("functions cannot contain functions", token=item.kind)
+                    raise SemanticError("a function cannot contain a function", token=item.kind)
                 self._attach(function, item)
             except SemanticError as error:
                 self._collect(error)
@@ -195,7 +195,11 @@ class SectionBinding:
         if block.kind == "node":
             self._node(owner, path[-1], block.kind, len(path) - 1).metadata = entries
         elif path[-1].is_label:
-            raise SemanticError("only nodes have labels", token=block.kind, help="write the name")
+            raise SemanticError(
+                "only a node can be named by its label",
+                token=block.kind,
+                help="write the name without brackets",
+            )
         elif block.kind == "tensor":
             self._attach_tensor(owner, name, block)
         else:
@@ -216,9 +220,9 @@ class SectionBinding:
         """
         if len(path) % 2:
             raise SemanticError(
-                "the path of a graph names nodes and attributes in turn",
+                "the path of a graph must alternate between a node and one of its attributes",
                 token=token,
-                help="such as graph output.then_branch",
+                help="write NODE.ATTRIBUTE, such as graph output.then_branch",
             )
         for index in range(0, len(path), 2):
             node_step, step = path[index : index + 2]
@@ -296,7 +300,7 @@ class SectionBinding:
         self._compared += len(known)
         similar = difflib.get_close_matches(name, known, 1)
         what = {
-            "node": "no node's first output is named",
+            "node": "no node has the first output",
             "label": "no node has the label",
             "graph": "no attribute with a graph is named",
             "value_info": "no entry of `value_info` is named",

@@ -125,20 +125,26 @@ def metadata_block(
     """
     if kind not in BLOCKS:
         raise SemanticError(
-            f"`{kind}` is not a kind of metadata", token=kind, help=f"one of {', '.join(BLOCKS)}"
+            f"`{kind}` is not a kind of metadata",
+            token=kind,
+            help=f"write one of {', '.join(BLOCKS)}",
         )
     if (path is None) != (kind == "graph") and kind != "graph":
-        raise SemanticError(f"metadata of a {kind} needs its name", token=kind)
+        raise SemanticError(
+            f"the metadata block `{kind}` needs a name",
+            token=kind,
+            help=f"write {kind} NAME {{ … }}",
+        )
     if overload is not None and kind != "function":
-        raise SemanticError("only functions have overloads", token=kind)
+        raise SemanticError("only a function can have an overload", token=kind)
     if kind != "function":
         for item in items:
             if isinstance(item, Block):
                 raise SemanticError(
-                    f"a metadata block of a {kind} can contain entries only", token=item.kind
+                    f"the metadata block `{kind}` can contain entries only", token=item.kind
                 )
     elif any(step.is_label for step in path or ()):
-        raise SemanticError("functions have no labels", token=kind, help="write NAME { … }")
+        raise SemanticError("a function cannot have a label", token=kind, help="write NAME { … }")
     else:
         _fill_repeated(items)
     return Block(kind, tuple(path or ()), overload, items)
@@ -152,7 +158,9 @@ def repeated_entry(key: str, word: str) -> Repeated:
     """
     if word != "above":
         raise SemanticError(
-            "the value of metadata is a string, or `above`", token=word, help=f'write "{word}"'
+            "the value of a metadata entry must be a string or `above`",
+            token=word,
+            help=f'write "{word}"',
         )
     return Repeated(key, word)
 
@@ -221,7 +229,7 @@ def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
     """
     if none != "none":
         raise SemanticError(
-            "metadata has blocks, or is `none`", token=none, help="write metadata { … }"
+            "expected `{` or `none` after `metadata`", token=none, help="write metadata { … }"
         )
     return word, True
 
@@ -234,7 +242,9 @@ def indexed_step(name: str, numbers: str) -> Step:
     """
     index = numbers[1:-1].strip()
     if not index.isdigit() or len(index) > 9:
-        raise SemanticError("the index of a graph is a number", token=numbers)
+        raise SemanticError(
+            "the index of a graph must be a number of at most 9 digits", token=numbers
+        )
     return Step(name, int(index))
 
 
@@ -264,8 +274,8 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
             raise SemanticError(
                 fault,
                 token=name,
-                help="training has initialization and algorithm, which are graphs, and "
-                'initialization_binding and update_binding, ["name": "name"]',
+                help="the fields are initialization and algorithm, which are graphs, and "
+                'initialization_binding and update_binding, which are lists: ["name": "name"]',
             )
         seen.add(name)
         setattr(made, name, value)
@@ -312,7 +322,7 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
     raise SemanticError(
         "the encoding section is damaged",
         token=word,
-        help="remove it: the model stays the same, only its bytes are then canonical",
+        help="remove the section: the model stays the same, but its bytes become canonical",
     )
 
 

@@ -76,9 +76,7 @@ def _dim(text: str, token: str) -> ast.Dim:
     if text == "?":
         return None
     what = f"`{text}` is not a dimension" if text else "a dimension is missing"
-    raise SemanticError(
-        what, token=token, help='a dimension is a size, a name, "an expression" or ?'
-    )
+    raise SemanticError(what, token=token, help='write a size, a name, "an expression" or ?')
 
 
 def scalar_type(element: str) -> ast.TensorType:

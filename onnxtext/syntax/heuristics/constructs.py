@@ -188,7 +188,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
     elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
-        message = "headers are written in `<…>`"
+        message = "a header must be in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
 
 
@@ -252,7 +252,9 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     returned = _RETURN.search(context.text, context.line_end, context.line_end + _LONGEST_HEADER)
     if returned is not None:
         edits.append(Edit(Span(*returned.span(1)), ""))
-    message = f"`{found[1]}` does not belong here: a graph is written `NAME (…) => (…) {{…}}`"
+    message = (
+        f"`{found[1]}` does not belong here: a graph must have the form `NAME (…) => (…) {{…}}`"
+    )
     span = Span(start, start + len(found[1]))
     help = "write `NAME (float[N] x) => (float[N] y) {` and, after the nodes, `}`"
     least = 1 if returned is None else 0
@@ -285,7 +287,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         size = next((n for n, token in enumerate(rest) if token == "]"), None)
         if size and all(context.name(t) in {"WORD", "INT", "COMMA", "STRING"} for t in rest[:size]):
             span = Span(rest[0].at, rest[size].end)
-            message = "dimensions are written in `[…]`"
+            message = "dimensions must be in `[…]`"
             edits = (Edit(Span(tokens[index].end, rest[0].at), "["),)
             yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=1)
         return
