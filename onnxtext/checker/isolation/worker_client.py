@@ -29,8 +29,9 @@ class Failure:
     """The reason why a request has no answer.
 
     Attributes:
-        kind: the child crashed, exceeded its time or memory, or could not be started
-            (`unavailable`); or the request was not sent, after too many failures (`stopped`).
+        kind: `crash` if the child crashed, `time` or `memory` if it exceeded this limit,
+            `unavailable` if it could not be started, `stopped` if the request was not sent because
+            too many earlier requests had failed.
         detail: the signal, or the last line of the child's error output; may be empty.
     """
 
@@ -43,8 +44,7 @@ class Died(Exception):
 
     Attributes:
         failure: the reason.
-        outside: whether the cause may lie outside of the request, so that sending the request again
-            may succeed.
+        outside: whether the request may not be the cause, so that sending it again may succeed.
     """
 
     def __init__(self, failure: Failure, *, outside: bool = False) -> None:
