@@ -135,7 +135,7 @@ def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -
         model: the edited model; changed in place.
         before: the inferred shapes before the edit.
         after: the inferred shapes after the edit.
-        names: values of the main graph to skip, because the edit has set their shapes.
+        names: the names of values of the main graph to skip, because the edit set their shapes.
     """
     for number, scope in enumerate(walk_graphs(model)):
         if not isinstance(scope, Graph):

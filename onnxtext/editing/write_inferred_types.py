@@ -168,7 +168,7 @@ class Change:
     """An inferred type to write at one output or declaration.
 
     Attributes:
-        type: the type.
+        type: the type to write.
         put: a function that writes the type.
         is_new: whether the value had no declared type.
     """

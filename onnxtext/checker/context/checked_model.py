@@ -99,7 +99,7 @@ class Subject:
 
     @property
     def has_graph(self) -> bool:
-        """Whether the main graph is used: no `@unset(graph)` or `@set(graph: …)` overrides it."""
+        """Whether the main graph is checked, because no `@unset` or `@set` overrides it."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)
 
     def nodes(self) -> Iterator[tuple[Scope, Node]]:

@@ -54,7 +54,7 @@ class FileTable:
         }
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the schema (`Signature`) of an operator in an operator set version, or None."""
+        """Return the `Signature` of an operator in an operator set version; None if unknown."""
         fitting = [s for s in self._versions.get((domain, name), ()) if s.since <= version]
         return signature_of(fitting[-1], self.origin, self._imports) if fitting else None
 
@@ -106,7 +106,7 @@ class BundledTable:
         return found
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the schema (`Signature`) of an operator in an operator set version, or None."""
+        """Return the `Signature` of an operator in an operator set version; None if unknown."""
         fitting = [item for item in self._places.get((domain, name), ()) if item[0] <= version]
         if not fitting:
             return None
@@ -147,7 +147,7 @@ _IN_USE: ContextVar[tuple[Table, ...] | None] = ContextVar("tables in use", defa
 
 
 def default_tables() -> tuple[Table, ...]:
-    """Return the tables that the enclosing `use_tables` sets; without one, the bundled table."""
+    """Return the tables that the enclosing `use_tables` sets; by default the bundled table."""
     used = _IN_USE.get()
     return (bundled_table(),) if used is None else used
 

@@ -307,7 +307,7 @@ def _dims(record: ast.Record) -> tuple[int, ...]:
 
 
 def field_of(record: ast.Record, name: str) -> FieldValue | None:
-    """Return the last field called `name` in a record; None if the record has none."""
+    """Return the value of the last field called `name` in a record; None if there is none."""
     found: FieldValue | None = None
     for field in record.fields:
         if field.key == name:

@@ -23,7 +23,7 @@ class Parameter(NamedTuple):
         name: the name in the operator's schema.
         type: a type variable such as `T`, or a type such as `tensor(int64)`.
         option: the number of values that a node may have for the parameter: `single` for exactly
-            one, `optional` for at most one, `variadic` for several.
+            one, `optional` for at most one, `variadic` for any number.
         homogeneous: whether all values of a variadic parameter must have the same type.
     """
 
@@ -149,7 +149,7 @@ class Table(Protocol):
         """Whether other versions of the origin may differ; findings are then only warnings."""
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the schema (`Signature`) of an operator in an operator set version, or None."""
+        """Return the `Signature` of an operator in an operator set version; None if unknown."""
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
         """Map (domain, name) of each operator to the sorted versions that added or changed it."""
@@ -169,9 +169,7 @@ class Schemas:
         self._found: dict[tuple[str, str, int], Signature | None] = {}
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the schema (`Signature`) of an operator in an operator set version.
-
-        Return None if the operator or the version is unknown.
+        """Return the `Signature` of an operator in an operator set version; None if unknown.
 
         Args:
             domain: the domain of the operator; `""` for the standard domain.

@@ -152,7 +152,7 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
 
 
 def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
-    """Plan the edits of a repair; return None for `respell`, or if the text cannot be edited so."""
+    """Plan the edits of a repair; return None for `respell`, or if the repair is not possible."""
     try:
         match how.kind:
             case "import":

@@ -17,7 +17,7 @@ _NAMING = {"input", "output", "attribute", "node"}
 
 
 def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
-    """Return a topological order of the nodes of a graph, or None if sorting could be wrong.
+    """Return a topological order of the nodes of a graph; None if sorting them is not safe.
 
     Args:
         subject: the model that contains the graph.

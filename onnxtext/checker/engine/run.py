@@ -128,8 +128,8 @@ def diagnose(
 ) -> list[Diagnostic]:
     """Turn findings into diagnostics, except those that comments in the text suppress.
 
-    For a text, also return the diagnostics of lost backslashes and of unused comments that suppress
-    findings; all diagnostics are sorted by their position in the text.
+    For a text, also return the diagnostics of lost backslashes and of unused suppressions. All
+    diagnostics are sorted by their position in the text.
 
     Args:
         subject: the checked model or fragment.

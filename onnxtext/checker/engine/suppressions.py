@@ -96,7 +96,7 @@ class Suppressions:
 
         Args:
             finding: the finding.
-            diagnostic: its diagnostic, whose first label is the primary span.
+            diagnostic: the diagnostic of the finding; its first label is the primary span.
             places: finds spans in the text.
         """
         if not diagnostic.labels:
@@ -142,9 +142,9 @@ class Suppressions:
         ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
-        """Return a diagnostic for each slug in a comment, or comment without slugs, that is unused.
+        """Return a diagnostic for each unused suppression: a slug, or a comment without slugs.
 
-        It is unused if it has suppressed nothing. Slugs of disabled rules are skipped.
+        A suppression is unused if it has suppressed nothing. Slugs of disabled rules are skipped.
 
         Args:
             active: the slugs of the enabled rules.

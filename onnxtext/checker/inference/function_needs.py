@@ -28,7 +28,7 @@ class TypedUse(NamedTuple):
 
     Attributes:
         type: the type that the attribute must have at this reference.
-        place: the place of the reference.
+        place: the place of the reference in the model.
     """
 
     type: AttributeType

@@ -175,8 +175,8 @@ class Symbols:
     """Infers symbolic shapes for one node of each kind; `SymbolicShapes` does it for all nodes.
 
     Attributes:
-        fits: True until a node has a finding or an equation restricts a symbol. Once it is False,
-            all methods return unknown shapes and values.
+        fits: True until a mismatch or conflict is found, or a symbol is restricted. Once it is
+            False, all methods return unknown shapes and values.
     """
 
     def __init__(self) -> None:
@@ -289,7 +289,7 @@ class FactTable:
 
         Args:
             fact: the fact about the constant.
-            data: its data.
+            data: the data of the constant.
         """
         type = fact.type
         if not fact.is_small or not isinstance(type, TensorType):

@@ -120,8 +120,8 @@ def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
 
     Args:
         failure: the failure.
-        place: the node, or the model.
-        node: whether the place is a node.
+        place: the place of the node or model that caused the failure.
+        node: whether `place` is a node.
     """
     notes = (f"its process ended with {failure.detail}",) if failure.kind == "crash" else ()
     if failure.kind == "unavailable":

@@ -53,7 +53,7 @@ class Pool:
             os.register_at_fork(after_in_child=self._forget)
 
     def take(self) -> Worker:
-        """Remove an idle process from the pool and return it, or start a process.
+        """Remove an idle process from the pool and return it; if there is none, start a process.
 
         Raises:
             Died: no process can be started.

@@ -77,7 +77,7 @@ class Worker:
             seconds: the limit of processor time.
             memory: the limit of memory in bytes that the request may allocate.
             kind: the kind of request: `model`, `shapes`, `node`, `convert` or `body`.
-            arguments: the arguments of the request, as for the method of `Inference` of that name.
+            arguments: the arguments of the request: those of the `Inference` method called `kind`.
 
         Raises:
             Died: the process has ended without an answer, or with a malformed one.

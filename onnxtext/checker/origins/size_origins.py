@@ -53,7 +53,7 @@ class _Task:
 
 
 class Stories:
-    """Explains sizes of the values of a checked model.
+    """Explains sizes of the values of a checked model; an explanation consists of `Step`s.
 
     Args:
         subject: the model.

@@ -49,8 +49,8 @@ class ConversionError(OnnxTextError):
     """Raised if nodes cannot be converted.
 
     Attributes:
-        remarks: the obstacles.
-        subject: the model.
+        remarks: a remark for each obstacle.
+        subject: the checked model.
     """
 
     def __init__(self, remarks: list[Remark], subject: Subject) -> None:

@@ -138,12 +138,12 @@ class OperatorCall:
         """Require two dimensions to be equal.
 
         Args:
-            left: the size of a dimension.
-            right: the size of the other dimension.
+            left: the size of the first dimension.
+            right: the size of the second dimension.
             one: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
-                stands for the first input. Without a name, different numbers are not reported
-                here, because onnx reports them.
-            other: the name of the second dimension.
+                stands for the first input. If `one` is empty, two different numbers are not
+                reported here, because onnx reports them.
+            other: the name of the second dimension in messages.
         """
         if isinstance(left, int) and isinstance(right, int):
             if left != right and one:

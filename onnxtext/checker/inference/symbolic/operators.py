@@ -122,7 +122,7 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
     """Return the shape of a matrix product (`MatMul`); None if an input has rank 0.
 
     Args:
-        call: the node; it is rejected if the shapes do not fit.
+        call: the node, which is rejected if the shapes cannot be multiplied.
         left: the shape of the left input.
         right: the shape of the right input.
     """

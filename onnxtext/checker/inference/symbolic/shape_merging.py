@@ -70,7 +70,7 @@ def unified(
     Args:
         node: the node.
         wanted: the declared shapes; None where unknown.
-        made: the computed shapes; None where unknown. May have fewer entries.
+        made: the computed shapes; None where unknown. May have fewer entries than `wanted`.
         sizes: the equations between sizes; this function adds equations.
     """
     found = []

@@ -185,7 +185,7 @@ class Sizes:
         return Forced(numbers, choice.place, joined)
 
     def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Find the representative of a symbol's group of symbols that equations connect.
+        """Find the representative of a symbol's group: the symbols that equations connect to it.
 
         Returns:
             A triple (representative, difference, places). The symbol equals `representative +

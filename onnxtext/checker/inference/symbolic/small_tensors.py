@@ -113,8 +113,8 @@ def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
 def stored_value(type: Type | None, data: object) -> Value | None:
     """Return the elements of a constant tensor.
 
-    Returns None if the tensor is too large, if its element type is not tracked, if its data is not
-    loaded, or if it has elements, but no integers.
+    Return None if the tensor is too large, if its element type is not tracked, or if its data is
+    not loaded. Also return None if the tensor has elements, but none of them is an integer.
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in _CODES:
         return None

@@ -352,7 +352,7 @@ FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
 
 
 def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
-    """Return the elements of a node's small outputs; elements that are None or missing are unknown.
+    """Return the elements of a node's small outputs; entries that are None or missing are unknown.
 
     Args:
         name: the node's operator, of the standard domain.
