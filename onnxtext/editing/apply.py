@@ -15,7 +15,7 @@ class Edited:
     """The result of an edit.
 
     Attributes:
-        content: the new text, or the bytes of the new model.
+        content: the new text, or the bytes of the new binary model.
         notes: sentences about the edit to show to the user.
     """
 
@@ -26,12 +26,14 @@ class Edited:
 def apply(
     content: str | bytes, edit: Callable[[Model], list[str] | None], *, name: str = "<model>"
 ) -> Edited:
-    """Apply an edit to a text, keeping comments and layout, or to a binary model.
+    """Apply an edit to a text or to a binary model.
+
+    A text keeps its comments and layout.
 
     Args:
-        content: a text, or the bytes of a model.
-        edit: a function that changes the syntax tree in place; it may return
-            `Edited.notes`.
+        content: a text, or the bytes of a binary model.
+        edit: a function that changes the syntax tree in place. It may return sentences for the
+            user, which become `Edited.notes`.
         name: the name of the model in messages.
 
     Raises:

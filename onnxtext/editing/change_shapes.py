@@ -25,6 +25,9 @@ Declaration = tuple[str, Type, Callable[[Type], None]]
 def read_shape(text: str) -> Shape | None:
     """Parse a shape in the syntax of texts, such as `[batch, 3, 224]`.
 
+    Returns:
+        The dimensions; None for `[]`, which stands for a shape of unknown rank.
+
     Raises:
         OnnxTextError: the text is not a shape.
     """
@@ -37,18 +40,19 @@ def read_shape(text: str) -> Shape | None:
 def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
     """Set the shape of a value of the main graph, and update the declared shapes that depend on it.
 
-    Shapes are inferred from the inputs alone, before and after the edit. Where an inferred
-    dimension changes, a declared dimension is updated if it equals the old inferred dimension. If
-    the edit renames a symbolic dimension or gives it a size, the symbol is replaced in all
-    declared shapes.
+    To find these, shapes are inferred before and after the edit, from the declared shapes of the
+    inputs alone. If the inferred value of a dimension changes, a declared dimension that is equal
+    to the old value gets the new value. If the edit renames a symbolic dimension or gives it a
+    size, the symbol is replaced in all declared shapes.
 
     Args:
-        model: the tree; changed in place.
-        name: an input, or another value with a declared type.
+        model: the syntax tree; changed in place.
+        name: the name of an input, or of another value with a declared type.
         shape: the dimensions, or their text such as `[batch, 3]`; None removes the shape.
 
     Raises:
-        OnnxTextError: the graph has no such value, or the value is not a tensor.
+        OnnxTextError: the value has no declared type, or is not a tensor; or the text is not a
+            shape.
     """
     if isinstance(shape, str):
         shape = read_shape(shape)
@@ -62,7 +66,7 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
 
 
 def put_shape(model: Model, name: str, shape: Shape | None) -> None:
-    """Set the declared shape of a value of the main graph.
+    """Set the declared shape of a value of the main graph, without inferring other shapes.
 
     If this renames a symbolic dimension or gives it a size, replace the symbol in all declared
     shapes.
@@ -88,7 +92,7 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
 
 
 def declarations(graph: Graph) -> Iterator[Declaration]:
-    """Yield the declared types of the inputs, outputs, value infos and nodes of a graph."""
+    """Yield a `Declaration` for each declared type of the values of a graph."""
     for value in (*graph.inputs, *graph.outputs, *graph.values):
         if value.type is not None and value.data is None:
             yield value.name, value.type, partial(setattr, value, "type")
@@ -131,7 +135,7 @@ def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -
         model: the edited model; changed in place.
         before: the inferred shapes before the edit.
         after: the inferred shapes after the edit.
-        names: values of the main graph to skip, because the edit has set their shapes.
+        names: the names of values of the main graph to skip, because the edit set their shapes.
     """
     for number, scope in enumerate(walk_graphs(model)):
         if not isinstance(scope, Graph):

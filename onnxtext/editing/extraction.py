@@ -20,14 +20,15 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     functions and weights are removed.
 
     Args:
-        model: the tree; changed in place.
-        starts: the new inputs. Each item names a value of the main graph, or is the label of a node
-            and stands for the node's outputs. If empty, the inputs of the model stay.
+        model: the syntax tree; changed in place.
+        starts: the new inputs. Each item is the name of a value of the main graph, or the label of
+            a node, which stands for all outputs of the node. If empty, the inputs of the model
+            stay.
         ends: the new outputs, named in the same way. If empty, the outputs of the model stay.
 
     Raises:
-        OnnxTextError: a value does not exist, an end does not depend on the starts, or an end needs
-            a further input of the model.
+        OnnxTextError: a value does not exist; no end depends on the starts; an end needs a further
+            input of the model; or a start would also be the output of a node.
     """
     graph = model.graph
     flow = Flow(graph)

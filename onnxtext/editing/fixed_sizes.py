@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find nodes that still need the old size of a dimension made symbolic; fix constant shapes."""
+"""After a dimension was made symbolic, find nodes that need its old size; fix constant shapes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OTHERS = 6
 
 
 class Obstacle(str):
-    """A message about a dimension made symbolic: a node may reject other sizes than the old one."""
+    """A message: a node may reject all sizes of a symbolic dimension except its old size."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class Fixed:
     """A change of one element of a constant shape.
 
     Attributes:
-        title: a sentence on the change.
+        title: a sentence for the user about the change.
         undo: a function that reverts the change.
     """
 
@@ -58,7 +58,7 @@ def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) ->
         answers: a cache of results of onnx's inference; new results are added.
 
     Returns:
-        The change; None if no element needs a change, or none can be changed.
+        The change. None if no element needs to be changed, or if none can be changed.
     """
     for finding in symbolic_dimensions.check(now.subject):
         if not finding.message.startswith(f"the dimension {quoted(symbol)} "):
@@ -176,16 +176,16 @@ def obstacles(
 ) -> list[str]:
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
-    If there is no such node, return one for each node that may need the old size, because its
-    operator or the sizes of its outputs are unknown. A long list is cut, and ends with the number
-    of further obstacles.
+    If there is no such node, return an `Obstacle` for each node that may need the old size, because
+    its operator or the sizes of its outputs are unknown. If there are more than `_MOST_SHOWN`, the
+    list is cut, and its last item is the number of further obstacles.
 
     Args:
         model: the edited model.
         now: the shapes inferred for the model.
         symbol: the name of the dimension that was made symbolic.
         old: the old size of the dimension.
-        names: the inputs with the dimension.
+        names: the names of the inputs that have the dimension.
         answers: a cache of results of onnx's inference; new results are added.
     """
     found = list(_forced(now, symbol))

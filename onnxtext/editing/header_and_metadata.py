@@ -20,16 +20,15 @@ What = Literal["metadata", "doc", "value-info"]
 def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = True) -> list[str]:
     """Set the version of an operator set that the model and its functions import.
 
-    If `convert` is set, convert the nodes whose operators differ between the versions.
-
     Args:
-        model: the tree; changed in place.
+        model: the syntax tree; changed in place.
         version: the new version.
         domain: the domain of the operator set; "" for the standard operators.
-        convert: whether to convert nodes; otherwise only the number changes.
+        convert: whether to convert the nodes whose operators differ between the versions. If not,
+            only the version number changes.
 
     Returns:
-        The changes besides the version number, one sentence each.
+        Sentences for the user about further changes, or the reason why no nodes are converted.
 
     Raises:
         OnnxTextError: the version is below 1. If `convert` is set, also: the version is unknown, or
@@ -68,7 +67,7 @@ def strip(model: Model, what: What) -> None:
     """Remove all metadata, all doc strings, or all value infos from a model.
 
     Args:
-        model: the tree; changed in place.
+        model: the syntax tree; changed in place.
         what: `metadata`, `doc` (doc strings) or `value-info` (declared types of values other than
             inputs and outputs).
 

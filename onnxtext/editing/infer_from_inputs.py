@@ -26,14 +26,15 @@ Key = tuple[int, str]
 
 @dataclass
 class Bare:
-    """The shapes that inference computes from the inputs of a model alone.
+    """The shapes that inference computes from the declared shapes of a model's inputs alone.
 
     Attributes:
         subject: a copy of the model; only its inputs have declared shapes.
-        inference: the results of type inference on the copy.
-        originals: maps the id of a copied statement to the original statement.
-        shapes: the inferred shapes; for a function, only those that are equal for all its calls.
-        numbers: maps the id of a scope to the index of its graph in `walk_graphs`.
+        inference: the results of shape inference on the copy.
+        originals: maps the `id()` of the copy of a statement to the original statement.
+        shapes: the inferred shape of each value of known rank. A value in a function is missing
+            unless it has the same shape in all calls.
+        numbers: maps `id(scope)` to the 0-based index of its graph in the order of `walk_graphs`.
     """
 
     subject: Subject
@@ -43,7 +44,7 @@ class Bare:
     numbers: dict[int, int]
 
     def is_known(self, scope: Scope, name: str) -> bool:
-        """Whether all sizes of a value are known."""
+        """Whether the rank and all sizes of a value are known."""
         shape = self.shapes.get((self.numbers[id(scope)], name))
         return shape is not None and None not in shape
 
@@ -56,10 +57,10 @@ class Bare:
 def infer_bare(
     model: Model, sizes: Mapping[str, int] | None = None, answers: Answers | None = None
 ) -> Bare:
-    """Infer the shapes of a model from its inputs alone.
+    """Infer the shapes of a model from the declared shapes of its inputs alone.
 
     Args:
-        model: the tree, which is not changed.
+        model: the syntax tree, which is not changed.
         sizes: maps symbolic dimensions of inputs to the sizes that replace them.
         answers: a cache of results of onnx's inference; new results are added.
     """

@@ -23,9 +23,9 @@ def make_symbolic(
     """Make dimensions of inputs symbolic, and update all shapes that depend on them.
 
     Args:
-        model: the tree; changed in place.
-        dims: (input of the main graph, index of the dimension) pairs; all of these dimensions must
-            have the same size.
+        model: the syntax tree; changed in place.
+        dims: pairs (name of an input of the main graph, index of the dimension). The index counts
+            from 0, or from the end if it is negative. All these dimensions must have the same size.
         symbol: the name of the symbolic dimension, such as `batch`.
         fix: whether to change elements of constant shapes, such as the second input of `Reshape`,
             that allow only the old size.

@@ -18,8 +18,8 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
     """Find a node by its label or an output; return its graph or function, and the node.
 
     Args:
-        model: the tree.
-        name: the node's label (`NodeProto.name`), or one of its outputs.
+        model: the syntax tree.
+        name: the node's label (`NodeProto.name`), or the name of one of its outputs.
 
     Raises:
         OnnxTextError: no node, or more than one, has the name.
@@ -39,8 +39,8 @@ def set_attribute(model: Model, node: str, text: str) -> None:
     """Set an attribute of a node; replace an attribute of the same name.
 
     Args:
-        model: the tree; changed in place.
-        node: the node's label, or one of its outputs.
+        model: the syntax tree; changed in place.
+        node: the node's label (`NodeProto.name`), or the name of one of its outputs.
         text: the attribute in the syntax of texts, such as `axis = 1`.
 
     Raises:
@@ -70,18 +70,20 @@ def insert(
 ) -> None:
     """Parse nodes from a text and insert them into a graph.
 
+    Without `after` and `before`, the new nodes follow the node that computes `instead_of`. Without
+    any of the three arguments, they follow all nodes whose outputs they use.
+
     Args:
-        model: the tree; changed in place.
+        model: the syntax tree; changed in place.
         text: one or more nodes, such as `y2 = Relu (y)`.
-        after: insert the nodes after this node, given by its label or an output. By default, the
-            new nodes follow the node that computes `instead_of`, or, without `instead_of`, all
-            nodes whose outputs they use.
-        before: insert the nodes before this node, given by its label or an output.
+        after: insert the nodes after this node, given by its label or the name of an output.
+        before: insert the nodes before this node, given by its label or the name of an output.
         instead_of: the name of a value. All nodes that are already in the graph get the first
             output of the last new node as an input instead of this value.
 
     Raises:
-        OnnxTextError: the text has errors, or there is no such node or value.
+        OnnxTextError: the text has errors, there is no such node or value, or the nodes cannot be
+            inserted without a conflict of names.
     """
     made = parse_fragment(Source(text, "<nodes>"), "nodes").item
     if not isinstance(made, list) or not made:
@@ -145,8 +147,8 @@ def remove(model: Model, node: str) -> None:
     """Remove a node, and replace uses of its first output by its first input.
 
     Args:
-        model: the tree; changed in place.
-        node: the node's label, or one of its outputs.
+        model: the syntax tree; changed in place.
+        node: the node's label (`NodeProto.name`), or the name of one of its outputs.
 
     Raises:
         OnnxTextError: there is no such node, or outputs are used that its first input

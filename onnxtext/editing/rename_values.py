@@ -33,13 +33,14 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
     """Rename a value in the whole model, or the label of a node.
 
     If the main graph does not define the value, the value is renamed in all nested graphs and
-    functions that define it. If none of them does, the node with this label gets the new label.
+    functions that define it. If none of them does, the nodes with the label `old` get the new
+    label.
 
     Args:
-        model: the tree; changed in place.
+        model: the syntax tree; changed in place.
         old: the old name.
         new: the new name.
-        label: whether to rename only a node's label, even if a value has the same name.
+        label: whether to rename only the label of a node, even if a value has the same name.
 
     Raises:
         OnnxTextError: no value or label has the old name, or the new name is in use.
@@ -111,7 +112,8 @@ def map_names(scope: Scope, names: Names) -> None:
 
     Args:
         scope: the graph or function; changed in place.
-        names: maps the old name of a value to its new name.
+        names: a function that maps the old name of a value to its new name. It must return all
+            other names unchanged.
     """
     for value in (*scope.inputs, *scope.outputs, *scope.values):
         value.name = names(value.name)

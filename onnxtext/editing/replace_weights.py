@@ -20,8 +20,8 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
     """Replace the elements of an initializer, or of the tensor of a `Constant` node.
 
     Args:
-        model: the tree; changed in place.
-        name: the initializer, or the output of the node.
+        model: the syntax tree; changed in place.
+        name: the name of the initializer, or of the output of the node.
         array: the new elements; the weight gets the element type and shape of the array.
 
     Returns:

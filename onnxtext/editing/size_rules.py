@@ -34,7 +34,7 @@ def is_checked(node: Node) -> bool:
 
 
 def accepts(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
-    """Whether a node accepts the known sizes of its inputs.
+    """Whether a node accepts the known sizes of its inputs; True if its operator has no rule here.
 
     Args:
         node: the node; none of its attributes may refer to a parameter of a function.

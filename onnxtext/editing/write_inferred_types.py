@@ -55,7 +55,7 @@ def checked(model: Model) -> Subject:
 
 
 def is_recursive(subject: Subject) -> bool:
-    """Whether a function of a checked model calls itself; its inference would not end."""
+    """Whether a function of a checked model calls itself, so that inference would not end."""
     return any(finding.slug == "function-recursive" for finding in subject.found)
 
 
@@ -70,7 +70,7 @@ def write_types(
     calls. Models before IR version 10 get no types in functions.
 
     Args:
-        model: the tree; changed in place.
+        model: the syntax tree; changed in place.
         only: text offsets of the nodes to write types for; None for all nodes.
 
     Returns:
@@ -168,7 +168,7 @@ class Change:
     """An inferred type to write at one output or declaration.
 
     Attributes:
-        type: the type.
+        type: the type to write.
         put: a function that writes the type.
         is_new: whether the value had no declared type.
     """

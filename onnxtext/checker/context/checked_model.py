@@ -28,17 +28,18 @@ FunctionKey = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Options:
-    """The settings and services of one check.
+    """The settings of one check, and the services that it uses.
 
     Attributes:
         base_dir: the directory that paths of external data are relative to; None if unknown.
-        active: the slugs of the enabled rules.
+        active: the slugs of the active (enabled) rules, such as `value-undefined`.
         selected: the slugs of the rules that the user selected explicitly, such as by `--select`.
-        encoded: returns the model as protobuf bytes, or None if it cannot be encoded. Itself None
-            if the caller offers no encoded model.
-        assumed: the operator sets to assume for a fragment that is a graph or nodes.
+        encoded: a function that returns the model as protobuf bytes, or None if it cannot be
+            encoded. The attribute is None if the caller provides no such function.
+        assumed: the operator sets to assume for a fragment that is a graph or nodes, because such
+            a fragment imports none.
         inference: runs onnx's shape inference in a child process.
-        tables: the operators of schema files, in the order in which they are searched.
+        tables: the operators of schema files; if several tables have an operator, the first counts.
     """
 
     base_dir: Path | None = None
@@ -55,21 +56,22 @@ _MOST_SEARCHES = 200
 
 
 class Subject:
-    """A model or fragment to check, and its scopes.
+    """A model or fragment to check, and its scopes: the graphs and function bodies in it.
 
     Attributes:
         root: the model or fragment.
         model: the model; None for a fragment.
         ir_version: the IR version of the model; 0 for a fragment, or if the model has none.
-        options: the settings and services of the check.
-        resolved: applies `@set` and `@unset` to the fields of statements.
+        options: the settings of the check.
+        resolved: applies the decorators `@set` and `@unset`, which override fields of statements.
         scopes: one scope for each graph and function body; outer scopes precede nested ones.
         main: the scope of the main graph; None if there is none.
-        functions: maps `function_key` of each function to the scope of its body. Of several
-            functions with the same key, it holds the first.
-        memo: a cache of results that several families of rules use, by names such as `"targets"`.
-        found: the findings of the families that have already run.
-        cascades: the findings that are not reported because they follow from others.
+        functions: maps the (domain, name, overload) of each function to the scope of its body. If
+            several functions have the same (domain, name, overload), the first one counts.
+        memo: a cache of results that several families of rules use. The keys are names such as
+            `"targets"`.
+        found: the findings of the families of rules that have already run.
+        cascades: the findings that are not reported because they follow from other findings.
     """
 
     def __init__(self, root: Model | Fragment, options: Options) -> None:
@@ -97,7 +99,7 @@ class Subject:
 
     @property
     def has_graph(self) -> bool:
-        """Whether the main graph is used: no `@unset(graph)` or `@set(graph: …)` overrides it."""
+        """Whether the main graph is checked, because no `@unset` or `@set` overrides it."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)
 
     def nodes(self) -> Iterator[tuple[Scope, Node]]:
@@ -269,11 +271,11 @@ def _declaration(value: ValueInfo) -> ValueInfo:
 
 
 def plain_domain(domain: str | None) -> str:
-    """Normalize a domain: return "" for the standard domain, also written as None or `ai.onnx`."""
+    """Return a domain, but `""` for each spelling of the standard domain (None and `ai.onnx`)."""
     return "" if domain is None or domain == "ai.onnx" else domain
 
 
 def function_key(function: Graph | Function) -> FunctionKey:
-    """Return the (domain, name, overload) that identify a function."""
+    """Return the (domain, name, overload) of a function, which identify it in a model."""
     assert isinstance(function, Function)
     return plain_domain(function.domain), function.name, function.overload or ""

@@ -20,12 +20,12 @@ MOST_PLACES = 12
 
 
 class TypeUse(NamedTuple):
-    """A type and the places that declare it.
+    """A type and the places in the model that declare it.
 
     Attributes:
-        type: the type.
-        places: the first places that declare the type, at most `MOST_PLACES`.
-        names: for each place, the name of the value or attribute with the type.
+        type: the declared type.
+        places: the first `MOST_PLACES` places that declare the type.
+        names: for each of `places`, the name of the value or attribute that has the type there.
     """
 
     type: ast.Type
@@ -36,7 +36,7 @@ class TypeUse(NamedTuple):
 def type_uses(subject: Subject) -> list[TypeUse]:
     """Return every distinct type in declarations and attributes, in the order of first use.
 
-    Types are distinct if they are different objects.
+    Equal types that are different objects count as distinct.
     """
     known: list[TypeUse] | None = subject.memo.get("types")
     if known is not None:
@@ -101,15 +101,15 @@ _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
 def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return all attributes of every node with an unusual attribute, without duplicates.
+    """Return all attributes of each node that has at least one odd attribute.
 
-    An attribute is unusual if it lacks a name or a type, or if its value is neither a number nor a
-    list of numbers. Most nodes have no such attribute, and the rules that check attributes without
-    the schemas of operators do not apply to them.
+    An attribute is odd if it lacks a name or a type, or if its value is neither a number nor a list
+    of numbers. Most nodes have no odd attribute. The rules that check attributes without looking at
+    operator schemas can skip such nodes.
 
     Returns:
-        Triples (node, index, attribute): the first node that has the attribute, and the index of
-        the attribute in that node.
+        Triples (node, index, attribute), one for each attribute object. If several nodes share the
+        object, `node` is the first of them. `index` is the 0-based index in `node.attributes`.
     """
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("odd-attributes")
     if known is None:
@@ -127,7 +127,7 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
 
 
 def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return those `odd_attributes` whose type is not a number, a string or a list of these."""
+    """Return the `odd_attributes`, except for numbers, strings, and lists of numbers or strings."""
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("rich-attributes")
     if known is None:
         known = [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
@@ -140,7 +140,7 @@ Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo
 
 
 def decorated(subject: Subject) -> list[Decorated]:
-    """Return every statement with decorators or metadata."""
+    """Return every graph, function, node and value that has decorators or metadata."""
     found: list[Decorated] | None = subject.memo.get("decorated")
     if found is None:
         found = subject.memo["decorated"] = []
@@ -154,15 +154,16 @@ def decorated(subject: Subject) -> list[Decorated]:
 
 
 class TensorUse(NamedTuple):
-    """A tensor of a model and its place.
+    """A dense tensor of a model, and its place in the model.
 
     Attributes:
-        name: its name; "" if it has none.
-        type: its element type and dims.
-        data: its data, in the form in which the model stores it.
+        name: the name of the tensor; "" if it has none.
+        type: the element type and the dimensions of the tensor.
+        data: the elements of the tensor in the form in which the model stores them, such as
+            `RawData`.
         decorators: the decorators of the tensor.
         place: the initializer or attribute that holds the tensor.
-        sparse: the sparse tensor that contains the tensor; None otherwise.
+        sparse: the sparse tensor whose values or indices are this tensor; None if there is none.
     """
 
     name: str
@@ -190,10 +191,10 @@ _ORDINARY = frozenset(
 
 
 def tensors(subject: Subject) -> list[TensorUse]:
-    """Return the tensors in initializers, attributes and sparse tensors.
+    """Return the dense tensors in initializers and attributes, and in their sparse tensors.
 
-    Leave out initializers without decorators that have raw data of an `_ORDINARY` type: the size of
-    the data is already checked, and no other rule applies to them.
+    An initializer that has raw data is left out if it has no decorators and its element type is in
+    `_ORDINARY`: the size of its data is already checked, and no other rule applies to it.
     """
     known: list[TensorUse] | None = subject.memo.get("tensors")
     if known is None:
@@ -239,7 +240,7 @@ def _use(
 
 
 def sparse_tensors(subject: Subject) -> Iterator[tuple[str, ast.SparseTensor, Place]]:
-    """Yield every sparse tensor with its name and place."""
+    """Yield (name, sparse tensor, place) for every sparse tensor in initializers and attributes."""
     for scope in subject.scopes:
         for value in scope.initializers:
             if isinstance(value.data, ast.SparseTensor):

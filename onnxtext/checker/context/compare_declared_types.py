@@ -19,7 +19,7 @@ from onnxtext.ast.types import (
 
 
 def contradiction(left: Type, right: Type) -> str | None:
-    """Describe how two declared types of one value contradict each other; None if they fit."""
+    """Describe how two declared types of one value contradict each other; None if they do not."""
     match left, right:
         case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
             return _tensors(left, right)  # type: ignore[arg-type]
@@ -71,9 +71,9 @@ def _tensors(
 
 
 def declared_type(value: ValueInfo) -> Type | None:
-    """Return the declared type of a value; for a sparse initializer, the type of its data.
+    """Return the declared type of a value; None if it has none.
 
-    None if the value has no declared type.
+    A sparse initializer has the type of its data, whatever type it declares.
     """
     if isinstance(value.data, SparseTensor):
         return SparseTensorType(value.data.values.type.element, value.data.dims)

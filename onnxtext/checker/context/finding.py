@@ -9,12 +9,12 @@ from onnxtext.diagnostics import Severity
 
 
 class Place(NamedTuple):
-    """A statement of the syntax tree, or a part of a statement.
+    """The place of a finding: a statement of the syntax tree, or a part of a statement.
 
     Attributes:
         item: the statement: a node, value, graph, function, model and so on.
-        part: the path to the part, such as `("inputs", 0)` or `("name",)`; `()` for the whole
-            statement.
+        part: the path from the statement to its part, such as `("inputs", 0)` for the first input
+            of a node; `()` for the whole statement.
         label: the text that a diagnostic shows at this place.
     """
 
@@ -29,12 +29,13 @@ class Repair(NamedTuple):
     Attributes:
         kind: the edit. `sort`: sort the nodes of a graph. `remove`: remove a value. `import`: add
             an operator set to the imports of a model or function. `rename`: correct an undefined
-            name in the inputs of nodes. `respell`: correct a misspelled word; this is a guess that
-            editors offer, but `--fix` does not apply.
-        item: the graph, value, model or function to edit; for `rename` the undefined name; for
-            `respell` the statement that contains the word.
-        argument: for `import` (domain, version); for `rename` (right name, uses), where each use is
-            a pair (node, index of its input); for `respell` (wrong word, right word).
+            name in the inputs of nodes. `respell`: correct a wrong word, such as a misspelled
+            name; this is a guess that editors offer, but `--fix` does not apply.
+        item: the graph, value, model or function to edit. For `rename`, the undefined name. For
+            `respell`, the statement that contains the word.
+        argument: `()` for `sort` and `remove`. For `import`, (domain, version). For `rename`,
+            (right name, uses): each use is a pair (node, 0-based index of the input in the node).
+            For `respell`, (wrong word, right word).
     """
 
     kind: str
@@ -49,11 +50,12 @@ class Finding(NamedTuple):
         slug: the rule's slug, such as `value-undefined`.
         message: the text for users. It must be understandable without the notes and the help, start
             in lower case, and have no final period.
-        places: the places in the model; the first is the primary place.
-        help: how to fix it.
-        notes: further facts.
-        severity: overrides the severity of the rule unless it is None.
-        repair: the edit that `--fix` or an editor applies; None if there is none.
+        places: the places in the model that violate the rule or explain the violation; the first is
+            the primary place.
+        help: tells the user how to fix the model.
+        notes: further facts for the user.
+        severity: the severity of this finding; None for the severity of its rule.
+        repair: the edit that `--fix` or an editor can apply; None if there is none.
     """
 
     slug: str
@@ -72,11 +74,12 @@ def according_to(
 
     Args:
         finding: a finding that follows from the schema.
-        origin: the file or package that contains the schema; `""` for a schema of onnx, which needs
-            no note: the finding is then returned unchanged.
-        tentative: whether another version of the origin may define the operator differently, so
-            that a finding without a severity of its own becomes a warning.
-        is_certain: whether the finding holds for all versions of the origin; overrides `tentative`.
+        origin: the file or package that contains the schema. If it is `""`, the schema is one of
+            onnx; then the finding is returned unchanged, because it needs no note.
+        tentative: whether another version of the origin may define the operator differently. If so,
+            a finding whose `severity` is None becomes a warning.
+        is_certain: whether the finding holds for all versions of the origin. If so, `tentative` has
+            no effect.
     """
     if not origin:
         return finding
@@ -96,7 +99,7 @@ _LONGEST = 80
 
 
 def chain_of(names: list[str]) -> str:
-    """Join names by ` -> `; of more than eight, replace those in the middle by their number."""
+    """Join names by ` -> `. If there are more than 8, show only the first 4 and the last 3."""
     if len(names) > 8:
         shown = [*map(quoted, names[:4]), f"… ({len(names) - 7} more)", *map(quoted, names[-3:])]
     else:

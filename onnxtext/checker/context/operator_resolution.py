@@ -12,7 +12,7 @@ Target = Signature | Scope | None
 
 
 def targets(subject: Subject) -> dict[int, list[Target]]:
-    """Return the targets of all nodes: map `id(scope)` to a list with one target for each node."""
+    """Return the targets of all nodes: `id(scope)` maps to a list parallel to `scope.nodes`."""
     known: dict[int, list[Target]] | None = subject.memo.get("targets")
     if known is None:
         known = subject.memo["targets"] = {

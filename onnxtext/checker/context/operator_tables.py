@@ -36,8 +36,9 @@ class FileTable:
     """The operators of a parsed schema file.
 
     Attributes:
-        origin: the name of the file in messages.
-        tentative: false, because the schema files of a project are authoritative.
+        origin: the name of the schema file in messages.
+        tentative: always False. The schema files of a project are authoritative, so findings that
+            follow from them keep their severity.
     """
 
     tentative = False
@@ -53,23 +54,24 @@ class FileTable:
         }
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at an operator set version; None if unknown."""
+        """Return the `Signature` of an operator in an operator set version; None if unknown."""
         fitting = [s for s in self._versions.get((domain, name), ()) if s.since <= version]
         return signature_of(fitting[-1], self.origin, self._imports) if fitting else None
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Map (domain, name) of each operator to the versions that added or changed it, sorted."""
+        """Map (domain, name) of each operator to the sorted versions that added or changed it."""
         return self._histories
 
 
 class BundledTable:
     """The operators of onnxruntime, from the bundled schema file.
 
-    A schema is parsed when `find` first returns it. Schemas are found without parsing the file: in
-    its canonical layout, blank lines separate them.
+    `find` parses only the schema that it returns, and caches it. It can split the text of the file
+    into schemas without parsing the whole file, because blank lines separate the schemas.
 
     Attributes:
-        tentative: true, because a model may be made for another version of onnxruntime.
+        tentative: always True. A model may be made for another version of onnxruntime, so findings
+            that follow from this file become warnings (see `finding.according_to`).
     """
 
     tentative = True
@@ -104,7 +106,7 @@ class BundledTable:
         return found
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at an operator set version; None if unknown."""
+        """Return the `Signature` of an operator in an operator set version; None if unknown."""
         fitting = [item for item in self._places.get((domain, name), ()) if item[0] <= version]
         if not fitting:
             return None
@@ -117,7 +119,7 @@ class BundledTable:
         return known
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Map (domain, name) of each operator to the versions that added or changed it, sorted."""
+        """Map (domain, name) of each operator to the sorted versions that added or changed it."""
         return self._histories
 
     @cached_property
@@ -145,7 +147,7 @@ _IN_USE: ContextVar[tuple[Table, ...] | None] = ContextVar("tables in use", defa
 
 
 def default_tables() -> tuple[Table, ...]:
-    """Return the tables that the enclosing `use_tables` sets; without one, the bundled table."""
+    """Return the tables that the enclosing `use_tables` sets; by default the bundled table."""
     used = _IN_USE.get()
     return (bundled_table(),) if used is None else used
 
@@ -167,8 +169,8 @@ def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
     """Return the operator sets that the bodies of a schema file's operators import.
 
-    These are the imports in the header of the file. For the standard domain and the domains of the
-    file's operators, the newest version is added if the header does not import one.
+    The header of the file lists them. If it does not import the standard domain, or a domain of the
+    file's operators, the newest version of this domain is added.
     """
     given = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}
@@ -193,10 +195,10 @@ def signature_of(
     """Convert a schema of a schema file to a signature.
 
     Args:
-        schema: the schema.
+        schema: the parsed schema.
         origin: the name of the schema file in messages.
         imports: the operator sets that the schema's body imports.
-        tentative: whether another version of the origin may define the operator differently.
+        tentative: whether another version of the schema file may define the operator differently.
     """
     least_inputs, most_inputs = _counts(schema.inputs)
     least_outputs, most_outputs = _counts(schema.outputs)
@@ -232,7 +234,7 @@ def signature_of(
 
 
 def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
-    """Convert the body of a schema to a function, as stored in `Signature.rule`."""
+    """Convert a schema that has a body to a function with this body, for `Signature.rule`."""
     made = Function(
         schema.name,
         [ValueInfo(formal.name, at=formal.at) for formal in schema.inputs],

@@ -27,12 +27,14 @@ class Rule(NamedTuple):
     """A rule's metadata.
 
     Attributes:
-        slug: the stable code that users see, suppress and link to.
-        level: the severity of findings, as a key of `SEVERITIES`; `lint` rules are off unless
-            selected.
+        slug: the stable code that users see, suppress and link to, such as `value-undefined`.
+        level: determines the severity of findings (see `SEVERITIES`). Rules of the level `lint` are
+            disabled by default.
         title: the rule in one sentence.
-        source: the documents that state the rule, such as "IR Nodes, schema": each is a key of
-            `_DOCUMENTS` with a section or message; "" for rules that no document states.
+        source: the documents that state the rule, separated by commas; `""` if there are none. Each
+            is a key of `_DOCUMENTS`, and may have a section or protobuf message after the key. For
+            example, `IR Nodes, schema` cites the section "Nodes" of the ONNX IR specification, and
+            the operator's schema.
         profile: the profile (a named set of rules) that contains the rule; "" for none. Profiles
             contain conventions that exporters do not follow, so `--select all` skips their rules.
     """
@@ -76,7 +78,8 @@ class Family(NamedTuple):
     """Rules that are checked in one walk over a model.
 
     Attributes:
-        check: yields the findings of these rules, even of disabled ones, which the caller drops.
+        check: a function that yields the findings of these rules. It may yield findings of disabled
+            rules, which the caller must drop.
         rules: the metadata of the rules.
     """
 
@@ -151,7 +154,7 @@ UNUSED_SUPPRESSION = Rule(
 
 @cache
 def profiles() -> Mapping[str, frozenset[str]]:
-    """Return the slugs of the rules of each profile, by the name of the profile."""
+    """Map the name of each profile to the slugs of its rules."""
     found: dict[str, set[str]] = {}
     for slug, rule in rules().items():
         if rule.profile:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply the decorators `@set` and `@unset`, which override protobuf fields of a statement.
 
-A statement with such decorators is encoded to protobuf and decoded again. Its copy takes the fields
-that the decorators change from the result, so that rules see the fields of the binary model.
+A statement with such decorators is encoded to protobuf and decoded again. Then a copy of the
+statement is made, in which the changed fields have their decoded values. So rules see the fields of
+the binary model.
 """
 
 from __future__ import annotations
@@ -49,12 +50,13 @@ _DATA = {
 
 
 def changed_fields(decorators: Iterable[ast.Decorator], target: str = "") -> dict[str, FieldValue]:
-    """Map the protobuf fields that `@set` and `@unset` change to new values, `UNSET` for `@unset`.
+    """Map each protobuf field that `@set` changes to its new value, and `@unset` fields to `UNSET`.
 
     Args:
         decorators: the decorators of a statement.
-        target: the message whose fields are returned: "" for the statement (`@set`), `type` for the
-            type of a value (`@type.set`), `data` for the default of an input (`@data.set`).
+        target: selects the decorators: `""` for `@set`, which changes fields of the statement;
+            `"type"` for `@type.set`, which changes the type of a value; `"data"` for `@data.set`,
+            which changes the default value of an input. The same holds for `@unset`.
     """
     prefix = f"{target}." if target else ""
     changed: dict[str, FieldValue] = {}
@@ -86,14 +88,14 @@ _MOST_BYTES = 1 << 22
 class ResolvedFields:
     """Makes copies of statements with the changes of `@set` and `@unset` applied.
 
-    Methods return a statement itself if its decorators change nothing, or if it cannot be encoded:
-    the encoder reports that error.
+    The methods return a statement itself if its decorators change nothing. They also do so if the
+    statement cannot be encoded, because the encoder reports that error.
 
     Args:
         resources: the blobs of the text, by digest.
 
     Attributes:
-        originals: maps the `id()` of each copy to the statement in the AST.
+        originals: maps the `id()` of each copy to the statement that it was made from.
     """
 
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
@@ -111,7 +113,7 @@ class ResolvedFields:
         return Lifter(careful=False)
 
     def node(self, node: ast.Node) -> ast.Node:
-        """Return a node with its decorators applied."""
+        """Return a node with the changes of its `@set` and `@unset` applied."""
         changed = changed_fields(node.decorators).keys() & _FIELDS.keys()
         if not changed:
             return node
@@ -124,15 +126,15 @@ class ResolvedFields:
     def whole_lists(
         self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
     ) -> list[ast.Node]:
-        """Return nodes whose attributes hold all elements of their list values.
+        """Expand the list values of nodes' attributes; return the nodes, or copies of them.
 
-        This expands lists that are stored in a blob or end in `...`, such as `ints[64] = [0, ...]`.
-        Long lists stay as they are: those of more than `_LONGEST_LIST` bytes, and those with which
-        the expanded lists would have more than `_MOST_BYTES` in total.
+        A list is expanded to all its elements if it is stored in a blob, or ends in `...`, such as
+        `ints[64] = [0, ...]`. A list of more than `_LONGEST_LIST` bytes is not expanded. Neither is
+        a list that would raise the total size of all expanded lists above `_MOST_BYTES`.
 
         Args:
             nodes: the nodes.
-            rich: `ast.visit.rich_lists` of the nodes.
+            rich: the attribute lists that `ast.visit.rich_lists` returns for the nodes.
         """
         made: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
@@ -172,7 +174,7 @@ class ResolvedFields:
         return known
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
-        """Return a graph with its decorators applied."""
+        """Return a graph with the changes of its `@set` and `@unset` applied."""
         changed = changed_fields(graph.decorators)
         if not changed:
             return graph
@@ -194,7 +196,7 @@ class ResolvedFields:
         return self._record(graph, made)
 
     def function(self, function: ast.Function) -> ast.Function:
-        """Return a function with its decorators applied."""
+        """Return a function with the changes of its `@set` and `@unset` applied."""
         changed = changed_fields(function.decorators).keys()
         if not changed:
             return function
@@ -209,7 +211,7 @@ class ResolvedFields:
         return self._record(function, made)
 
     def value(self, value: ast.ValueInfo) -> ast.ValueInfo:
-        """Return an input, output or value info with its decorators applied."""
+        """Return an input, output or value info with its `@set` and `@unset` applied."""
         changed = changed_fields(value.decorators).keys() & _FIELDS.keys()
         if not changed or value.data is not None:
             return value
@@ -220,7 +222,7 @@ class ResolvedFields:
         return self._record(value, _with_fields(value, lifted, changed))
 
     def type_record(self, value: ast.ValueInfo) -> ast.Record | None:
-        """Return the type of a value info as a `TypeProto` record; None without a valid type."""
+        """Return the type of a value info as a `TypeProto` record; None if it has no valid type."""
         try:
             data = self._lowering.value_info(value)
             type = field_of(lift_record(message_spec("ValueInfoProto"), data), "type")
@@ -229,7 +231,7 @@ class ResolvedFields:
         return type if isinstance(type, ast.Record) else None
 
     def initializer(self, value: ast.ValueInfo, *, is_input: bool) -> ast.ValueInfo:
-        """Return an initializer with its decorators applied."""
+        """Return an initializer with the changes of its `@set` and `@unset` applied."""
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
         if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, ast.SparseTensor):
             return value
@@ -242,7 +244,7 @@ class ResolvedFields:
         return self._record(value, made)
 
     def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
-        """Return a tensor of an attribute with its decorators applied."""
+        """Return a tensor of an attribute with the changes of its `@set` and `@unset` applied."""
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
@@ -305,7 +307,7 @@ def _dims(record: ast.Record) -> tuple[int, ...]:
 
 
 def field_of(record: ast.Record, name: str) -> FieldValue | None:
-    """Return the last field called `name` in a record; None if the record has none."""
+    """Return the value of the last field called `name` in a record; None if there is none."""
     found: FieldValue | None = None
     for field in record.fields:
         if field.key == name:

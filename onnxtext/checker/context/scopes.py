@@ -30,7 +30,7 @@ class Opsets:
 
     @classmethod
     def of(cls, imports: Iterable[OpsetImport]) -> Opsets:
-        """Convert a list of imports to operator sets."""
+        """Convert the list of imports of a model or function."""
         versions: dict[str, int] = {}
         for item in imports:
             domain = "" if item.domain in (None, "ai.onnx") else str(item.domain)
@@ -43,36 +43,38 @@ class Scope:
     """A graph or a function body.
 
     Attributes:
-        owner: the graph before, or the function after, its decorators are applied.
+        owner: the graph or function. A graph is stored as it is before its decorators are applied,
+            but a function as it is after its decorators are applied.
         kind: the role of the graph or function in the model.
         name: the name of the graph or function.
         parent: for a nested graph, the scope that encloses it; otherwise None.
         holder: for a nested graph, the node of `parent` that has the graph in an attribute.
-        holder_index: the index of `holder` in `parent`.
+        holder_index: the 0-based index of `holder` in the nodes of `parent`.
         attribute: the name of the attribute of `holder` that contains this graph.
         function: the enclosing function; None outside of functions.
         depth: the number of enclosing scopes.
         opsets: the imported operator sets; None if unknown, because a fragment has no imports.
-        tree: the function before its decorators are applied; None for a graph.
+        tree: the function as it is before its decorators are applied; None for a graph.
         inputs: the formal inputs.
         outputs: the formal outputs.
-        infos: the `value_info` list, without the types that nodes declare for their outputs.
-        initializers: dense and sparse initializers, including defaults of inputs.
+        infos: the `value_info` list. It lacks the types that nodes declare for their outputs.
+        initializers: dense and sparse initializers, including the default values of inputs.
         nodes: the nodes, in the order of the graph.
         quantization: the quantization annotations of the graph.
-        given: maps the names of inputs and initializers to the first input of that name, or else to
-            the first initializer.
-        position: maps each defined name to the index of the first node that defines it; the name of
-            an input or initializer to `GIVEN`.
+        given: maps the names of inputs and initializers to their definitions. If a name has several
+            definitions, the first input counts; if none is an input, the first initializer.
+        position: maps each name that the scope defines to the 0-based index of the first node that
+            outputs it. Names of inputs and initializers map to `GIVEN`.
         unresolved: the node inputs whose name this scope does not define before the node, as pairs
-            (index of the node, index of the input).
+            (0-based index of the node, 0-based index of the input).
         distinct: whether the names of all inputs and initializers differ.
-        redefinitions: the node outputs whose name is already defined, as triples (index of the
-            node, index of the output, name).
+        redefinitions: the node outputs whose name is already defined before, as triples (0-based
+            index of the node, 0-based index of the output, name).
         children: maps the index of a node to the scopes of the graphs in its attributes.
-        main_graph: for a training algorithm the scope of the main graph, whose values it may use.
-        indexes: a cache for nodes with many outputs: maps the index of a node to the index of each
-            output by name.
+        main_graph: for a training algorithm, the scope of the main graph, whose values it may use;
+            otherwise None.
+        indexes: a cache for nodes with many outputs. It maps the index of a node to a dictionary,
+            which maps the name of each output to the output's index.
     """
 
     owner: Graph | Function
@@ -147,9 +149,9 @@ class Scope:
     def outer(self) -> Iterator[tuple[Scope, int]]:
         """Yield (outer scope, limit) for each outer scope, innermost first.
 
-        This scope may use the names that the outer scope defines before its node of index `limit`.
-        A training algorithm is appended to the main graph, so it sees the whole main graph (proto
-        TrainingInfoProto.algorithm).
+        `limit` is a 0-based index of a node in the outer scope. This scope may use the names that
+        the outer scope defines before that node. A training algorithm may use all names of the main
+        graph, because it is appended to the main graph (proto TrainingInfoProto.algorithm).
         """
         scope = self
         while scope.parent is not None:
@@ -159,9 +161,9 @@ class Scope:
             yield scope.main_graph, len(scope.main_graph.nodes)
 
     def find_outer(self, name: str) -> tuple[Scope, int] | None:
-        """Return the outer scope that defines a name for this scope, and its `position` there.
+        """Return the innermost outer scope that defines a name, and its `position` in that scope.
 
-        None if no outer scope defines the name before the node that contains this scope.
+        Return None if no outer scope defines the name before the node that contains this scope.
         """
         for scope, limit in self.outer():
             at = scope.position.get(name)
@@ -170,7 +172,7 @@ class Scope:
         return None
 
     def definition(self, name: str) -> tuple[ValueInfo | Node, tuple[str | int, ...]]:
-        """Return the statement that defines a name of this scope, and the name's `Place.part`."""
+        """Return the statement that defines a name in this scope, and the name's `Place.part`."""
         at = self.position[name]
         if at == GIVEN:
             return self.given[name], ("name",)
@@ -178,9 +180,10 @@ class Scope:
         return node, ("outputs", self._output(at, name))
 
     def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
-        """Return the (node, index, type) of the node output `name`.
+        """Find the node output `name`; return (node, 0-based index of the output, declared type).
 
-        None if no node outputs it, or if the node does not declare its type (`float[N] y = …`).
+        Return None if no node has this output, or if the node does not declare the output's type
+        (as `float[N] y = …` does).
         """
         at = self.position.get(name, GIVEN)
         if at == GIVEN:

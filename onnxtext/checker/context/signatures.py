@@ -21,8 +21,9 @@ class Parameter(NamedTuple):
 
     Attributes:
         name: the name in the operator's schema.
-        type: a type variable, or a type such as `tensor(int64)`.
-        option: the number of values that a node may pass: one, at most one, or any number.
+        type: a type variable such as `T`, or a type such as `tensor(int64)`.
+        option: the number of values that a node may have for the parameter: `single` for exactly
+            one, `optional` for at most one, `variadic` for any number.
         homogeneous: whether all values of a variadic parameter must have the same type.
     """
 
@@ -36,8 +37,8 @@ class AttributeParameter(NamedTuple):
     """A formal attribute of an operator.
 
     Attributes:
-        type: the number of its `AttributeProto.AttributeType`.
-        required: whether a node must have it.
+        type: the type of the attribute, as a number of the enum `AttributeProto.AttributeType`.
+        required: whether a node must have the attribute.
     """
 
     type: int
@@ -49,10 +50,10 @@ class Signature:
     """The schema of one version of an operator.
 
     Attributes:
-        name: the operator.
+        name: the name of the operator.
         domain: the domain of the operator; `""` for the standard domain.
         since: the operator set version that introduced this schema.
-        deprecated: whether that version removed the operator.
+        deprecated: whether the operator is deprecated since that version.
         inputs: the formal inputs.
         outputs: the formal outputs.
         least_inputs: the minimum number of inputs of a node.
@@ -60,12 +61,13 @@ class Signature:
         least_outputs: the minimum number of outputs of a node.
         most_outputs: the maximum number of outputs of a node.
         attributes: the formal attributes by name.
-        variables: the types that each type variable may stand for.
+        variables: maps each type variable, such as `T`, to the types that it may stand for.
         origin: the file or package that contains this schema; `""` for the installed onnx.
         tentative: whether another version of the origin may define the operator differently.
         is_open: whether a node may have attributes that the schema does not list.
         source: the schema in a schema file; None for a schema of onnx.
-        rule: a function of standard operators that computes the output shapes; None if unknown.
+        rule: the shape rule: the body of the schema as a function, whose outputs have the same
+            shapes as the operator's outputs. None if the schema has no body.
     """
 
     name: str
@@ -97,11 +99,11 @@ class Signature:
         return f"{self.domain}.{self.name}" if self.domain else self.name
 
     def input(self, index: int) -> Parameter | None:
-        """Return the formal input for a node's input at an index; None if there is none."""
+        """Return the formal input for a node's input number `index` (from 0); None if missing."""
         return _parameter(self.inputs, index)
 
     def output(self, index: int) -> Parameter | None:
-        """Return the formal output for a node's output at an index; None if there is none."""
+        """Return the formal output for a node's output number `index` (from 0); None if missing."""
         return _parameter(self.outputs, index)
 
     def allowed(self, type: str) -> frozenset[str]:
@@ -140,25 +142,25 @@ class Table(Protocol):
 
     @property
     def origin(self) -> str:
-        """The name of the schema file or its package in messages."""
+        """The name of the schema file, or of the package that it describes, for messages."""
 
     @property
     def tentative(self) -> bool:
-        """Whether other versions may define operators differently: findings are then warnings."""
+        """Whether other versions of the origin may differ; findings are then only warnings."""
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at an operator set version; None if unknown."""
+        """Return the `Signature` of an operator in an operator set version; None if unknown."""
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Map (domain, name) of each operator to the versions that added or changed it, sorted."""
+        """Map (domain, name) of each operator to the sorted versions that added or changed it."""
 
 
 class Schemas:
     """The operators of the installed onnx and of schema files.
 
     Args:
-        tables: the schema files, which are searched for operators that onnx lacks. If several files
-            have an operator, the first one applies.
+        tables: the operators of schema files. They are searched for operators that onnx lacks. If
+            several tables have an operator, the first one counts.
     """
 
     def __init__(self, tables: Sequence[Table] = ()) -> None:
@@ -167,11 +169,11 @@ class Schemas:
         self._found: dict[tuple[str, str, int], Signature | None] = {}
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at an operator set version; None if unknown.
+        """Return the `Signature` of an operator in an operator set version; None if unknown.
 
         Args:
-            domain: the domain; `""` for the standard domain.
-            name: the operator.
+            domain: the domain of the operator; `""` for the standard domain.
+            name: the name of the operator.
             version: the imported version of the operator set.
         """
         key = domain, name, version

@@ -21,9 +21,9 @@ class TypeRecord(NamedTuple):
 
     Attributes:
         record: the `TypeProto`.
-        place: where the type is written.
-        name: the name of the value or attribute.
-        required: whether an empty record is reported as an error; otherwise as a hint.
+        place: the place in the model that declares the type.
+        name: the name of the value or attribute that has the type.
+        required: whether an empty record is an error; if not, it is reported as a hint.
     """
 
     record: Record
@@ -33,7 +33,7 @@ class TypeRecord(NamedTuple):
 
 
 def type_records(subject: Subject) -> list[TypeRecord]:
-    """Return every type that is a record, or whose fields `@set` or `@unset` changes."""
+    """Return every type that is written as a record, or that `@set` or `@unset` changes."""
     known: list[TypeRecord] | None = subject.memo.get("type-records")
     if known is None:
         known = [*_of_values(subject), *_of_attributes(subject)]

@@ -40,7 +40,7 @@ def check_any(
         ignore: rules and profiles to disable.
 
     Returns:
-        The findings of the rules, and the errors of parsing, decoding and encoding.
+        The diagnostics of the rules, and those of parsing, decoding and encoding.
 
     Raises:
         OSError: the file cannot be read.
@@ -79,10 +79,10 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check the content of a file; its name, or else its content, decides whether it is a text.
+    """Check the content of a file, which is a text or a binary model (see `filetype.is_binary`).
 
     Args:
-        data: the content.
+        data: the content of the file.
         name: the name of the file.
         options: keyword arguments of `engine.run.check_tree`.
     """
@@ -134,8 +134,9 @@ def encoded_for_checks(
     """Encode the model of a text for onnx's inference.
 
     Returns:
-        A function that returns the encoded model, or None if it cannot be encoded; and the errors
-        that `to_binary` would raise for the text. A large model is encoded without its weights.
+        A pair (encode, errors). The function `encode` returns the encoded model, or None if the
+        model cannot be encoded. A large model is encoded without its weights. `errors` are the
+        errors that `to_binary` would raise for the text.
     """
     from onnxtext.api_errors import left_out, lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
@@ -177,8 +178,8 @@ def parse_any(source: Source) -> Model | Fragment:
     no types, becomes a function.
 
     Raises:
-        OnnxTextError: the text is none of these. The errors are those of parsing it as nodes if it
-            starts like a node, and otherwise as a model.
+        OnnxTextError: the text is none of these. If it starts like a node, the errors are those of
+            parsing nodes; otherwise, they are those of parsing a model.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 
@@ -236,9 +237,9 @@ def _is_graph(model: Model, text: str) -> bool:
 
 
 def looks_like_function(model: Model) -> bool:
-    """Whether a parsed model is probably a function, whose text also parses as a model.
+    """Whether a text that was parsed as a model is probably meant as a function.
 
-    Such a model has a domain, untyped inputs and outputs, and no `ir_version`.
+    Such a text has a domain, inputs and outputs without types, no `ir_version` and no functions.
     """
     values = (*model.graph.inputs, *model.graph.outputs)
     untyped = bool(values) and all(value.type is None for value in values)

@@ -38,11 +38,11 @@ _MOST_OF_A_STATEMENT = 40_000
 
 
 class TextPlaces:
-    """Finds the spans of places in a text.
+    """Finds the spans of places (`finding.Place`) in a text.
 
     Attributes:
         budget: the number of statements that may still be parsed again to find the spans of their
-            parts. At 0, the span of a place is the first token of its statement.
+            parts. When it reaches 0, `span` returns the span of a statement's first token instead.
     """
 
     def __init__(self, source: Source, subject: Subject, budget: int = 500) -> None:
@@ -56,9 +56,10 @@ class TextPlaces:
         self._whole_headers: dict[int, Span | None] = {}
 
     def span(self, place: Place) -> Span:
-        """Return the span of a place; if its part cannot be found, the span of a larger part.
+        """Return the span of a place in the text.
 
-        If the statement cannot be parsed, return the span of its first token.
+        If the part of the statement cannot be found, return the span of a larger part. If the
+        statement cannot be parsed, return the span of its first token.
         """
         item = self._subject.resolved.original(place.item)
         match item:

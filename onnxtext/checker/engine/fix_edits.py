@@ -42,12 +42,12 @@ class Repaired:
 def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Repaired:
     """Apply the repairs of findings to a text, except those of kind `respell`, which are guesses.
 
-    All repairs are verified together (see the module). If that fails, they are added and verified
-    one by one. Of two repairs with overlapping edits, the first is applied.
+    If two repairs have overlapping edits, only the first is applied. All repairs are verified
+    together (see the module). If that fails, they are tried one by one, and the wrong ones dropped.
 
     Args:
         source: the text.
-        subject: the model of the text.
+        subject: the model that the text contains.
         findings: the findings in the model.
     """
     wanted = [
@@ -86,11 +86,11 @@ def fix_of(
 ) -> Fix | None:
     """Return the fix that an editor offers for a finding; its edits are not verified.
 
-    None if the finding has no repair, if the text does not allow it, or if planning it takes long.
+    Return None if the finding has no repair, or if planning fails or would take too long.
 
     Args:
         source: the text.
-        subject: the model of the text.
+        subject: the model that the text contains.
         finding: the finding to fix.
         labels: the labels of the finding's places in the text.
     """
@@ -152,7 +152,7 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
 
 
 def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
-    """Plan the edits of a repair; None for `respell`, or if the text does not allow the repair."""
+    """Plan the edits of a repair; return None for `respell`, or if the repair is not possible."""
     try:
         match how.kind:
             case "import":

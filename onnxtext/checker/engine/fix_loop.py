@@ -53,11 +53,11 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
         options: `base_dir`, `select` and `ignore`, as for `engine.run.check_tree`.
 
     Returns:
-        The new text and the titles of the repairs. A text with syntax errors is unchanged; if
-        `data` cannot be decoded, the text is empty.
+        The new text and the titles of the repairs. A text with syntax errors is returned unchanged.
+        If `data` cannot be decoded, the new text is empty.
 
     Raises:
-        UnknownRule: a slug names no rule.
+        UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     from onnxtext.filetype import decode_text
 

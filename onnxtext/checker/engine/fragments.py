@@ -33,12 +33,12 @@ _ABOUT_OPERATORS = frozenset(
 
 
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, list[Finding]]:
-    """Check a fragment with the operator set version that gives the fewest errors.
+    """Check a fragment with the version of the standard operators that gives the fewest errors.
 
     Args:
         fragment: a graph, a node or a list of nodes; or a function, which is checked with its own
             imports.
-        options: the settings and services of the check.
+        options: the settings of the check.
 
     Returns:
         The subject of the check with that version, and its findings.

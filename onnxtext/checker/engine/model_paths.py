@@ -14,7 +14,7 @@ from onnxtext.checker.context.finding import Place
 
 
 class ModelPaths:
-    """Maps places in a model or fragment to paths of protobuf fields."""
+    """Maps places (`finding.Place`) in a model or fragment to paths of protobuf fields."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
@@ -135,6 +135,6 @@ def _attribute_name(item: object, index: int) -> str | None:
 
 
 def short(name: str) -> str:
-    """Return a name as it appears in a path: in double quotes, and cut to 60 characters."""
+    """Return a name as it appears in a path: cut to 60 characters, and in double quotes."""
     cut = name if len(name) <= 60 else f"{name[:59]}…"
     return json.dumps(cut, ensure_ascii=False)

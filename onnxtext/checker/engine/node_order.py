@@ -17,16 +17,16 @@ _NAMING = {"input", "output", "attribute", "node"}
 
 
 def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
-    """Return an order in which every node follows the nodes whose outputs it uses.
+    """Return a topological order of the nodes of a graph; None if sorting them is not safe.
 
     Args:
-        subject: the model.
+        subject: the model that contains the graph.
         graph: the graph or function to sort.
 
     Returns:
-        The indices of the nodes in the new order. None if the nodes form a cycle, or if sorting
-        could change the value that a name refers to: the graph defines a name twice, an outer graph
-        defines it, too, or a decorator sets names.
+        The 0-based indices of the nodes in the new order. None if the nodes form a cycle. Also None
+        if sorting could change the value that a name refers to, because the graph defines a name
+        twice, because an outer graph defines the same name, or because a decorator sets names.
     """
     scope = next((scope for scope in subject.scopes if scope.original is graph), None)
     if scope is None or scope.redefinitions:
@@ -48,9 +48,9 @@ def _used(node: Node) -> Iterator[str]:
 
 
 def sorted_order(nodes: list[Node]) -> list[int] | None:
-    """Return the indices of nodes in a topological order; None if the nodes form a cycle.
+    """Return the 0-based indices of nodes in a topological order; None if the nodes form a cycle.
 
-    Among the nodes whose inputs are available, the first in the given order comes next.
+    If several nodes could come next, the one with the lowest index does.
     """
     producer: dict[str, int] = {}
     for index, node in enumerate(nodes):

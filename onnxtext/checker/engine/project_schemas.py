@@ -34,8 +34,8 @@ BUNDLED = "onnxruntime"
 def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ...]:
     """Return the operator tables for a check, in the order in which they are searched.
 
-    First the schema files of the user, then those of the settings. The bundled table comes last,
-    unless the settings name it at another position.
+    The schema files of the user come first, then those of the settings. The bundled table comes
+    last, unless the settings name it at another position.
 
     Args:
         settings: the settings of the project.

@@ -52,12 +52,14 @@ def check_tree(
         select: rules and profiles to enable besides the rules enabled by default; `all` enables
             every rule that belongs to no profile.
         ignore: rules and profiles to disable.
-        encoded: returns the encoded model for onnx's inference, or None if it cannot be encoded.
-        then: returns further diagnostics; called only if there are no errors.
+        encoded: a function that returns the model as protobuf bytes for onnx's inference, or None
+            if the model cannot be encoded.
+        then: a function that returns further diagnostics. It is called only if no rule has found
+            an error.
 
     Returns:
-        The diagnostics in the order of the text; for a binary model, in the order of the rule
-        families. Those of `then` come last.
+        The diagnostics in the order of the text; for a binary model, in the order of the families
+        of rules. The diagnostics of `then` come last.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
@@ -82,8 +84,8 @@ def find_in(
 ) -> tuple[Subject, list[Finding]]:
     """Run the rules on a model or a fragment; return the subject of the check and its findings.
 
-    The arguments are those of `check_tree`, and `answers`: a cache of results of onnx's inference,
-    to which the check adds new results.
+    `answers` is a cache of results of onnx's inference, to which the check adds new results. The
+    other arguments are those of `check_tree`.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
@@ -126,13 +128,13 @@ def diagnose(
 ) -> list[Diagnostic]:
     """Turn findings into diagnostics, except those that comments in the text suppress.
 
-    For a text, add the diagnostics of lost backslashes and unused suppressions, and sort all by
-    position.
+    For a text, also return the diagnostics of lost backslashes and of unused suppressions. All
+    diagnostics are sorted by their position in the text.
 
     Args:
         subject: the checked model or fragment.
-        findings: its findings.
-        source: its text; None for a binary model.
+        findings: the findings in `subject`.
+        source: the text of `subject`; None for a binary model.
         file: the name of a binary model in messages.
     """
     if source is None:

@@ -47,8 +47,8 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 
     Args:
         select: rules, profiles or `all`, to enable besides the rules enabled by default.
-        ignore: rules and profiles to disable; overrides `select`. `all` disables every rule that
-            `select` does not name.
+        ignore: rules and profiles to disable, even if `select` enables them. But `all` disables
+            only the rules that `select` does not name.
 
     Raises:
         UnknownRule: a slug names no rule and no profile.
@@ -66,7 +66,7 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 def find(subject: Subject) -> list[Finding]:
     """Run the enabled rules, family by family; return their findings.
 
-    The findings that follow from others are left out, and stored in `Subject.cascades`.
+    Findings that follow from other findings are not returned, but stored in `Subject.cascades`.
     """
     active = subject.options.active
     if subject.active("shape-mismatch", "onnx-inference-failed"):

@@ -96,7 +96,7 @@ class Suppressions:
 
         Args:
             finding: the finding.
-            diagnostic: its diagnostic, whose first label is the primary span.
+            diagnostic: the diagnostic of the finding; its first label is the primary span.
             places: finds spans in the text.
         """
         if not diagnostic.labels:
@@ -109,9 +109,9 @@ class Suppressions:
         return self._suppress(finding.slug, lines)
 
     def suppresses_at(self, diagnostic: Diagnostic) -> bool:
-        """Whether a comment suppresses a diagnostic of a lost backslash, at the line of any label.
+        """Whether a comment suppresses a diagnostic of a lost backslash; if so, mark it as used.
 
-        If so, mark the comment as used.
+        The comment may apply to the line of any label of the diagnostic.
         """
         lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
         return self._suppress(diagnostic.code, lines)
@@ -142,9 +142,9 @@ class Suppressions:
         ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
-        """Return a diagnostic for each slug or comment that has suppressed nothing.
+        """Return a diagnostic for each unused suppression: a slug, or a comment without slugs.
 
-        Slugs of disabled rules are left out.
+        A suppression is unused if it has suppressed nothing. Slugs of disabled rules are skipped.
 
         Args:
             active: the slugs of the enabled rules.

@@ -30,12 +30,12 @@ Types = tuple[Type | None, ...]
 
 
 class Outputs(NamedTuple):
-    """The types and small values of the outputs of a body, or of the node that contains the body.
+    """The types and known elements of the outputs of a body, or of the node that contains the body.
 
     Attributes:
         types: the type of each output; None where unknown.
-        values: the elements of each output that is a small tensor; None where unknown. Missing
-            entries are unknown, too.
+        values: the elements of each output; None if they are unknown, or if the output is not a
+            small tensor. The tuple may be shorter than `types`; the other elements are unknown.
     """
 
     types: Types
@@ -49,8 +49,8 @@ Visit = Callable[[Types], Outputs]
 def common_type(one: Type | None, other: Type | None) -> Type | None:
     """Return the most specific type that includes both types.
 
-    Dimensions that differ become unknown; the shape becomes unknown if the ranks differ. Returns
-    None if a type is unknown, or if they differ in more than the shape of a dense tensor.
+    Dimensions that differ become unknown; the shape becomes unknown if the ranks differ. Return
+    None if one of the types is unknown, or if the types differ in more than the shape of a tensor.
     """
     if one is None or other is None or one == other:
         return one if one == other else None
@@ -80,13 +80,13 @@ def completed(found: Type | None, own: Type | None) -> Type | None:
 
 
 def live_branch(node: Node, condition: Value | None) -> str | None:
-    """Return which branch of an `If` always runs, by attribute: `then_branch` or `else_branch`.
+    """Return the branch of an `If` that always runs: `then_branch` or `else_branch`.
 
-    Returns None if the condition is unknown, or if the node is not an `If`.
+    Return None if the condition is unknown, or if the node is not an `If`.
 
     Args:
         node: the node.
-        condition: the value of its first input; None if unknown.
+        condition: the value of the node's first input; None if unknown.
     """
     if node.op_type != "If" or condition is None or len(condition.items) != 1:
         return None
@@ -111,10 +111,11 @@ def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> 
     """Return types for a body's inputs that are valid in every iteration.
 
     Args:
-        visit: visits the body.
+        visit: a function that visits the body.
         given: the types of all inputs of the body in the first iteration.
-        carried: the slice of the inputs that are loop-carried.
-        passed: the slice of the body's outputs that become these inputs in the next iteration.
+        carried: selects the loop-carried inputs among the inputs of the body.
+        passed: selects the outputs of the body that become the loop-carried inputs of the next
+            iteration.
     """
     for _ in range(_MOST_VISITS):
         before = given[carried]
@@ -137,7 +138,7 @@ def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
 
     Args:
         inputs: the types of the node's inputs.
-        visit: visits the body.
+        visit: a function that visits the body.
     """
     count = len(inputs)
     given = (TensorType("int64", ()), TensorType("bool", ()), *inputs[2:])
@@ -152,7 +153,7 @@ def loop_outputs(
     Args:
         inputs: the types of the node's inputs.
         given: the types of the body's inputs, valid in every iteration (`loop_inputs`).
-        made: the outputs of the body.
+        made: the types and known elements of the body's outputs.
         trips: the number of iterations; None if unknown, or if a condition may end the loop.
     """
     count = len(inputs) - 2
@@ -168,9 +169,9 @@ def runs_all_trips(node: Node, body: Scope, made: Outputs, condition: Value | No
     """Whether a `Loop` certainly runs its maximum number of iterations: no condition ends it.
 
     Args:
-        node: the node.
-        body: its body.
-        made: the outputs of the body.
+        node: the `Loop` node.
+        body: the body of the node.
+        made: the types and known elements of the body's outputs.
         condition: the value of the node's second input, the initial condition; None if unknown.
     """
     if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
@@ -218,10 +219,10 @@ def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Vi
     """Return types for the inputs of a `Scan`'s body that are valid in every iteration.
 
     Args:
-        node: the node; the version of its operator is at least 9.
+        node: a `Scan` node of operator version 9 or later.
         count: the number of scanned inputs.
         inputs: the types of the node's inputs.
-        visit: visits the body.
+        visit: a function that visits the body.
     """
     states = len(inputs) - count
     axes = _numbers(node, "scan_input_axes", count)
@@ -246,11 +247,11 @@ def scan_outputs(
     """Return the types of the outputs of a `Scan`.
 
     Args:
-        node: the node; the version of its operator is at least 9.
+        node: a `Scan` node of operator version 9 or later.
         count: the number of scanned inputs.
         inputs: the types of the node's inputs.
         given: the types of the body's inputs, valid in every iteration (`scan_inputs`).
-        made: the outputs of the body.
+        made: the types and known elements of the body's outputs.
     """
     states = len(inputs) - count
     size: Dim = None

@@ -24,7 +24,7 @@ class CallMemo:
     """Caches the results of function calls; limits the number of node visits and the call depth.
 
     Attributes:
-        known: the cached results of calls, by `key`.
+        known: maps the `key` of a call to the cached result of the call.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -69,7 +69,8 @@ class CallMemo:
         """Request a visit of a function's body; if allowed, `leave` must end the visit.
 
         Returns:
-            False if calls are nested too deeply, or if too many nodes were visited; else True.
+            Whether the visit is allowed. It is not if calls are nested too deeply, or if too many
+            nodes have been visited.
         """
         self._budget -= 1 + len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:

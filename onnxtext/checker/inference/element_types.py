@@ -29,8 +29,9 @@ class Mismatch(NamedTuple):
 
     Attributes:
         message: the message of the finding.
-        inputs: the indices of the inputs with wrong or different types.
-        help: how to fix it.
+        inputs: the 0-based indices of the inputs that cause the error: one input with a wrong type,
+            or two inputs whose types must be equal.
+        help: tells the user how to fix the node.
     """
 
     message: str
@@ -53,7 +54,7 @@ class TypeInference(ScopeWalk[Types]):
         self._reported: set[tuple[int, str, int]] = set()
 
     def run(self) -> list[Finding]:
-        """Visit all graphs and functions, also those that are never called; return the findings."""
+        """Visit all graphs and functions, including uncalled functions; return the findings."""
         super().run()
         called = {key[0] for key in self._calls.known}
         for scope in self._functions.values():
@@ -266,8 +267,8 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
     """Bind the type variables of a schema to the input types of a node.
 
     Returns:
-        The types of the outputs (None where unknown), and the first mismatch (None if all input
-        types are allowed).
+        A pair (types, mismatch). `types` are the types of the node's outputs, None where unknown.
+        `mismatch` is the first mismatch; None if all input types are allowed.
     """
     bound: dict[str, tuple[str, int]] = {}
     for index, text in enumerate(inputs):
@@ -314,10 +315,11 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Replace the first output type of a node if the schema of its operator does not determine it.
+    """Infer the first output type of a node if its operator needs a special rule for it.
 
-    This type depends on attributes, on the element type of a sequence, or on an optional input.
-    The operators are listed in `OUTPUT_TYPES`, except for `QGemm` of onnxruntime.
+    These are the operators in `OUTPUT_TYPES`, and `QGemm` of onnxruntime. Their schemas do not
+    determine the first output type: it depends on attributes, on the element type of a sequence,
+    or on an optional input.
 
     Args:
         signature: the schema of the node's operator.
@@ -326,8 +328,8 @@ def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -
         made: the types of the node's outputs that follow from the schema.
 
     Returns:
-        `made` with the first type replaced, if the operator is one of these and the type is known;
-        otherwise `made`.
+        `made` with the inferred type in place of the first type. For other operators, or if the
+        type is unknown, `made` unchanged.
     """
     special = OUTPUT_TYPES.get(node.op_type)
     if signature.domain == "com.microsoft" and signature.name == "QGemm":

@@ -14,16 +14,17 @@ class Environment(Generic[V]):
     """The known facts, such as types, about the values of a scope: a graph or function body.
 
     Attributes:
-        known: the fact about each value of the scope, by the value's name.
-        outer: the environment of the graph around the scope, whose values it may use, too; None for
-            top-level graphs and function bodies. For a training algorithm, that of the main graph.
+        known: maps the name of each value of the scope to the fact about the value.
+        outer: for a nested graph, the environment of the graph that contains it. For a training
+            algorithm, the environment of the main graph. None for other scopes. The scope may use
+            the values of its outer environment.
     """
 
     known: dict[str, V] = field(default_factory=dict)
     outer: Environment[V] | None = None
 
     def holder(self, name: str) -> Environment[V] | None:
-        """Return the innermost environment with a fact about the value `name`; None if unknown."""
+        """Return the innermost environment with a fact about the value `name`; None if none has."""
         environment: Environment[V] | None = self
         while environment is not None and name not in environment.known:
             environment = environment.outer

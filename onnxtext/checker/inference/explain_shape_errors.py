@@ -66,9 +66,9 @@ def explain(
     Args:
         node: the node.
         objection: onnx's error message.
-        inputs: the types of the node's inputs.
-        place: maps the name of a value to the place in the model that determines its type, such
-            as its declaration; None if unknown.
+        inputs: the types of the node's inputs; None where unknown.
+        place: a function that returns the place in the model that determines the type of a value,
+            such as its declaration, given the value's name; None if unknown.
     """
     shapes = [_plain_shape(type) for type in inputs]
     if node.op_type == "MatMul" and len(shapes) == 2:

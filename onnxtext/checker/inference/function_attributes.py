@@ -13,13 +13,13 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 def call_attributes(
     function: Function | Graph, node: Node, outer: Mapping[str, Attribute]
 ) -> dict[str, Attribute]:
-    """Return the attributes of a function call by name, with defaults for those it does not set.
+    """Return the attributes that a function call sets, and the defaults of the others, by name.
 
     Args:
         function: the called function.
-        node: the call.
-        outer: if a function contains the call, the attributes of that function's call, by name:
-            they replace attribute references in `node`.
+        node: the node that calls the function.
+        outer: the attributes that replace attribute references in `node`, by name. If `node` is in
+            the body of another function, these are the attributes of a call of that function.
     """
     found: dict[str, Attribute] = {}
     if isinstance(function, Function):
@@ -34,11 +34,11 @@ def call_attributes(
 def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
     """Return a node with its attribute references replaced by the attributes of a call.
 
-    References to attributes that the call does not set are dropped.
+    References to attributes that are not in `parameters` are dropped.
 
     Args:
         node: a node in the body of a function.
-        parameters: the attributes of the function's call, by name.
+        parameters: the attributes of a call of the function, by name.
     """
     if not any(type(attribute.value) is Reference for attribute in node.attributes):
         return node

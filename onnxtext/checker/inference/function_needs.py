@@ -28,7 +28,7 @@ class TypedUse(NamedTuple):
 
     Attributes:
         type: the type that the attribute must have at this reference.
-        place: the place of the reference.
+        place: the place of the reference in the model.
     """
 
     type: AttributeType
@@ -39,7 +39,7 @@ class Needs:
     """Finds the inputs, attributes and attribute types that each function body requires.
 
     Attributes:
-        conflicts: for each attribute parameter with contradictory uses, two uses that require
+        conflicts: maps each attribute parameter with contradictory uses to two uses that require
             different types.
     """
 
@@ -66,17 +66,20 @@ class Needs:
         self._propagate()
 
     def inputs(self, function: Scope) -> set[str]:
-        """Return the names of inputs that the body passes to required inputs of nodes."""
+        """Return the names of the function's inputs that its body passes to required inputs.
+
+        These are inputs that an operator requires, or that another function needs.
+        """
         return {name for name in _inputs(function) if self._has(function, "input", name)}
 
     def attributes(self, function: Scope) -> set[str]:
-        """Return the names of attributes that the body uses for required attributes of nodes."""
+        """Return the names of the function's attributes that its body needs."""
         return {name for name in _parameters(function) if self._has(function, "attribute", name)}
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
-        """Return the type that the body requires for an attribute parameter, and the place.
+        """Return a use of an attribute parameter in the body, with the type that it requires.
 
-        Returns None if the type is unknown, or if different uses require different types.
+        Return None if no use requires a known type, or if different uses require different types.
         """
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
@@ -179,8 +182,8 @@ def _parameters(function: Scope) -> dict[str, Attribute | None]:
 def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Repair | None:
     """Return the repair that writes `3.0` for `3` if an attribute must hold floats.
 
-    Returns None if `wanted` is no float type, or if the attribute has anything else than integers
-    that a 32-bit float represents exactly.
+    Return None if `wanted` is neither FLOAT nor FLOATS. Also return None if the attribute does not
+    hold integers, or if one of them is so large that a 32-bit float may not represent it exactly.
 
     Args:
         node: the node with the attribute.

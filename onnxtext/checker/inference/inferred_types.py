@@ -14,13 +14,14 @@ from onnxtext.schemas.type_strings import shown
 
 
 def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
-    """Return the inferred types of all values, including shapes.
+    """Return the inferred types of all values, with shapes, as types of the syntax tree.
 
     Args:
         subject: a checked model.
 
     Returns:
-        For each scope, by `id(scope)`, the types by value name. Empty if functions are recursive.
+        A dictionary that maps `id(scope)` to the types of the scope's values, by value name. Values
+        of unknown type are missing. If functions are recursive, the dictionary is empty.
     """
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
@@ -34,14 +35,14 @@ def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
 
 
 def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
-    """Return the known types of all values in onnxtext syntax: `float[N, 3]`.
+    """Return the inferred types of all values, with shapes, as text such as `float[N, 3]`.
 
     Args:
         subject: a checked model.
 
     Returns:
-        For each graph or function body, by its offset in the text, the types by value name. Empty
-        if functions are recursive.
+        A dictionary that maps the text offset of each graph and function body to the types of its
+        values, by value name. If functions are recursive, the dictionary is empty.
     """
     if any(finding.slug == "function-recursive" for finding in subject.found):
         return {}
@@ -64,14 +65,14 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
 
 
 def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
-    """Return the small tensors with known elements, such as computed shapes.
+    """Return the elements of small tensors that inference knows, such as computed shapes.
 
     Args:
         subject: a checked model.
 
     Returns:
-        For each graph or function body, by its offset in the text, the tensors by value name. Empty
-        if `ShapeInference` has not run.
+        A dictionary that maps the text offset of a graph or function body to the elements of its
+        small tensors, by value name. If `ShapeInference` has not run, the dictionary is empty.
     """
     walk: ShapeInference | None = subject.memo.get("ShapeInference")
     if walk is None:

@@ -63,7 +63,7 @@ class Fact:
 
     Attributes:
         type: the declared type, the type that onnx inferred, or the result of merging them.
-        shape: the symbolic shape.
+        shape: the shape, in which dimensions may be symbolic, such as `2*seq`.
         is_small: whether inference may read the elements of a constant of this type.
     """
 
@@ -85,10 +85,11 @@ class Kind:
     """A kind of nodes, represented by the first node of this kind.
 
     Attributes:
-        node: the node, with normalized names of inputs and outputs: `i0`, `o0`.
-        given: the types of its inputs; None for omitted ones.
-        constants: the constant inputs that onnx reads, by normalized name.
-        declared: the declared types of its outputs; may be empty if none is declared.
+        node: the first node, in which the inputs are renamed to `i0`, `i1` and so on, and the
+            outputs to `o0`, `o1` and so on.
+        given: the types of the node's inputs; None for omitted inputs.
+        constants: the constant inputs that onnx reads, by their new names such as `i1`.
+        declared: the declared types of the node's outputs; may be empty if none is declared.
     """
 
     node: Node
@@ -102,9 +103,9 @@ class Reads(NamedTuple):
 
     Attributes:
         values: whether the elements of small inputs (`Value`) have an effect.
-        all_values: whether they have this effect only if the elements of all inputs are known.
-        constants: onnx gets the elements of constant inputs from this index on; None if it gets no
-            elements.
+        all_values: whether they have an effect only if the elements of all inputs are known.
+        constants: the 0-based index of the first input whose elements onnx gets if the input is
+            constant; it also gets those of later inputs. None if it gets no elements.
     """
 
     values: bool
@@ -174,8 +175,8 @@ class Symbols:
     """Infers symbolic shapes for one node of each kind; `SymbolicShapes` does it for all nodes.
 
     Attributes:
-        fits: True until a node has a finding or an equation restricts a symbol. Once it is False,
-            all methods return unknown shapes and values.
+        fits: True until a mismatch or conflict is found, or a symbol is restricted. Once it is
+            False, all methods return unknown shapes and values.
     """
 
     def __init__(self) -> None:
@@ -198,11 +199,12 @@ class Symbols:
         """Infer the symbolic shapes and small values of a node's outputs.
 
         Args:
-            node: the node, without nested graphs.
-            target: its operator.
-            typed: the facts from the declared types of its outputs; empty if none is declared.
-            given: the facts about its inputs.
-            values: the small values of its inputs; may be empty.
+            node: a node without nested graphs.
+            target: the operator of the node.
+            typed: the facts that the declared types of the node's outputs imply; empty if no type
+                is declared.
+            given: the facts about the node's inputs.
+            values: the elements of the node's small inputs; may be empty.
         """
         if not self.fits:
             return (), ()
@@ -219,7 +221,7 @@ class Symbols:
 
         Args:
             node: the node.
-            typed: the facts from the declared types of the outputs.
+            typed: the facts that the declared types of the outputs imply.
             made: the computed shapes.
         """
         if not self.fits:
@@ -250,7 +252,7 @@ class FactTable:
     """Interns facts: equal facts become one object, so that keys can use ids.
 
     Attributes:
-        known: the fact for each declared type, by the id of the type.
+        known: maps the `id()` of each declared type to the fact that it implies.
     """
 
     def __init__(self) -> None:
@@ -287,7 +289,7 @@ class FactTable:
 
         Args:
             fact: the fact about the constant.
-            data: its data.
+            data: the data of the constant.
         """
         type = fact.type
         if not fact.is_small or not isinstance(type, TensorType):
@@ -327,19 +329,21 @@ def kind_key(
     node: Node, target: Target, types: Mapping[str, Fact | None], typed: Facts,
     parameters: Mapping[str, Attribute], longest: int,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Return the cache key of a node's kind; the caller appends input elements that have an effect.
+    """Return the first part of the cache key of a node's kind.
+
+    The caller appends the elements of inputs if these affect the outputs of the node.
 
     Args:
         node: the node.
-        target: its operator or function.
+        target: the operator or function of the node.
         types: the facts about values, by name.
-        typed: the facts from the declared types of its outputs; empty if none is declared.
+        typed: the facts that the declared types of the node's outputs imply; may be empty.
         parameters: in a function body, the attributes of the call, for attribute references.
         longest: the maximum length of an integer list attribute that is compared by value.
 
     Returns:
-        The identity of the target, the number of outputs, the facts about the inputs, `typed`, and
-        an item for each attribute. Attributes with equal items have equal effects on types.
+        A tuple of the target's `id()`, the number of outputs, the facts about the inputs, `typed`,
+        and an item for each attribute. Attributes with equal items have equal effects on types.
 
     Raises:
         KeyError: `types` has no entry for an input.

@@ -70,7 +70,7 @@ class Kinds:
     """Propagates types through a model, with one inference per kind of nodes (see `node_kinds`).
 
     Attributes:
-        kinds: the first node of each kind.
+        kinds: the kinds found so far, each with its first node.
         symbols: infers the symbolic shapes of these nodes.
         follow_values: whether an output type may depend on the elements of an input.
     """

@@ -64,12 +64,12 @@ class NodeInference:
         constants: Mapping[str, bytes],
         opsets: Opsets | None,
     ) -> Answer:
-        """Return onnx's answer for a node without nested graphs, from the cache if possible.
+        """Let onnx infer the output types of a node without nested graphs; cache the answer.
 
         Args:
             signature: the schema of the node's operator.
-            node: the node, without attribute references.
-            inputs: the types of the node's inputs; None for omitted and unknown ones.
+            node: a node without attribute references.
+            inputs: the types of the node's inputs; None for an omitted input or an unknown type.
             constants: the constant inputs that onnx may read, as bytes of a `TensorProto`, by name.
             opsets: the imported operator sets; None if unknown.
         """
@@ -115,13 +115,13 @@ class NodeInference:
         constants: Mapping[str, bytes],
         opsets: Opsets | None,
     ) -> Answer:
-        """Return onnx's answer for a node that may have nested graphs.
+        """Let onnx infer the output types of a node that may have nested graphs.
 
-        All output types are unknown if the node or a type cannot be encoded.
+        If the node or a type cannot be encoded, all output types are unknown.
 
         Args:
             signature: the schema of the node's operator.
-            node: the node, without attribute references.
+            node: a node without attribute references.
             types: the types of all values that the node or its nested graphs use, by name.
             constants: the constants among these values, as bytes of a `TensorProto`, by name.
             opsets: the imported operator sets; None if unknown.

@@ -43,15 +43,15 @@ def fits_by_kind(subject: Subject) -> bool:
 def sizes_fit_by_kind(subject: Subject) -> bool:
     """Whether checking one node of each kind proves that symbolic dimensions are consistent.
 
-    The proof fails, too, if a node restricts a symbol, for example to one number.
+    Also False if a node restricts a symbol, for example to one number.
     """
     return _verdict(subject)[1]
 
 
 def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
-    """Return the types of all values, by `id(scope)` and name, if they can be propagated by kind.
+    """Return the types of all values, by `id(scope)` and value name, as propagated by kind.
 
-    Returns None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
+    Return None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
     """
     if not fits_by_kind(subject):
         return None

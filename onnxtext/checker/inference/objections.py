@@ -28,12 +28,12 @@ def errors_of(subject: Subject) -> list[Finding]:
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """Return the ids of the statements at the first places of errors; inference skips these."""
+    """Return the `id()` of the first statement of each error; inference skips these statements."""
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
 def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
-    """Return `(id(node), index)` of each output with contradictory declared and computed types."""
+    """Return (`id(node)`, output index) of each output whose declared and computed types differ."""
     return {
         (id(place.item), int(place.part[1]))
         for finding in errors_of(subject)
@@ -47,8 +47,8 @@ def whole_model(subject: Subject) -> str | Failure | None:
     """Have onnx check a whole model like `onnx.checker.check_model(full_check=True)`.
 
     Returns:
-        onnx's error message, or a failure of its process; None if onnx accepts the model, or if the
-        model cannot be passed to it. After an earlier failure, that failure is returned at once.
+        onnx's error message, or a failure of its process. None if onnx accepts the model, or if the
+        model cannot be passed to it. After a failure, later calls return the same failure at once.
     """
     inference = subject.options.inference
     if inference.failures:
@@ -120,8 +120,8 @@ def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
 
     Args:
         failure: the failure.
-        place: the node, or the model.
-        node: whether the place is a node.
+        place: the place of the node or model that caused the failure.
+        node: whether `place` is a node.
     """
     notes = (f"its process ended with {failure.detail}",) if failure.kind == "crash" else ()
     if failure.kind == "unavailable":

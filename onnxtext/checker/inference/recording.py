@@ -25,12 +25,12 @@ class RecordedInference(ShapeInference):
     Each visit has its own environment. Visits that report no findings are not recorded.
 
     Attributes:
-        visits: the environments of all visits of a scope, by `id(scope)`. A function body is
+        visits: maps `id(scope)` to the environments of all visits of the scope. A function body is
             visited once for all calls with equal input types, values and attributes.
-        made: the computed types of a node's outputs, before they are merged with declared types;
-            the key is `(id(environment), id(node))`.
-        calls: for each call, the environment of the visit of the called body; the key is
-            `(id(environment), id(node))`, with the environment that contains the call.
+        made: maps `(id(environment), id(node))` to the computed types of the node's outputs, before
+            they are merged with declared types.
+        calls: maps `(id(environment), id(node))` of each call to the environment of the visit of
+            the called body. The key has the environment that contains the call.
     """
 
     def __init__(self, subject: Subject) -> None:

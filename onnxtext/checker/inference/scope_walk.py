@@ -37,7 +37,7 @@ class ScopeWalk(Generic[E]):
 
     Attributes:
         findings: the findings of the walk, such as contradictory types.
-        environments: the environment of the first visit of each scope, by `id(scope)`.
+        environments: maps `id(scope)` to the environment of the first visit of the scope.
     """
 
     def __init__(self, subject: Subject) -> None:

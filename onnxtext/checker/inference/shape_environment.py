@@ -34,10 +34,10 @@ class Shapes(Environment[Type]):
     """The inferred facts about the values of a scope: a graph or function body.
 
     Attributes:
-        constants: the types and data of small constants, by name.
-        places: by name of a value, the place in the model that determines its type: a declaration
-            or the output of a node.
-        values: the elements of small integer tensors, by name.
+        constants: maps the names of small constants to their types and data.
+        places: maps the name of a value to the place in the model that determines its type: a
+            declaration or the output of a node.
+        values: maps the names of small integer tensors to their known elements.
         parameters: in a function body, the attributes of the call, by name.
     """
 

@@ -42,9 +42,9 @@ class ShapeRules:
 
 
 def with_shape_of(type: Type | None, other: Type | None) -> Type | None:
-    """Return `type` with the shape of `other`, if both are tensor types; else `type`.
+    """Return `type` with the shape of `other` if both are tensor types; otherwise `type`.
 
-    Return `other` if `type` is unknown (None).
+    If `type` is unknown (None), return `other`.
     """
     if type is None:
         return other

@@ -40,8 +40,9 @@ class TypeMerger:
     """Merges declared with inferred types, and caches the results by pair of types.
 
     Args:
-        symbols: the symbols in the shapes of the model's inputs. If a declared dimension is
-            another symbol, an inferred dimension with only these (`2*batch`) replaces it.
+        symbols: the symbols in the shapes of the model's inputs. If a declared dimension is a
+            symbol that is not one of them, an inferred expression of them, such as `2*batch`,
+            replaces it.
     """
 
     def __init__(self, symbols: frozenset[str] = frozenset()) -> None:
@@ -53,8 +54,9 @@ class TypeMerger:
         """Merge two types of one value.
 
         Returns:
-            A message if the types contradict each other, else None; and the merged type, or
-            `declared` if they contradict each other.
+            A pair (message, type). If the types contradict each other, `message` describes the
+            contradiction, and `type` is `declared`. Otherwise, `message` is None, and `type` is the
+            merged type.
         """
         key = id(declared), id(inferred)
         known = self._known.get(key)
@@ -76,7 +78,7 @@ def merged(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()
     Args:
         declared: the declared type.
         inferred: the inferred type.
-        symbols: the symbols in the shapes of the model's inputs, as for `TypeMerger`.
+        symbols: the symbols in the shapes of the model's inputs (see `TypeMerger`).
     """
     match declared, inferred:
         case (TensorType(), TensorType()) if inferred.shape is not None:
@@ -103,7 +105,7 @@ def _merged_dim(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
 
 
 def plausible(type: Type) -> Type:
-    """Return a type with unknown instead of negative dimensions, which another rule reports."""
+    """Return a type with its negative dimensions made unknown; another rule reports these."""
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type
     dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])

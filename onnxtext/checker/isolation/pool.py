@@ -53,7 +53,7 @@ class Pool:
             os.register_at_fork(after_in_child=self._forget)
 
     def take(self) -> Worker:
-        """Remove an idle process from the pool and return it, or start a process.
+        """Remove an idle process from the pool and return it; if there is none, start a process.
 
         Raises:
             Died: no process can be started.
@@ -127,8 +127,8 @@ class Inference:
     Answers of `node` are cached.
 
     Args:
-        known: a cache of earlier answers, which is extended. Failures are cached only within one
-            check, because another attempt may succeed.
+        known: a cache of answers from earlier checks; `node` adds answers to it. It has no
+            failures, because another attempt may succeed: they are cached only within one check.
 
     Attributes:
         failures: the failures of requests, in the order of the requests.
@@ -147,17 +147,17 @@ class Inference:
         return self._ask("model", len(data), data)
 
     def shapes(self, data: bytes) -> Answer:
-        """Let onnx infer the shapes of an encoded model; return [model with these shapes]."""
+        """Let onnx infer the shapes of an encoded model; return [encoded model with the shapes]."""
         return self._ask("shapes", len(data), data)
 
     def convert(self, data: bytes, version: int) -> Answer:
-        """Convert an encoded model to a version of the standard operators; return [new model]."""
+        """Convert an encoded model to a standard operator set version; return [encoded model]."""
         return self._ask("convert", len(data), data, version)
 
     def body(
         self, operator: tuple[str, int, str], version: int, node: bytes, types: list[bytes]
     ) -> Answer:
-        """Return [the encoded function that defines an operator, for the types of a node].
+        """Return [encoded function]: the function body that defines a node's operator.
 
         This is for operators whose function body depends on the types of the node's inputs.
 
@@ -165,7 +165,7 @@ class Inference:
             operator: the operator, as (name, version of the schema, domain).
             version: the operator set version for which the body is requested.
             node: the encoded node.
-            types: the encoded types of its inputs.
+            types: the encoded types of the node's inputs.
         """
         return self._ask("body", len(node), operator, version, node, types)
 

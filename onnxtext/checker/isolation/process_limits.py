@@ -21,7 +21,7 @@ class Watch:
     """Kills a child process that exceeds the time or memory limit of a request.
 
     Attributes:
-        exceeded: the limit that the process has exceeded; None if it has not exceeded any.
+        exceeded: the limit that the process has exceeded, `time` or `memory`; None if neither.
     """
 
     def __init__(

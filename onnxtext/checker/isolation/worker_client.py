@@ -29,8 +29,9 @@ class Failure:
     """The reason why a request has no answer.
 
     Attributes:
-        kind: the child crashed, exceeded its time or memory, or could not be started
-            (`unavailable`); or the request was not sent, after too many failures (`stopped`).
+        kind: `crash` if the child crashed, `time` or `memory` if it exceeded this limit,
+            `unavailable` if it could not be started, `stopped` if the request was not sent because
+            too many earlier requests had failed.
         detail: the signal, or the last line of the child's error output; may be empty.
     """
 
@@ -43,8 +44,7 @@ class Died(Exception):
 
     Attributes:
         failure: the reason.
-        outside: whether the cause may lie outside of the request, so that sending the request again
-            may succeed.
+        outside: whether the request may not be the cause, so that sending it again may succeed.
     """
 
     def __init__(self, failure: Failure, *, outside: bool = False) -> None:
@@ -77,7 +77,7 @@ class Worker:
             seconds: the limit of processor time.
             memory: the limit of memory in bytes that the request may allocate.
             kind: the kind of request: `model`, `shapes`, `node`, `convert` or `body`.
-            arguments: the arguments of the request, as for the method of `Inference` of that name.
+            arguments: the arguments of the request: those of the `Inference` method called `kind`.
 
         Raises:
             Died: the process has ended without an answer, or with a malformed one.

@@ -20,14 +20,14 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
     """Explain a size of a body's input by the value that the node passes to it.
 
     Args:
-        step: the step for that size; its explanation is filled in.
+        step: the `Step` for the size; this function fills in its explanation.
         holder: the node that has the body in an attribute.
-        around: the view of the node's graph.
-        index: the index of the input.
+        around: the inferred facts (`View`) about the graph that contains the node.
+        index: the 0-based index of the body's input.
 
     Returns:
-        The sizes that determine this size, to explain next; [] if the explanation ends here; None
-        if it is unknown which value the node passes.
+        The sizes that determine this size, which must be explained next; [] if the explanation ends
+        here. None if the value that the node passes is unknown.
     """
     called = quoted(holder.op_type)
     step.place = Place(holder, ("op_type",))
@@ -59,13 +59,14 @@ def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope
     """Explain a size of a node's output by the bodies of the node.
 
     Args:
-        step: the step for that size; its explanation is filled in.
+        step: the `Step` for the size; this function fills in its explanation.
         node: the node.
-        output: the index of the output.
-        children: the bodies: the graphs in the attributes of the node.
+        output: the 0-based index of the output.
+        children: the bodies, which are the graphs in the attributes of the node.
 
     Returns:
-        The sizes that determine this size, to explain next; [] if the explanation ends here.
+        The sizes that determine this size, which must be explained next; [] if the explanation ends
+        here.
     """
     called = quoted(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]

@@ -32,8 +32,8 @@ class Explanation:
         type: the type of the value; None if unknown.
         scope: the graph or function body that defines the value.
         declarations: the declared types of the value, each with its place.
-        stories: for each dimension, the step that explains it; for a scalar or an unknown rank, the
-            step that explains the rank. `Step.sources` leads to further steps.
+        stories: one `Step` for each dimension of the value. For a scalar, or if the rank is
+            unknown, one `Step` for the rank instead. `Step.sources` leads to further steps.
     """
 
     name: str
@@ -53,7 +53,7 @@ def explain_value(stories: Stories, view: View, name: str) -> Explanation:
 
     Args:
         stories: explains the sizes in the type.
-        view: the view of the graph or function body that defines the value.
+        view: the inferred facts about the graph or function body that defines the value.
         name: the name of the value.
     """
     type = view.type(name)
@@ -98,7 +98,7 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
     Args:
         explanation: the explanation.
         where: converts a place to text.
-        most: the maximum number of steps to show of each chain of steps; None for no limit.
+        most: the maximum number of steps to show in each chain of steps; None for no limit.
     """
     name = explanation.name
     yield f"{quoted(name)}: {explanation.written or 'unknown type'}"

@@ -20,20 +20,21 @@ Wanted = tuple[View, str, Part]
 
 @dataclass(slots=True)
 class Step:
-    """One step of an explanation: how one size of a value is known.
+    """One step of an explanation: it explains one size of a value.
 
     Attributes:
-        view: the inferred facts about the graph of the value.
+        view: the inferred facts about the graph or function body that has the value.
         name: the name of the value.
-        part: the dimension, element or rank of the value.
+        part: the part of the value that has the size: a dimension, an element or the rank.
         size: the size as text; None if unknown.
         kind: `declared` by an input, `stored` in an initializer, `inferred` from a node, `assumed`
             if only a declaration gives the size of a node's output, or `unknown`.
-        how: the explanation, such as "`MatMul` takes it from"; the sizes in `sources` follow it.
-        place: the statement that determines the size.
+        how: the explanation, such as "`MatMul` takes it from". In messages, the sizes of `sources`
+            follow this text.
+        place: the statement that determines the size; None if there is none.
         also: further facts, as sentences.
-        sources: the steps that explain other sizes: those from which this size is computed, or, if
-            it is unknown, those that would determine it.
+        sources: the steps for the sizes from which this size is computed. If this size is unknown,
+            the steps for the sizes that would determine it.
     """
 
     view: View

@@ -31,12 +31,12 @@ class View(Protocol):
         """Return the type of a value; None if unknown."""
 
     def value(self, name: str) -> Value | None:
-        """Return the elements of a small tensor; None unless known before the model runs."""
+        """Return the elements of a small tensor; None if they are unknown before the model runs."""
 
     def made(self, node: Node) -> Made | None:
-        """Return the types of a node's outputs before declared types are merged in.
+        """Return the computed types of a node's outputs, before merging with declared types.
 
-        None if they were not recorded.
+        Return None if the types were not recorded.
         """
 
     def outer(self) -> View | None:
@@ -51,7 +51,7 @@ class View(Protocol):
     def caller(self) -> tuple[View, Node] | None:
         """Return the view of the graph that calls this function body, and the node that calls it.
 
-        None if unknown.
+        Return None if no such call is known.
         """
 
     def parameters(self) -> Mapping[str, Attribute] | None:
@@ -62,7 +62,7 @@ class View(Protocol):
 
 
 class RecordedView:
-    """A view of one visit in a `RecordedInference`.
+    """The view of one visit that a `RecordedInference` has recorded.
 
     Attributes:
         scope: the graph or function body.
@@ -83,13 +83,13 @@ class RecordedView:
         return self._facts.find(name)
 
     def value(self, name: str) -> Value | None:
-        """Return the elements of a small tensor; None unless known before the model runs."""
+        """Return the elements of a small tensor; None if they are unknown before the model runs."""
         return self._facts.value(name)
 
     def made(self, node: Node) -> Made | None:
-        """Return the types of a node's outputs before declared types are merged in.
+        """Return the computed types of a node's outputs, before merging with declared types.
 
-        None if they were not recorded.
+        Return None if the types were not recorded.
         """
         return self._known.made.get((id(self._facts), id(node)))
 
@@ -119,7 +119,7 @@ class RecordedView:
     def caller(self) -> tuple[View, Node] | None:
         """Return the view of the graph that calls this function body, and the node that calls it.
 
-        Of several calls, return the first. None if unknown.
+        If there are several calls, return the first. Return None if no such call is known.
         """
         found = self._known.caller(self._facts)
         if found is None:

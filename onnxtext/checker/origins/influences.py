@@ -29,8 +29,9 @@ class Part(NamedTuple):
     """A part of a value: a dimension, the rank, or an element of a small tensor.
 
     Attributes:
-        kind: whether the part is a dimension, an element or the rank.
-        at: the index of the dimension or element; 0 for the rank.
+        kind: `dimension`, `element` or `rank`.
+        at: the 0-based index of the dimension, or of the element in row-major order; 0 for the
+            rank.
     """
 
     kind: Literal["dimension", "element", "rank"]
@@ -54,8 +55,8 @@ class Influence(NamedTuple):
     """A dimension, the rank or an element of a node's input, which may determine an output size.
 
     Attributes:
-        input: the index of the input.
-        part: the dimension, rank or element.
+        input: the 0-based index of the input.
+        part: the part of the input that may determine the output size.
     """
 
     input: int
@@ -66,7 +67,7 @@ class NodeFacts(NamedTuple):
     """A node, and the facts about its inputs that determine the shapes of its outputs.
 
     Attributes:
-        signature: the signature of the node's operator.
+        signature: the schema of the node's operator.
         node: the node.
         shapes: the shape of each input; None if unknown.
         values: the elements of each input; None for large or unknown tensors.
@@ -88,9 +89,9 @@ class NodeFacts(NamedTuple):
 
 
 def computed(facts: NodeFacts, output: int, part: Part) -> Extent:
-    """Return a size of an output that symbolic inference computes from the inputs; None if unknown.
+    """Infer a size of an output from a node's inputs; return None if the size is unknown.
 
-    Declared types of the output do not count.
+    The declared type of the output has no effect. `output` is the 0-based index of the output.
     """
     if not facts.is_followed:
         return None
@@ -113,10 +114,10 @@ def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[
     If some of them equal the output size, return only these.
 
     Args:
-        facts: the node.
-        output: the index of the output.
-        part: the part of the output.
-        size: the size of that part.
+        facts: the node and the facts about its inputs.
+        output: the 0-based index of the output.
+        part: the part of the output that has the size.
+        size: the known size.
     """
     known = [(one, extent) for one, extent in _parts(facts) if extent is not None]
     base = computed(facts, output, part)
@@ -159,7 +160,7 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None
     """Return the unknown input sizes that must be known to infer a size of an output.
 
     Returns:
-        The sizes; None if no such sizes are found, because the output size depends on data or
+        The unknown input sizes. None if there are none, because the output size depends on data or
         cannot be inferred.
     """
     if not facts.is_followed:
@@ -209,7 +210,7 @@ def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
     """Return the distinct sizes, except 1, that broadcasting combines into an output dimension.
 
     Args:
-        facts: the node.
+        facts: the node and the facts about its inputs.
         part: the dimension of the output.
     """
     sizes = dict(_parts(facts))

@@ -54,7 +54,7 @@ class _Task:
 
 
 class Stories:
-    """Explains sizes of the values of a checked model.
+    """Explains sizes of the values of a checked model; an explanation consists of `Step`s.
 
     Args:
         subject: the model.
@@ -75,12 +75,13 @@ class Stories:
         self._left = most
 
     def story(self, view: View, name: str, part: Part) -> Step:
-        """Explain a size: return the step for it, whose `sources` lead back to declarations.
+        """Explain a size of a value; return its `Step`, whose `sources` lead back to declarations.
 
         Args:
-            view: the view of the graph that defines the value, or of a graph nested in it.
+            view: the inferred facts about the graph that defines the value, or about a graph nested
+                in it.
             name: the name of the value.
-            part: the dimension, rank or element of the value.
+            part: the part of the value that has the size: a dimension, an element or the rank.
         """
         first = self._task(view, name, part, 0)
         seen = {(id(view.scope), name, part): first.step}
@@ -272,7 +273,7 @@ class Stories:
 
 
 def chain(step: Step) -> Iterator[Step]:
-    """Yield a step and, as long as the last step has exactly one source, that source."""
+    """Yield a step, then its source, and so on, until a step has no source or several sources."""
     yield step
     while len(step.sources) == 1:
         step = step.sources[0]

@@ -47,9 +47,9 @@ def operator_reason(
 
     Args:
         node: the node.
-        scope: the graph of the node.
+        scope: the graph or function body that contains the node.
         facts: the facts about the node's inputs; None for an unknown operator.
-        part: the dimension, rank or element of the output that is unknown.
+        part: the part of the output that has the unknown size.
     """
     called = quoted(node.op_type)
     domain = plain_domain(node.domain)

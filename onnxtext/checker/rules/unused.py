@@ -44,10 +44,10 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def used_by_scope(subject: Subject) -> dict[int, set[str]]:
-    """Map `id(scope)` to the names of the values of that scope that are used.
+    """Map `id(scope)` to the names of the scope's used values.
 
-    Nodes (including those of nested graphs), outputs, quantization annotations and the bindings of
-    training information use values.
+    A value is used by a node (also of a nested graph), an output of the graph, a quantization
+    annotation or a binding of the training information.
     """
     used: dict[int, set[str]] = {id(scope): set() for scope in subject.scopes}
     for scope in subject.scopes:

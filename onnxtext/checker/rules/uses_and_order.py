@@ -24,10 +24,10 @@ Use = tuple[int, int]
 
 
 class NestedUse(NamedTuple):
-    """The uses, in a nested graph, of a value that an outer graph defines only later.
+    """The uses of a value in a nested graph, before an outer graph defines the value.
 
     Attributes:
-        holder: the index of the node of the outer graph that contains the nested graph.
+        holder: the 0-based index, in the outer graph, of the node that contains the nested graph.
         name: the name of the value.
         scope: the nested graph.
         places: the node inputs in the nested graph that use the value.

@@ -13,7 +13,8 @@ def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, s
     Args:
         model: the converted model; changed in place.
         replaced: the names of constants that became attributes.
-        dropped: (id of the graph, name) pairs of outputs that nodes no longer have.
+        dropped: pairs (`id()` of the graph, name of the output) of outputs that nodes no longer
+            have.
     """
     scopes = list_graphs(model)
     used = {value.name for scope in scopes for value in scope.outputs}

@@ -32,8 +32,8 @@ class ConvertedGraph:
 
     Attributes:
         scope: the graph or function.
-        constants: maps the contents of each new constant to its name.
-        new_tensors: maps the name of each new constant to its contents.
+        constants: maps the tensor of each new constant to the constant's name.
+        new_tensors: maps the name of each new constant to its tensor.
     """
 
     scope: Scope
@@ -41,11 +41,11 @@ class ConvertedGraph:
     new_tensors: dict[str, Tensor] = field(default_factory=dict)
 
     def mark(self) -> int:
-        """Return the number of new constants, as a mark for `back_to`."""
+        """Return the number of new constants so far, to be passed to `back_to`."""
         return len(self.constants)
 
     def back_to(self, mark: int) -> None:
-        """Drop the constants created since `mark`, after the conversion of a node failed."""
+        """Drop all new constants except the first `mark`, after the conversion of a node failed."""
         for tensor in list(self.constants)[mark:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 
@@ -55,15 +55,15 @@ class Work:
 
     Args:
         facts: the types, constants and names of the model.
-        graph: the graph or function of the node.
-        node: the node; it is not changed.
+        graph: the graph or function that contains the node.
+        node: the original node, which is not changed.
         old: the schema of the node before the step.
         new: the schema after the step; None if the operator does not exist in that version.
 
     Attributes:
-        node: the rewritten node.
-        before: new nodes before the rewritten node.
-        after: new nodes behind the rewritten node.
+        node: the rewritten node, a copy of the original node.
+        before: new nodes to insert before the rewritten node.
+        after: new nodes to insert after the rewritten node.
         removed: whether the node is removed, so that only `before` and `after` replace it.
         done: sentences on the changes, for the user.
         dropped: the names of attributes that the step removed.
@@ -102,7 +102,7 @@ class Work:
     # ---- Attributes -------------------------------------------------------------------------
 
     def attribute(self, name: str) -> Attribute | None:
-        """Return an attribute of the node."""
+        """Return an attribute of the node; None if it is missing."""
         return next((item for item in self.node.attributes if item.name == name), None)
 
     def value(self, name: str) -> object:
@@ -246,6 +246,10 @@ class Work:
     def needed_numbers(self, index: int, what: str) -> tuple[Number, ...]:
         """Return the elements of a constant input, and mark the constant as replaced.
 
+        Args:
+            index: the 0-based index of the input.
+            what: describes the input in the message of the error.
+
         Raises:
             Obstacle: the input is not a constant.
         """
@@ -290,7 +294,7 @@ class Work:
         return name
 
     def parameter(self, base: str, held: Attribute) -> str:
-        """Insert a `Constant` with the value of `held`, a function parameter; return its output."""
+        """Insert a `Constant` whose value is the function parameter `held`; return its output."""
         name = self.facts.fresh(base)
         self.facts.set_type(name, "tensor(int64)")
         made = Attribute("value_ints", AttributeType.INTS, held.value)
@@ -310,7 +314,7 @@ class Work:
     def append(
         self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: Attribute
     ) -> None:
-        """Insert a node behind the rewritten node."""
+        """Insert a node after the rewritten node."""
         types = tuple([self._moved.get(name) for name in outputs])
         made = Node(op_type, tuple(inputs), tuple(outputs), attributes)
         made.output_types = types if any(types) else ()
@@ -319,11 +323,11 @@ class Work:
     def divert(self, base: str) -> str:
         """Give the first output a new name, and return its old name.
 
-        The caller inserts a node that computes the old name from the new one. The declared type
-        stays with the old name.
+        The caller must insert a node that computes the old output from the renamed one (`append`).
+        The declared type of the old output moves to that node.
 
         Args:
-            base: the new name begins with this text.
+            base: the beginning of the new name.
         """
         old = self.node.outputs[0]
         name = self.facts.fresh(base)

@@ -26,7 +26,7 @@ class Obstacle(Exception):
 
     Attributes:
         reason: the reason, a clause such as "it has no `shape`".
-        help: what to do.
+        help: tells the user what to do; None if there is no advice.
     """
 
     def __init__(self, reason: str, help: str | None = None) -> None:
@@ -43,7 +43,8 @@ class Facts:
 
     Attributes:
         replaced: names of constants that became attributes.
-        dropped: (id of the graph, name) pairs of outputs that nodes no longer have.
+        dropped: pairs (`id()` of the graph, name of the output) of outputs that nodes no longer
+            have.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -113,7 +114,7 @@ class Facts:
         return None
 
     def element_type(self, scope: Scope, name: str) -> str | None:
-        """Return a value's type in the spelling of schemas: `tensor(float)`; None if unknown."""
+        """Return a value's type without its shape, such as `tensor(float)`; None if unknown."""
         if name in self._made:
             return self._made[name]
         environment = TypeInference.of(self.subject).environments.get(id(scope))

@@ -19,7 +19,7 @@ _MOST_REQUESTS = 2000
 
 
 class Converter:
-    """Calls onnx's version converter, once for equal nodes."""
+    """Calls onnx's version converter, only once for equal nodes."""
 
     def __init__(self) -> None:
         self._inference = Inference()
@@ -27,10 +27,10 @@ class Converter:
         self._known: dict[bytes, bytes | str] = {}
 
     def convert(self, work: Work, current: int, target: int) -> None:
-        """Rewrite a node with the converter.
+        """Rewrite a node with onnx's version converter.
 
         Args:
-            work: the node.
+            work: the node to rewrite.
             current: the version of the operator set that the node uses.
             target: the version to convert to.
 

@@ -33,8 +33,8 @@ class Plan:
 
     Attributes:
         subject: the model before the conversion.
-        targets: the versions to convert to.
-        remarks: the obstacles, then the changes.
+        targets: the versions to convert to, by domain.
+        remarks: a remark for each obstacle, then a remark for each change.
     """
 
     subject: Subject
@@ -84,8 +84,12 @@ class Plan:
 def convert(model: Model, targets: Targets) -> list[str]:
     """Convert a model to other versions of operator sets, in place.
 
+    Args:
+        model: the model.
+        targets: the versions to convert to, by domain.
+
     Returns:
-        The changes, one sentence each.
+        A sentence for the user about each change.
 
     Raises:
         OnnxTextError: a version is unknown, or a node cannot be converted. The model is unchanged.

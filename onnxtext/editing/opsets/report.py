@@ -24,9 +24,9 @@ class Remark:
 
     Attributes:
         code: `OBSTACLE` or `CHANGE`.
-        message: the change or the obstacle.
-        help: what to do; None without advice.
-        places: the nodes.
+        message: describes the change or the obstacle to the user.
+        help: tells the user what to do; None if there is no advice.
+        places: the places in the model that change or are obstacles, such as nodes.
     """
 
     code: str
@@ -35,7 +35,7 @@ class Remark:
     places: list[Place] = field(default_factory=list)
 
     def summary(self) -> str:
-        """Return the message; add the number of nodes unless it is 1."""
+        """Return the message, followed by the number of nodes if there are several."""
         count = len(self.places)
         return self.message if count == 1 else f"{self.message} ({count} nodes)"
 
@@ -49,8 +49,8 @@ class ConversionError(OnnxTextError):
     """Raised if nodes cannot be converted.
 
     Attributes:
-        remarks: the obstacles.
-        subject: the model.
+        remarks: a remark for each obstacle.
+        subject: the checked model.
     """
 
     def __init__(self, remarks: list[Remark], subject: Subject) -> None:

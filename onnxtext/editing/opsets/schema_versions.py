@@ -31,9 +31,10 @@ def default_of(signature: Signature, name: str) -> object:
 def changes_between(
     schemas: Schemas, domain: str, name: str, current: int, target: int
 ) -> list[int]:
-    """Return the versions from `current` to `target` that changed an operator.
+    """Return the versions between `current` and `target` that changed an operator.
 
-    The order is that of a conversion: ascending if `target` is newer, descending if it is older.
+    The newer of the two versions is included, the older is not. The order is that of a conversion:
+    ascending if `target` is newer, descending if it is older.
     """
     history = schemas.history(domain, name)
     if current <= target:
@@ -52,12 +53,13 @@ def unfit(
 
     Args:
         node: the node.
-        signature: the schema.
-        type_of: returns the type of a value in the spelling of schemas; None if unknown.
-        before: a schema that the node fits. A value of unknown type is accepted if `signature`
-            allows every type that `before` allows.
-        is_new: tells whether the conversion created a value; the type of such a value may be
-            unknown.
+        signature: the schema that the node should fit.
+        type_of: a function that returns the type of a value, such as `tensor(float)`, given its
+            name; None if unknown.
+        before: another schema, which the node fits. A value of unknown type is accepted if
+            `signature` allows every type that `before` allows.
+        is_new: a function that returns whether the conversion has created a value, given its name.
+            The type of such a value may be unknown.
     """
     if signature.deprecated:
         return f"`{node.op_type}` was removed in version {signature.since}"

@@ -38,7 +38,7 @@ _TYPED = {
 def read_numbers(
     type: Type | None, data: object, resources: Mapping[str, bytes | memoryview]
 ) -> tuple[Number, ...] | None:
-    """Return the elements of a tensor; None if there are many, external or non-numeric ones."""
+    """Return the elements of a tensor; None if they are too many, external or not numbers."""
     if not isinstance(type, TensorType) or type.shape is None:
         return None
     if isinstance(data, Blob):

@@ -31,7 +31,7 @@ class Stepper:
 
     Args:
         facts: the types, constants and names of the model.
-        graph: the graph or function.
+        graph: the graph or function that contains the nodes.
         targets: the versions to convert to, by domain.
         converter: onnx's version converter.
     """
@@ -48,11 +48,11 @@ class Stepper:
         self._made = 0
 
     def convert(self, stated: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
-        """Convert a node; return the nodes that replace it, and sentences on the changes.
+        """Convert a node; return the nodes that replace it, and sentences about the changes.
 
         Args:
-            stated: the node in the syntax tree.
-            node: the same node, with attribute lists read from blobs.
+            stated: the node as it is in the syntax tree.
+            node: the same node, in which attribute lists stored in blobs are expanded.
             current: the version of the operator set that the node uses.
 
         Raises:

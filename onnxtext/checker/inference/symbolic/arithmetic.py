@@ -154,7 +154,8 @@ def _either(left: Extent, right: Extent) -> Extent:
 def where(call: OperatorCall) -> Value | None:
     """Compute `Where`.
 
-    Where the condition is unknown, an element is known only if both choices are equal.
+    If an element of the condition is unknown, the element of the result is known only if both
+    choices are equal.
     """
     known = [value for value in call.values if value is not None]
     shape = joint_shape([value.shape for value in known])

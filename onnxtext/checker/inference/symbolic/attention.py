@@ -55,7 +55,7 @@ def quantized_attention(call: OperatorCall) -> Shapes:
 
 
 def packed_attention(call: OperatorCall) -> Shapes:
-    """Infer the output shape of `PackedAttention`; dimension 0 has the tokens of all batches."""
+    """Infer the output shape of `PackedAttention`; dimension 0 counts the tokens of all batches."""
     shape = call.shape(0)
     return () if shape is None or len(shape) != 2 else ((shape[0], _width(call, 1, 2)),)
 
@@ -63,8 +63,9 @@ def packed_attention(call: OperatorCall) -> Shapes:
 def multi_head_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `MultiHeadAttention`.
 
-    The query is (B, S, N*H), or (B, S, N, 3, H) if it contains key and value. Key and value are
-    (B, L, N*H) or (B, N, L, H); a key that contains the value is (B, L, N, 2, H).
+    The query has the shape (B, S, N*H), or (B, S, N, 3, H) if it also contains key and value. Key
+    and value have the shape (B, L, N*H) or (B, N, L, H). A key that also contains the value has
+    the shape (B, L, N, 2, H).
     """
     query, key, value = call.shape(0), call.shape(1), call.shape(2)
     heads = call.integer("num_heads", 0)
@@ -102,7 +103,8 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
 def grouped_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `GroupQueryAttention`.
 
-    The query is (B, S, N*H), or (B, S, (N + 2*K)*H) if it also contains keys and values of K heads.
+    The query has the shape (B, S, N*H). If it also contains the keys and values of K heads, its
+    shape is (B, S, (N + 2*K)*H).
     The number of tokens in the key/value cache is unknown, because it depends on input data.
     """
     query, heads, groups = call.shape(0), call.integer("num_heads", 0), _groups(call)

@@ -43,7 +43,7 @@ def _is_least_of(least: Extent, size: Extent) -> bool:
 
 
 def expanded(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `Expand`: the data is broadcast with the second input."""
+    """Infer the output shape of `Expand`: broadcast the data's shape with the second input."""
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
     if shape is None or wanted is None or not call.has_rank(1, 1):
         return None

@@ -22,8 +22,9 @@ class Term(NamedTuple):
 
     Attributes:
         kind: `//`, `min` or `max`.
-        parts: dividend and divisor, or the compared sizes in a fixed order.
-        weight: the number of symbols and `Term`s in this term; the term itself counts, too.
+        parts: (dividend, divisor) of a quotient, or the sizes whose minimum or maximum this is, in
+            a fixed order.
+        weight: the number of symbols and `Term`s in this term, including the term itself.
     """
 
     kind: str
@@ -40,15 +41,15 @@ class Size(NamedTuple):
     """A size that contains symbols; other sizes are plain integers.
 
     Attributes:
-        terms: pairs of a product and its coefficient, in a fixed order. A constant term is last;
-            its product is `()`.
+        terms: pairs (product, coefficient), in a fixed order: `2*N*M + 3` has the terms
+            `(("M", "N"), 2)` and `((), 3)`. A constant term is last.
     """
 
     terms: tuple[tuple[Monomial, int], ...]
 
     @property
     def shifted(self) -> tuple[str, int] | None:
-        """`("N", 2)` for `N + 2`, `("N", 0)` for `N`; None for sizes of another form."""
+        """The symbol and the number in a size such as `N + 2` or `N`; None for other sizes."""
         first, coefficient = self.terms[0]
         if len(self.terms) > 2 or len(first) != 1 or coefficient != 1:
             return None
@@ -69,7 +70,7 @@ Extent = int | Size | None
 
 
 def sized(name: str, plus: int = 0) -> Size:
-    """Return the size `name + plus`, with a symbol `name`."""
+    """Return the size `name + plus`, in which `name` is a symbol."""
     return Size((((name,), 1), ((), plus))) if plus else Size((((name,), 1),))
 
 
@@ -86,14 +87,14 @@ def _term_order(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
 
 
 def terms_of(size: int | Size) -> dict[Monomial, int]:
-    """Return the terms of a size: coefficients by product, in a fixed order."""
+    """Return the terms of a size: map each product to its coefficient, in a fixed order."""
     return dict(size.terms) if isinstance(size, Size) else {(): size}
 
 
 def made_of(terms: Mapping[Monomial, int]) -> Extent:
-    """Return the size with these terms, coefficients by product.
+    """Return the size that is the sum of terms; `terms` maps each product to its coefficient.
 
-    Returns None if there are too many terms or factors, or if a coefficient exceeds int64.
+    Return None if there are too many terms or factors, or if a coefficient exceeds int64.
     """
     kept = [(product, coefficient) for product, coefficient in terms.items() if coefficient]
     if not kept:

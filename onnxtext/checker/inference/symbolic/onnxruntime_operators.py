@@ -230,7 +230,7 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
 
 
 def shapes(call: OperatorCall) -> Shapes:
-    """Return the shapes of a node's outputs; missing entries and None are unknown shapes."""
+    """Infer the shapes of a node's outputs; shapes that are None or missing are unknown."""
     whole = ALL_SHAPES.get(call.node.op_type)
     if whole is not None:
         return whole(call)

@@ -22,12 +22,13 @@ class OperatorCall:
 
     Attributes:
         node: the node.
-        shapes: the shapes of its inputs.
-        values: the elements of its small inputs; None where unknown. May be empty.
+        shapes: the shape of each input; None where unknown.
+        values: the elements of each input; None if they are unknown, or if the input is not a small
+            tensor. The list may be empty if no elements are known.
         sizes: the known equations between symbols.
         since: the version of the operator's schema.
         origin: if `with_inputs` has made this call, the call that it was made from; else None.
-        indices: for each input of this call, its index in `origin`; () if `origin` is None.
+        indices: for each input of this call, its 0-based index in `origin`; () if `origin` is None.
     """
 
     node: Node
@@ -82,8 +83,8 @@ class OperatorCall:
         """Return a list of integers from an attribute or, in newer operator versions, an input.
 
         Args:
-            name: the attribute.
-            index: the index of the input that is used if the attribute is missing.
+            name: the name of the attribute.
+            index: the 0-based index of the input that is used if the attribute is missing.
 
         Returns:
             The list; None if it is missing, or if an element is unknown.
@@ -108,7 +109,7 @@ class OperatorCall:
         return None
 
     def value(self, index: int) -> Value | None:
-        """Return the value of an input; None if unknown or omitted."""
+        """Return the elements of a small input; None if unknown or omitted."""
         return self.values[index] if index < len(self.values) else None
 
     def scalar(self, index: int) -> Extent:
@@ -137,12 +138,12 @@ class OperatorCall:
         """Require two dimensions to be equal.
 
         Args:
-            left: the size of a dimension.
-            right: the size of the other dimension.
+            left: the size of the first dimension.
+            right: the size of the second dimension.
             one: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
-                stands for the first input. Without a name, different numbers are not reported
-                here, because onnx reports them.
-            other: the name of the second dimension.
+                stands for the first input. If `one` is empty, two different numbers are not
+                reported here, because onnx reports them.
+            other: the name of the second dimension in messages.
         """
         if isinstance(left, int) and isinstance(right, int):
             if left != right and one:
@@ -182,10 +183,10 @@ class OperatorCall:
         If the axis is out of range, reject the node and return None.
 
         Args:
-            name: the attribute.
-            default: its default.
+            name: the name of the attribute.
+            default: the axis if the node lacks the attribute.
             rank: the number of dimensions of the first input.
-            beyond: 1 if the attribute may also be `rank`, after the last dimension; else 0.
+            beyond: 1 to also allow the axis `rank`, which follows the last dimension; otherwise 0.
         """
         axis = self.integer(name, default)
         if -rank <= axis < rank + beyond:

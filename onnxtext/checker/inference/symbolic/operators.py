@@ -27,9 +27,10 @@ from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING, SOU
 
 
 def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
-    """Return the result of broadcasting shapes; reject the node if they do not fit.
+    """Return the result of broadcasting shapes; reject the node if they cannot be broadcast.
 
-    Counted from the right, the sizes of a dimension must be equal or 1 (ONNX Broadcasting.md).
+    The shapes are aligned at the right. In each dimension, the sizes must be equal or 1 (ONNX
+    Broadcasting.md).
     """
     made: list[Extent] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
@@ -121,7 +122,7 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
     """Return the shape of a matrix product (`MatMul`); None if an input has rank 0.
 
     Args:
-        call: the node; it is rejected if the shapes do not fit.
+        call: the node, which is rejected if the shapes cannot be multiplied.
         left: the shape of the left input.
         right: the shape of the right input.
     """
@@ -345,7 +346,9 @@ FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
 def infer(
     name: str, call: OperatorCall
 ) -> tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]:
-    """Return the shapes and the small values of a node's outputs; both may be partly unknown.
+    """Return the shapes of a node's outputs, and the elements of those that are small tensors.
+
+    Shapes and elements that are None or missing are unknown.
 
     Args:
         name: the node's operator, of a domain in `DOMAINS`.
@@ -365,7 +368,7 @@ def _without_negative(shape: SymbolicShape) -> SymbolicShape:
 
 
 def depends_on_types_alone(name: str, inputs: int) -> bool:
-    """Whether the output types of a node depend on its input types, but not on input elements.
+    """Whether the output types of a node depend only on its input types, not on input elements.
 
     Args:
         name: the node's operator, of the standard domain.

@@ -67,7 +67,7 @@ class SymbolicShapes:
     """Propagates symbolic shapes in one walk over a model.
 
     Attributes:
-        learned: whether the model restricts a symbol: to a number, or to equal another symbol.
+        learned: whether the model restricts a symbol to some numbers, or equates two symbols.
         sizes: the equations between the symbols of the main graph.
         main: the shapes and values of the main graph.
     """

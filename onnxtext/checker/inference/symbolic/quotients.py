@@ -29,7 +29,7 @@ _HEAVIEST = 60
 
 
 def exact(left: Extent, right: Extent) -> Extent:
-    """Return `left / right` if the division leaves no remainder; None otherwise, or if unknown."""
+    """Return `left / right`; None if a size is unknown or the division may leave a remainder."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -67,7 +67,8 @@ def _shared(size: int | Size) -> tuple[Counter[Factor], int]:
 def quotient(left: Extent, right: Extent) -> Extent:
     """Return `left / right`, rounded down.
 
-    Returns None if a size is unknown, the divisor is 0, or it has symbols and may be negative.
+    Return None if a size is unknown or the divisor is 0. Also return None if the divisor has
+    symbols and may be negative.
     """
     if left is None or right is None or right == 0:
         return None
@@ -130,7 +131,7 @@ def rounded_up(left: Extent, right: Extent) -> Extent:
 def opaque(kind: str, parts: tuple[int | Size, ...]) -> Extent:
     """Return a quotient, minimum or maximum as a size with one `Term`, without simplification.
 
-    Returns None if the `Term` has too many symbols and nested `Term`s.
+    Return None if the `Term` would contain too many symbols and other `Term`s.
     """
     weight = 1 + sum([_weight(part) for part in parts])
     return Size((((Term(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None

@@ -38,10 +38,10 @@ def operator_step(
 
     Args:
         node: the node.
-        target: its operator.
-        wanted: the declared shapes of its outputs; None where unknown.
-        inputs: the shapes of its inputs.
-        values: the small values of its inputs; may be empty.
+        target: the operator of the node.
+        wanted: the declared shapes of the node's outputs; None where unknown.
+        inputs: the shapes of the node's inputs; None where unknown.
+        values: the elements of the node's small inputs; may be empty.
         sizes: the equations between sizes; this function adds those that the node implies.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
@@ -70,7 +70,7 @@ def unified(
     Args:
         node: the node.
         wanted: the declared shapes; None where unknown.
-        made: the computed shapes; None where unknown. May have fewer entries.
+        made: the computed shapes; None where unknown. May have fewer entries than `wanted`.
         sizes: the equations between sizes; this function adds equations.
     """
     found = []
@@ -91,8 +91,8 @@ def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
 
     Args:
         type: the type.
-        instance: the suffix for its symbols, which distinguishes those of a body or call; `""` for
-            none.
+        instance: a suffix for the symbols in the type. In a loop body or function, it separates
+            them from symbols of the same name elsewhere. `""` for no suffix.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return None

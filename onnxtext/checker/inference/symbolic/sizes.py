@@ -36,8 +36,8 @@ class Conflict(NamedTuple):
     Attributes:
         name: the symbol.
         sizes: the two contradictory sizes as text: `4`, `1 or 5`.
-        places: the origins of the two sizes.
-        joined: the origins of the equations that connect the two sizes.
+        places: for each of the two sizes, the place in the model that requires it.
+        joined: the places whose equations connect the symbol to the representative of its group.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Forced(NamedTuple):
 
     Attributes:
         numbers: the one or two sizes, in ascending order.
-        place: the origin of the restriction.
-        joined: the origins of the equations between the symbol and the representative of its group.
+        place: the place in the model that restricts the symbol.
+        joined: the places whose equations connect the symbol to the representative of its group.
     """
 
     numbers: tuple[int, ...]
@@ -65,10 +65,10 @@ class Mismatch(NamedTuple):
 
     Attributes:
         node: the node.
-        message: the mismatch; `{0}` stands for its first input.
-        shapes: the shapes of its inputs.
-        certain: whether the specification forbids the inputs, and the node runs in each run of the
-            model, because it is not in a nested graph.
+        message: the mismatch; `{0}` stands for the node's first input.
+        shapes: the shapes of the node's inputs; None where unknown.
+        certain: whether the specification forbids the inputs, and the node is in no nested graph,
+            so that it runs whenever the model runs.
     """
 
     node: Node
@@ -82,9 +82,9 @@ class Contradiction(NamedTuple):
 
     Attributes:
         node: the node that computes the output.
-        output: the index of the output.
-        declared: its declared shape.
-        computed: its computed shape.
+        output: the 0-based index of the output.
+        declared: the declared shape of the output.
+        computed: the computed shape of the output.
     """
 
     node: Node
@@ -140,7 +140,7 @@ class Sizes:
 
     @property
     def knows(self) -> bool:
-        """Whether this graph restricts any symbol: to a number, or to equal another symbol."""
+        """Whether this graph restricts a symbol to some numbers, or equates two symbols."""
         return self.learned > 0
 
     @property
@@ -172,8 +172,8 @@ class Sizes:
     def forced(self, name: str) -> Forced | None:
         """Return the restriction of a symbol to one or two numbers.
 
-        Returns None if the symbol is not restricted, if it has a conflict, or if only several
-        restrictions together allow a single number.
+        Return None if the symbol is not restricted, or if it has a conflict. Also return None if it
+        has only one possible number, but this follows only from several restrictions together.
         """
         root, more, joined = self._find(name)
         choice = self._choice(root)
@@ -185,22 +185,22 @@ class Sizes:
         return Forced(numbers, choice.place, joined)
 
     def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Find the representative of a symbol's group.
+        """Find the representative of a symbol's group: the symbols that equations connect to it.
 
         Returns:
-            The representative; the difference between the symbol and the representative; and the
-            origins of the equations between them.
+            A triple (representative, difference, places). The symbol equals `representative +
+            difference`; `places` are the places in the model that require the equations.
         """
         return self._find(name)
 
     def root(self, extent: Extent) -> Extent:
-        """Replace each symbol of a dimension by the representative of its group (`joined`)."""
+        """Replace each symbol of a dimension by `representative + difference` (see `joined`)."""
         if not isinstance(extent, Size) or (not self._links and self._outer is None):
             return extent
         return replaced(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:
-        """Replace each symbol of a dimension by its number if known, else by its representative."""
+        """Replace each symbol of a dimension by its number if known; otherwise as `root` does."""
 
         def value(name: str) -> Extent:
             number = self._number(name)
@@ -226,7 +226,8 @@ class Sizes:
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier equations.
 
-        Equations with an unknown dimension, without symbols or of too complex a form are ignored.
+        The equation is ignored if a dimension is unknown, or if it has no symbols. It is also
+        ignored if it does not give the size of a symbol or the difference of two symbols.
         """
         if left is right or left is None or right is None or left == right:
             return
@@ -266,7 +267,7 @@ class Sizes:
     def one_or(self, extent: Size, size: int, place: Place) -> None:
         """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
 
-        The dimension is ignored unless it is a symbol plus a number.
+        This has an effect only if the dimension is a symbol, or a symbol plus a number.
         """
         if extent.shifted is not None:
             self._restrict(extent.shifted, {1, size}, place)
@@ -352,5 +353,5 @@ def _shifted(name: str, more: int) -> str:
 
 
 def symbol(name: str) -> str:
-    """Return the name of a symbol without the suffix that it has in a body or call."""
+    """Return the name of a symbol without the suffix that it has in a loop body or function."""
     return name.partition("\0")[0]

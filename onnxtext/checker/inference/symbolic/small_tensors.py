@@ -33,8 +33,8 @@ class Value(NamedTuple):
 
     Attributes:
         shape: the shape of the tensor.
-        items: its elements; None where an element is unknown or has a fraction.
-        real: whether its element type is a float type.
+        items: the elements in row-major order; None for an unknown element or a fraction.
+        real: whether the element type is a float type.
     """
 
     shape: tuple[int, ...]
@@ -86,7 +86,7 @@ def position(index: Index, shape: Sequence[int]) -> int:
 
 
 def spread(value: Value, shape: Sequence[int]) -> Value | None:
-    """Return a tensor broadcast to a shape; None if that is too large."""
+    """Return a tensor broadcast to a shape; None if the result is too large."""
     back = len(shape) - len(value.shape)
     if value.shape == tuple(shape):
         return value
@@ -100,7 +100,7 @@ def spread(value: Value, shape: Sequence[int]) -> Value | None:
 
 
 def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """Return the result of broadcasting all shapes; None if they do not fit."""
+    """Return the result of broadcasting all shapes; None if they cannot be broadcast."""
     made: list[int] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
@@ -113,8 +113,8 @@ def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
 def stored_value(type: Type | None, data: object) -> Value | None:
     """Return the elements of a constant tensor.
 
-    Returns None if the tensor is too large, if its element type is not tracked, if its data is not
-    loaded, or if it has elements, but no integers.
+    Return None if the tensor is too large, if its element type is not tracked, or if its data is
+    not loaded. Also return None if the tensor has elements, but none of them is an integer.
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in _CODES:
         return None

@@ -42,7 +42,8 @@ def read(dim: str) -> Extent:
 def read_dim(dim: str, instance: str) -> Extent:
     """Parse the text of a dimension like `read`, and append a suffix to each symbol.
 
-    The suffix distinguishes the symbols of a body or call from other symbols of the same name.
+    In a loop body or function, the suffix separates the symbols from symbols of the same name
+    elsewhere.
 
     Args:
         dim: the text; may be empty.

@@ -70,17 +70,18 @@ class SymbolicStep:
         values: Sequence[Value | None],
         found: Types,
     ) -> tuple[Types, Values]:
-        """Add symbolic dimensions to a node's output types; compute the outputs' small values.
+        """Add symbolic dimensions to a node's output types; compute the elements of small outputs.
 
         Args:
             signature: the schema of the node's operator.
             node: the node.
             inputs: the types of the node's inputs.
-            values: the small values of the node's inputs.
+            values: the elements of the node's small inputs; None where unknown.
             found: the output types that onnx inferred; None where unknown.
 
         Returns:
-            The types of the outputs, and their small values, which may have fewer entries.
+            A pair (types, values): the types of the outputs, and the elements of small outputs.
+            Missing entries at the end of `values` are unknown.
         """
         unknown = signature.origin or signature.domain not in DOMAINS
         if unknown or any(type(a.value) is Reference for a in node.attributes):

@@ -36,7 +36,7 @@ class Trace:
         return None if environment is None else environment.find(name)
 
     def holds(self, name: str, symbol: str) -> bool:
-        """Whether a value's shape contains a symbol, or another one that equations relate to it."""
+        """Whether a value's shape contains a symbol, or a symbol that equations connect to it."""
         root = symbols(self.shapes.sizes.root(read_symbol(symbol)))
         return any(
             not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
@@ -119,13 +119,13 @@ class Trace:
         """Find the number in a `Reshape`'s constant shape that fixes the size of a symbol.
 
         Args:
-            place: the origin of the restriction to one size.
+            place: the place in the model that restricts the symbol to one size.
             symbol: the symbol.
             number: the only size that the symbol may have.
 
         Returns:
-            The index of the number in the shape, and the number to write instead (`0` or `-1`) so
-            that the symbol may have other sizes; None if there is no such number.
+            A pair: the 0-based index of the number in the shape, and the number to write instead
+            (`0` or `-1`), so that the symbol may have other sizes. None if there is no such number.
         """
         node, environment = place.item, self.shapes.main
         if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:
@@ -149,7 +149,7 @@ class Trace:
         return found[0] if found else None
 
     def number(self, name: str, index: int) -> int | None:
-        """Return the element of a constant list at an index; None if unknown."""
+        """Return the element at a 0-based index of a small integer list; None if unknown."""
         value = self.shapes.main.value(name) if self.shapes.main is not None else None
         numbers = value.numbers() if value is not None else None
         return numbers[index] if numbers is not None else None
@@ -161,7 +161,7 @@ class Trace:
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
         """Return the `item` and `part` of the `Place` that stores a constant.
 
-        Returns None if a node other than `Constant` computes the value.
+        Return None if a node other than `Constant` computes the value.
         """
         at = self._main.position.get(name)
         if at == GIVEN:

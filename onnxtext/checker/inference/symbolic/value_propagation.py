@@ -352,7 +352,7 @@ FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
 
 
 def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
-    """Return the values of a node's outputs; missing entries and None are unknown values.
+    """Return the elements of a node's small outputs; entries that are None or missing are unknown.
 
     Args:
         name: the node's operator, of the standard domain.

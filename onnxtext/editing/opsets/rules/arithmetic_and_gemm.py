@@ -38,7 +38,7 @@ def broadcast_down(work: Work) -> None:
 
 
 def equal_shapes(work: Work) -> None:
-    """Reject `Max`, `Min`, `Mean`, `Sum` if shapes may differ; this is allowed since version 8."""
+    """Reject `Max`, `Min`, `Mean`, `Sum` if shapes may differ: versions before 8 forbid this."""
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
@@ -85,7 +85,7 @@ def gemm_down(work: Work) -> None:
 
 
 def mod_down(work: Work) -> None:
-    """Reject `Mod` of floats without `fmod = 1`; this is allowed since version 28."""
+    """Reject `Mod` of floats without `fmod = 1`: versions before 28 forbid this."""
     if not work.integer("fmod", 0):
         element = work.element(work.input(0))
         if "float" in element or element == "double":

@@ -49,7 +49,7 @@ def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
 
 
 def axes_to_input(work: Work) -> None:
-    """Convert `axes` of `Squeeze`, `Unsqueeze` (version 13) and reductions (13, 18) to an input."""
+    """Convert the attribute `axes` of `Squeeze`, `Unsqueeze` or a reduction to an input."""
     _to_input(work, "axes", 1)
     carry_over(work)
 

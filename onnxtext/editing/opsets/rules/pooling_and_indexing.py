@@ -54,7 +54,7 @@ def pool_windows(work: Work) -> None:
 
 
 def gather_down(work: Work) -> None:
-    """Reject `Gather` and `OneHot` if indices may be negative; this is allowed since version 11."""
+    """Reject `Gather` and `OneHot` if indices may be negative: versions before 11 forbid this."""
     index = 0 if work.old.name == "OneHot" else 1
     numbers = work.numbers(work.input(index))
     if numbers is None:

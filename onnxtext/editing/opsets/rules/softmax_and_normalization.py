@@ -10,7 +10,7 @@ from onnxtext.editing.opsets.tensors import integer, ints
 
 
 def softmax_up(work: Work) -> None:
-    """Convert `Softmax` to version 13, which normalizes along `axis`, not over all axes from it."""
+    """Convert `Softmax` to version 13, which normalizes over `axis`, but not over later axes."""
     shape = work.shape(work.input(0))
     axis = work.integer("axis", 1)
     assert axis is not None

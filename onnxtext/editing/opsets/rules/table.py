@@ -36,8 +36,8 @@ class Rule(NamedTuple):
     """The conversion of a node between two adjacent versions of its operator.
 
     Attributes:
-        up: converts the node to the newer version.
-        down: converts the node to the older version.
+        up: a function that converts the node to the newer version.
+        down: a function that converts the node to the older version.
     """
 
     up: Change = carry_over
@@ -144,7 +144,7 @@ FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
 
 
 def reviewed_version(domain: str) -> int:
-    """Return the newest version of an operator set that the rules cover; 1 for other domains."""
+    """Return the newest version of an operator set that the rules cover; 1 if they cover none."""
     return REVIEWED.get(domain, 1)
 
 
