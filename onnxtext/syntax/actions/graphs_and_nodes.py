@@ -191,5 +191,5 @@ def typed_output(type: Type, name: str) -> tuple[str, Type]:
 
 @action
 def operator_dot(name: str) -> list[str]:
-    """Return the domain "" and the name of the operator `.Add`; this domain is stored."""
+    """Return `["", "Add"]` for the operator `.Add`, whose domain is stored as an empty string."""
     return ["", name]

@@ -112,7 +112,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 class CoreParser(Parser):
-    """A parser with a native loop; the Python machine gets only the tokens at which it stops."""
+    """A parser with a native loop; it feeds a token to the Python machine where the loop stops."""
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
