@@ -272,7 +272,10 @@ def _opener(tokens: Sequence[Token]) -> int | None:
 
 
 def indentation(text: str, at: int) -> int:
-    """Return the number of spaces and tabs at the start of the line with offset `at`, before `at`."""
+    """Return the number of spaces and tabs with which the line of offset `at` begins.
+
+    Characters from `at` on are not counted.
+    """
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t"))
 
