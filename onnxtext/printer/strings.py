@@ -30,7 +30,7 @@ def value_name(name: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return a string as `"…"` if every character is printable, else as `b"…"`; on one line."""
+    r"""Return a string on one line: `"…"` if every character is printable, else `b"…"`."""
     if text.isprintable():
         if '"' in text or "\\" in text:
             text = text.replace("\\", "\\\\").replace('"', '\\"')
