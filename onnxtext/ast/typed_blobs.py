@@ -104,7 +104,9 @@ def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
 def list_of_blob(
     kind: AttributeType | None, blob: TypedBlob, data: bytes | memoryview
 ) -> tuple[bytes, ...] | bytes:
-    """Return the list in an attribute that a blob stores: strings, or little-endian numbers.
+    """Return the list in an attribute that a blob stores.
+
+    A list of strings is a tuple; a list of numbers is a little-endian array of float32 or int64.
 
     Raises:
         BlobError: the bytes are not a list of the attribute's type.
