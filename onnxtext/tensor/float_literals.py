@@ -86,13 +86,13 @@ def narrow_bits(element: ElementType, text: str) -> int:
 
     Args:
         element: The element type, of kind "float" and at most 16 bits.
-        text: The literal. ``0x`` and digits are the code itself. A decimal with a point or
-            exponent, a word such as ``inf``, or a hexadecimal float is a value, which is rounded
-            once, half to even.
+        text: The literal. A hexadecimal integer such as ``0x7e01`` is the code itself. A decimal
+            with a point or exponent, a word such as ``inf``, or a hexadecimal float is a value,
+            which is rounded once, half to even.
 
     Raises:
-        LiteralError: `text` is another text, such as a bare integer, which could be a code or a
-            value; or the number is out of range.
+        LiteralError: `text` is not such a literal, or the number is out of range. A decimal integer
+            without a point is not allowed, because it could be a code or a value.
     """
     form = FORMATS[element.name]
     if _BITS.fullmatch(text):

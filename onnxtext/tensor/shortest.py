@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @functools.cache
 def narrow_texts(name: str, page: int) -> tuple[str, ...]:
-    """Return the texts of one page of codes: of the (up to 256) codes from ``256 * page`` on.
+    """Return the texts of one page of codes: the 256 or fewer codes from ``256 * page`` on.
 
     Args:
         name: The element type's name.
