@@ -51,7 +51,7 @@ class Token:
 
 
 def read_tokens(text: str) -> list[Token]:
-    """Return the tokens of a valid text with their comments, and a last token that marks the end."""
+    """Return the tokens of a valid text with their comments; the last token marks the end."""
     tokens: list[Token] = []
     last: Token | None = None
     at = 0
