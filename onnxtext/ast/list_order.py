@@ -79,7 +79,7 @@ class Entry(NamedTuple):
 
 
 def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
-    """Return the arguments of a graph's `@value_info` or `@initializers`; None if it has none.
+    """Return the arguments of a graph's `@value_info` or `@initializers`; None without decorator.
 
     Raises:
         ValueInfoError: the arguments are invalid.

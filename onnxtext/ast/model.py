@@ -138,11 +138,11 @@ class OpsetImport:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """The presence defaults of a file: what is stored for omitted fields (SPEC 11).
+    """The presence defaults of a text: what is stored for fields that the text omits (SPEC 11).
 
     Attributes:
-        version: the language version (`onnxtext: 1`); None if the file has no such key: then the
-            defaults are those of the official parser.
+        version: the language version, which the header gives as `onnxtext: 1`. None if the header
+            does not give it; then the defaults are those of the official parser.
         explicit: the fields that are stored even if they are empty, such as `node.domain`.
     """
 
@@ -156,9 +156,9 @@ class Function:
 
     Attributes:
         name: the function's name.
-        inputs: names and optional types; a type is stored as a `value_info` entry.
-        outputs: like the inputs.
-        attributes: the parameters: a bare name, or an `Attribute` with a type or default.
+        inputs: the inputs. A type is optional, and is stored as a `value_info` entry.
+        outputs: the outputs. A type is optional, and is stored as a `value_info` entry.
+        attributes: the attribute parameters: a name, or an `Attribute` with a type or default.
         values: the `<…>` list of value infos.
         nodes: the body.
         domain: the domain of the function; None if the text omits it.
@@ -199,8 +199,8 @@ class EncodingHabit:
 
     Attributes:
         name: `packed`, `unpacked` or `order`.
-        arguments: the name of a field; for `order`, the name of a message and the numbers of its
-            fields.
+        arguments: for `packed` and `unpacked`, the name of a field; for `order`, the name of a
+            message and the numbers of its fields.
     """
 
     name: str
@@ -259,9 +259,10 @@ class Training:
     Attributes:
         initialization: the graph that computes the initial values; None if there is none.
         algorithm: the graph of one training step; None if there is none.
-        initialization_binding: pairs of an initializer and the output of `initialization` that
-            sets it, in order.
-        update_binding: pairs of an initializer and the output of `algorithm` that updates it.
+        initialization_binding: in order, pairs of the name of an initializer and the name of the
+            output of `initialization` that sets it.
+        update_binding: in order, pairs of the name of an initializer and the name of the output of
+            `algorithm` that updates it.
     """
 
     initialization: Graph | None = None

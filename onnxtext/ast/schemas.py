@@ -26,7 +26,7 @@ class FormalValue:
         least: the minimum number of values of a variadic formal value.
         homogeneous: whether all values of a variadic formal value must have the same type.
         doc: the documentation.
-        at: offset in the text.
+        at: the character offset in the text; -1 if the value was not parsed.
     """
 
     name: str
@@ -61,7 +61,7 @@ class OperatorSchema:
 
     Attributes:
         name: the name of the operator.
-        domain: `""` for the standard domain.
+        domain: the domain of the operator; "" for the standard domain.
         since: the version of the operator set that introduced this schema.
         deprecated: the reason why this version removed the operator, which may be ""; None if it
             did not remove the operator.
@@ -74,7 +74,7 @@ class OperatorSchema:
             every type.
         body: nodes that compute outputs of the same shapes as the operator's outputs; None if the
             schema has no body.
-        at: offset in the text.
+        at: the character offset in the text; -1 if the schema was not parsed.
     """
 
     name: str

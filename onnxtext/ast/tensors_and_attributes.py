@@ -138,7 +138,7 @@ class ExternalData:
     """`external_data` with `data_location` EXTERNAL: `external("w.bin", 0)`.
 
     Attributes:
-        entries: keys and values, in order.
+        entries: the (key, value) pairs, in order.
     """
 
     entries: tuple[tuple[str, str], ...]
@@ -229,7 +229,7 @@ class DataFile:
     """A reference to an array in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
 
     Attributes:
-        path: relative to the directory of the text, with `/` between its parts.
+        path: the path relative to the directory of the text, with `/` between its parts.
         entry: the name of the array if the file has several arrays; None if it has only one.
     """
 

@@ -106,7 +106,8 @@ def list_of_blob(
 ) -> tuple[bytes, ...] | bytes:
     """Return the list in an attribute that a blob stores.
 
-    A list of strings is a tuple; a list of numbers is a little-endian array of float32 or int64.
+    The result is a tuple for a list of strings, and the bytes of a little-endian array of float32
+    or int64 for a list of numbers.
 
     Raises:
         BlobError: the bytes are not a list of the attribute's type.

@@ -231,7 +231,7 @@ class StatementRun:
         self._commented = False
 
     def begin(self, at: int) -> None:
-        """Add the statements from `same` to offset `at` to `texts`; the one at `at` will follow."""
+        """Add the statements before offset `at` that are not in `texts` yet to `texts`."""
         if self.same >= 0:
             start, self.same = self.same, -1
             if self.start < 0:

@@ -57,7 +57,7 @@ def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
 
     Args:
         spec: the type of the message.
-        record: its fields.
+        record: the fields of the message.
         depth: the number of enclosing records.
 
     Raises:

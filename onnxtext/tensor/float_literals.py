@@ -70,7 +70,10 @@ def float32_bits(text: str) -> int:
 
 
 def float64_bits(text: str) -> int:
-    """Return the IEEE bits of one float64 literal; otherwise like `float32_bits`."""
+    """Return the IEEE bits of one float64 literal, rounded once, half to even.
+
+    The valid literals are those of `float32_bits`, with the range and NaNs of float64.
+    """
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
     minus = text[0] == "-"
@@ -131,7 +134,7 @@ def float32_text(bits: int, *, point: bool = False) -> str:
 def float64_text(bits: int, *, point: bool = False) -> str:
     """Return the shortest decimal that reads as exactly these float64 bits.
 
-    Otherwise like `float32_text`.
+    The arguments and the spelling are those of `float32_text`.
     """
     if bits & 0x7FFFFFFFFFFFFFFF >= _DOUBLE_INF:
         return _special_text(bits, 64, _DOUBLE_INF, 0x7FF8000000000000)

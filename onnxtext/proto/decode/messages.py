@@ -140,10 +140,10 @@ class Lifter(NodeLifter):
         """Lift a `GraphProto`.
 
         Args:
-            data: the bytes that contain it.
+            data: the bytes that contain the message.
             depth: the number of enclosing messages.
-            start: the offset of its first byte.
-            end: the offset after its last byte; None for the end of the data.
+            start: the offset of the first byte of the message.
+            end: the offset after its last byte; None for the end of `data`.
         """
         end = len(data) if end is None else end
         check_depth(depth)

@@ -44,8 +44,8 @@ class ValueLowering(ABC):
 
     Attributes:
         depth: the nesting depth of the graph that is being encoded.
-        deepest: the maximum nesting depth of graphs.
-        deepest_type: the maximum nesting depth of types.
+        deepest: the maximum nesting depth of graphs so far.
+        deepest_type: the maximum nesting depth of types so far.
     """
 
     def __init__(

@@ -185,7 +185,7 @@ def untyped_output(name: str) -> str:
 
 @action
 def typed_output(type: Type, name: str) -> tuple[str, Type]:
-    """Return the name of a node's output and the type before it, for a `value_info` entry."""
+    """Return the name of a node's output, and the type before it for its `value_info` entry."""
     return name, type
 
 

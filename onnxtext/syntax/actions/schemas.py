@@ -292,7 +292,7 @@ def _formal(
 
 @action
 def fixed_type(type: Type) -> Type:
-    """Check and return a type in a signature that is not a type variable.
+    """Check and return a type other than a type variable in a signature.
 
     Raises:
         SemanticError: the type has dimensions or decorators, or its element type is `undefined`.

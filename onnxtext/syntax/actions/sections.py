@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """An entry `key: above` in the metadata section, which has the value of the block above.
+    """An entry `key: above` in the metadata section: the block above has the value of the key.
 
     Attributes:
         key: the key.

@@ -321,7 +321,7 @@ def incomplete_statement(
         last: the last token of the statement.
         span: the span of `last`.
         edits: the edits that complete the statement.
-        doubt: see `Diagnosis`.
+        doubt: the cost of the edits: the higher it is, the less likely they are right.
     """
     message = f"incomplete statement: expected {expected} after {found_words(last)}"
     help = "complete or remove it"

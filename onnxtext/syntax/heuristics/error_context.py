@@ -224,7 +224,7 @@ class ErrorContext:
         return END_KIND if token is None else self.lexer.kind(token)
 
     def attempt(self, *edits: Edit, most: int = MAX_TOKENS) -> Outcome | None:
-        """Parse the statement and up to `most` tokens after it speculatively, with these edits.
+        """Parse the statement and at most `most` tokens after the error, with speculative edits.
 
         Returns:
             The outcome. None if the edits overlap, or an error remains before the unexpected token.

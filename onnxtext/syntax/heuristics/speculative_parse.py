@@ -81,7 +81,7 @@ class Outcome:
         complete: whether the parse reached its limit or the end of the text, or stopped at an
             invalid token that is probably a separate error.
         next_line: whether a token on a later line than the error parsed.
-        tokens: the edited tokens before `resume`, with their offsets in the text.
+        tokens: the tokens of the edited text before `resume`, with offsets in the original text.
         edited: the 0-based indexes in `tokens` of the tokens that the edits inserted or changed.
     """
 

@@ -164,7 +164,7 @@ def load_grammar() -> Grammar:
 
 
 def number_terminals(tables: Tables) -> dict[str, int]:
-    """Return the number of each terminal, and of the end of the text (`$END`), by name."""
+    """Map the name of each terminal, and `$END` for the end of the text, to its number."""
     return {name: number for number, name in enumerate(tables.action_matrix.names)}
 
 

@@ -132,7 +132,7 @@ class Automaton:
 
     @cached_property
     def units(self) -> list[str | None]:
-        """For each state whose only action is to reduce by a unit rule: the rule; otherwise None.
+        """For each state whose only action is to reduce by a unit rule: its name; otherwise None.
 
         A unit rule only renames a symbol (see `Reduction`).
         """
