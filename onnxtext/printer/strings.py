@@ -11,7 +11,7 @@ SPECIAL_WORDS = frozenset(
 """Words of types and literals: if a value, graph or function has such a name, it is quoted."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
-"""Words of literals for which the same is true in any letter case."""
+"""Words of literals: a name that equals one of them, in any letter case, is quoted, too."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 

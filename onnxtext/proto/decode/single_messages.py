@@ -69,7 +69,7 @@ def record_fragment(data: Data, message: str) -> Fragment:
 
 
 def shorten(fragment: Fragment, data: bytes, message: str) -> Fragment:
-    """Return a fragment with the standard presence defaults, so that its text needs no header.
+    """Return a fragment with the official presence defaults, so that its text needs no header.
 
     Return the fragment itself if it would then lower to other bytes than `data`. Graphs, functions
     and nodes always keep their presence defaults.
