@@ -3,7 +3,7 @@
 
 Strings of protobuf `string` fields are `str`; bytes that are not UTF-8 are lone surrogates
 (`surrogateescape`), so every byte string has exactly one `str`. A field is None if the text omits
-it: a presence default of the file (`Model.presence`) then decides what is stored.
+it: a presence default of the text (`Model.presence`) then decides what is stored.
 
 `at` is the character offset of a statement in its text; -1 for a statement that was not parsed.
 Comparisons ignore `at`. `syntax.span_map` computes the spans of a statement's parts on demand.
